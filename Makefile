@@ -1,0 +1,70 @@
+# Everything a contributor types. `make demo` and `make test` need Python 3.11+ and make, nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO_VAULT := src/vault_indexer/demo
+WORKERS ?= 2
+# `small` keeps the slow tests under a few minutes, `full` is what `make torture` means.
+SLOW_SIZE ?= full
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check gates format torture clean
+
+help:
+	@echo "make demo     index the bundled notebook and search it three ways"
+	@echo "make test     the test suite, without the slow tests"
+	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
+	@echo "make format   let ruff rewrite what it can"
+	@echo "make torture  the slow tests: crashes, faults, large vaults"
+	@echo "make clean    remove the virtual environment and every cache"
+
+# The stamp is newer than pyproject.toml when nothing is to be installed: then this costs nothing.
+$(STAMP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not installed; set PYTHON to a Python 3.11 or newer." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) is $$($(PYTHON) -V 2>&1); vault-indexer needs Python 3.11 or newer. Try: make PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing vault-indexer and its tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet -e ".[dev]"
+	@touch $@
+
+venv: $(STAMP)
+
+demo: $(STAMP)
+	@set -eu; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; export XDG_CONFIG_HOME="$$tmp"; \
+	at="--vault $(DEMO_VAULT) --index-dir $$tmp/index"; \
+	find() { printf '\n%s\n$$ indexer search "%s"\n\n' "$$1" "$$2"; $(BIN)/indexer search "$$2" $$at --limit 5; }; \
+	$(BIN)/indexer rebuild $$at; \
+	find 'By meaning: no word of the question stands in any note.' 'sick cat doctor'; \
+	find 'By word: a part number means nothing to a model, and finds its row all the same.' 'ZB417'; \
+	find 'By link: the tea is found because the night of the Perseids links to it.' 'Perseids'
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/gates
+
+gates: $(STAMP)
+	$(BIN)/python -m pytest -q tests/gates
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Exit status 5 is pytest's "no test matched", which is no failure here.
+torture: $(STAMP)
+	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest -m slow || test $$? -eq 5
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

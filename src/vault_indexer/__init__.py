@@ -1,0 +1,1 @@
+"""Local search for Markdown vaults: by meaning, by word and by link."""

@@ -1,0 +1,44 @@
+"""Where a position of the note stands: its section, its headings, its line."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from vault_indexer.model import HEADER_SEPARATOR, Note, Section
+
+
+class Outline:
+    """Look-ups by position in logarithmic time; building it is linear in the note."""
+
+    def __init__(self, note: Note) -> None:
+        self._sections = note.sections
+        self._starts = [section.start for section in note.sections]
+        self._line_starts = [match.end() for match in re.finditer("\n", note.text)]
+
+    def section(self, pos: int) -> Section | None:
+        """The section that holds `pos`; None before the first one."""
+        index = bisect_right(self._starts, pos) - 1
+        return self._sections[index] if index >= 0 else None
+
+    def header_path(self, pos: int) -> str:
+        """The headings in force at `pos`, joined; "" before the first heading."""
+        section = self.section(pos)
+        return HEADER_SEPARATOR.join(section.header_path) if section else ""
+
+    def context(self, pos: int) -> str:
+        """The headings above a text that begins at `pos` and that the text does not show itself."""
+        section = self.section(pos)
+        if section is None:
+            return ""
+        titles = section.header_path
+        return HEADER_SEPARATOR.join(titles[:-1] if pos <= section.start else titles)
+
+    def section_start(self, pos: int) -> int:
+        """Where the section at `pos` begins, its heading included; 0 before the first one."""
+        section = self.section(pos)
+        return section.start if section else 0
+
+    def line(self, pos: int) -> int:
+        """The 1-based line of a position."""
+        return bisect_right(self._line_starts, pos) + 1

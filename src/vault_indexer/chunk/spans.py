@@ -1,0 +1,99 @@
+"""Spans of text: trimming them, and finding places where they may be cut."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from vault_indexer.text.sentences import sentences
+
+Span = tuple[int, int]
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_WORD = re.compile(r"\s*\S+")
+_JOINER = "\u200d"
+
+
+def trim(text: str, start: int, end: int) -> Span:
+    """The span without blank lines around it: the first line keeps its indentation.
+
+    Where the span begins in the middle of a line, white space up to the first character goes too.
+    An all-blank span becomes empty (start == end).
+    """
+    piece = text[start:end]
+    bare_end = start + len(piece.rstrip())
+    first = start + len(piece) - len(piece.lstrip())
+    if bare_end <= start:
+        return start, start
+    line_start = text.rfind("\n", start, first) + 1
+    if line_start:
+        return line_start, bare_end
+    return (start if start == 0 or text[start - 1] == "\n" else first), bare_end
+
+
+def lines(text: str, start: int, end: int) -> list[Span]:
+    """The lines of a span, each with its line break."""
+    return [match.span() for match in _LINE.finditer(text, start, end)]
+
+
+def sentence_spans(text: str, start: int, end: int) -> list[Span]:
+    """The sentences of a span, without the white space between them."""
+    return [(start + a, start + b) for a, b in sentences(text[start:end])]
+
+
+def words(text: str, start: int, end: int) -> list[Span]:
+    """The words of a span (runs without white space), each with the white space before it."""
+    return [match.span() for match in _WORD.finditer(text, start, end)]
+
+
+def hard_cuts(text: str, start: int, end: int, limit: int) -> list[Span]:
+    """Parts of nearly equal length, at most `limit`, that split no character seen as one.
+
+    Combining marks, joiners, variation selectors, skin tones, flags and CRLF stay with what they
+    belong to, unless such a sequence alone is longer than `limit`.
+    """
+    count = -(-(end - start) // limit)
+    step = -(-(end - start) // count)
+    spans: list[Span] = []
+    while end - start > step:
+        cut = unbroken(text, start, start + step)
+        spans.append((start, cut))
+        start = cut
+    spans.append((start, end))
+    return spans
+
+
+def unbroken(text: str, start: int, cut: int) -> int:
+    """The last place at or before `cut`, after `start`, that lies between two whole characters."""
+    floor = max(start + 1, cut - 64)
+    for place in range(cut, floor - 1, -1):
+        if not _binds(text, place):
+            return place
+    return cut
+
+
+def _binds(text: str, place: int) -> bool:
+    """Whether the characters on both sides of `place` are shown as one."""
+    before, after = text[place - 1], text[place]
+    if before == _JOINER or after == _JOINER or (before == "\r" and after == "\n"):
+        return True
+    if unicodedata.category(after) in {"Mn", "Mc", "Me"} or "\U0001f3fb" <= after <= "\U0001f3ff":
+        return True
+    if _is_flag_half(before) and _is_flag_half(after):
+        run = place - 1
+        while run >= 0 and place - run < 64 and _is_flag_half(text[run]):
+            run -= 1
+        return (place - run - 1) % 2 == 1
+    return False
+
+
+def _is_flag_half(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def tile(spans: list[Span], start: int, end: int) -> Iterator[Span]:
+    """The spans widened so that they touch and together cover start to end."""
+    for index, (own_start, _) in enumerate(spans):
+        following = spans[index + 1][0] if index + 1 < len(spans) else end
+        yield (start if index == 0 else own_start), following

@@ -1,0 +1,25 @@
+"""TOML, environment and options in, frozen settings out; and what an index was built with."""
+
+from vault_indexer.config.load import LoadedConfig, load
+from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config
+from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
+from vault_indexer.config.settings import Settings
+from vault_indexer.config.show import Row, as_json, commented_config, rows
+from vault_indexer.config.sources import config_files
+
+__all__ = [
+    "SPEC_VERSION",
+    "LoadedConfig",
+    "Manifest",
+    "Row",
+    "Settings",
+    "as_json",
+    "chunking_config",
+    "commented_config",
+    "config_files",
+    "default_index_dir",
+    "load",
+    "rows",
+    "user_config_file",
+    "vault_config_file",
+]

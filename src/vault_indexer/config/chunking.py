@@ -1,0 +1,181 @@
+"""The table `[chunking]`: which strategy cuts the notes, its options, and rules for some of the notes.
+
+The options of the default strategy stand in `[chunking]` itself, those of any other in
+`[chunking.<strategy>]`, or in `[chunking]`, too, where that strategy is the one chosen there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import ConfigDict, Field, model_validator
+
+from vault_indexer.config.chunking_options import (
+    BoundaryOptions,
+    CodeOptions,
+    DiscourseOptions,
+    HierarchicalOptions,
+    MarkdownOptions,
+    Options,
+    ParagraphOptions,
+    ParentChildOptions,
+    RecursiveOptions,
+    SemanticOptions,
+    TokenOptions,
+    WordOptions,
+)
+from vault_indexer.config.fields import DisagreementError, Unit
+
+StrategyName = Literal[
+    "header_based",
+    "none",
+    "markdown",
+    "paragraph",
+    "word",
+    "token",
+    "recursive",
+    "boundary",
+    "discourse",
+    "semantic",
+    "hierarchical",
+    "parent_child",
+    "code",
+]
+
+
+class HeaderBasedOptions(Options):
+    """Chunks begin at headings.
+
+    Only sizes that someone wrote down can contradict each other: where `max_chunk_chars` is set below
+    the default of another size, that default gives way.
+    """
+
+    min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
+        default=200, description="neighbouring sections smaller than this are merged until they reach it"
+    )
+    max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = Field(
+        default=1500, description="longer sections are split, at blocks where possible"
+    )
+    overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = Field(
+        default=50,
+        description="text repeated between the pieces of one split section, so that no thought is cut",
+    )
+    include_parent_headers: bool = Field(
+        default=True, description="put the headings above a chunk in front of its text"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_give_way(cls, data: object) -> object:
+        if not isinstance(data, Mapping) or not isinstance(data.get("max_chunk_chars"), int):
+            return data
+        largest = data["max_chunk_chars"]
+        fields = HeaderBasedOptions.model_fields
+        return {
+            "min_chunk_chars": min(fields["min_chunk_chars"].default, largest),
+            "overlap_chars": min(fields["overlap_chars"].default, max(largest - 1, 0)),
+            **data,
+        }
+
+    @model_validator(mode="after")
+    def _sizes_agree(self) -> HeaderBasedOptions:
+        if self.min_chunk_chars > self.max_chunk_chars:
+            raise DisagreementError(
+                "min_chunk_chars must not exceed max_chunk_chars", "min_chunk_chars", "max_chunk_chars"
+            )
+        if self.overlap_chars >= self.max_chunk_chars:
+            raise DisagreementError(
+                "overlap_chars must be smaller than max_chunk_chars", "overlap_chars", "max_chunk_chars"
+            )
+        return self
+
+
+class ChunkingRule(Options):
+    """`[[chunking.rules]]`: notes whose path matches a glob are cut another way.
+
+    Beside `paths` and `strategy` stand the options of that strategy; what a rule does not name is as
+    `[chunking]` has it.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    paths: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        description='glob patterns of vault paths: "Journal/**", "*.canvas"'
+    )
+    strategy: StrategyName | None = Field(default=None, description="the strategy of these notes")
+
+    @property
+    def choice(self) -> dict[str, object]:
+        """The rule as a note would write it in its frontmatter."""
+        named: dict[str, object] = {} if self.strategy is None else {"strategy": self.strategy}
+        return {**named, **(self.__pydantic_extra__ or {})}
+
+    @model_validator(mode="after")
+    def _options_exist(self) -> Self:
+        if "rules" in self.choice:
+            raise ValueError("a rule has no rules of its own")
+        ChunkingSettings.model_validate(self.choice)
+        return self
+
+
+class ChunkingSettings(HeaderBasedOptions):
+    """`[chunking]`: the strategy, the options of the default one, a table for each of the others."""
+
+    strategy: StrategyName = Field(
+        default="header_based", description="how notes are cut; none keeps each note whole"
+    )
+    markdown: MarkdownOptions = MarkdownOptions()
+    paragraph: ParagraphOptions = ParagraphOptions()
+    word: WordOptions = WordOptions()
+    token: TokenOptions = TokenOptions()
+    recursive: RecursiveOptions = RecursiveOptions()
+    boundary: BoundaryOptions = BoundaryOptions()
+    discourse: DiscourseOptions = DiscourseOptions()
+    semantic: SemanticOptions = SemanticOptions()
+    hierarchical: HierarchicalOptions = HierarchicalOptions()
+    parent_child: ParentChildOptions = ParentChildOptions()
+    code: CodeOptions = CodeOptions()
+    rules: tuple[ChunkingRule, ...] = Field(
+        default=(), description="other strategies for some notes; the first rule that matches counts"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat_options_go_home(cls, data: object) -> object:
+        return at_home(data) if isinstance(data, Mapping) else data
+
+
+OPTION_TABLES: Mapping[str, type[Options]] = MappingProxyType(
+    {
+        name: field.annotation
+        for name, field in ChunkingSettings.model_fields.items()
+        if name in get_args(StrategyName)
+        and isinstance(field.annotation, type)
+        and issubclass(field.annotation, Options)
+    }
+)
+"""The strategies that have a table of their own, and what may stand in it."""
+
+_SHORTHAND = frozenset({"chunk_size", "chunk_overlap"})
+
+
+def at_home(table: Mapping[str, object]) -> dict[str, object]:
+    """The table `[chunking]` with every option in the table of its strategy.
+
+    Options may stand flat where the same table names their strategy; `chunk_size` and `chunk_overlap`
+    without a strategy mean `word`. A key that is given in both places, or belongs to no table, stays
+    where it is and is a mistake there.
+    """
+    moved = dict(table)
+    if "strategy" not in moved and _SHORTHAND & moved.keys():
+        moved["strategy"] = "word"
+    name = moved.get("strategy")
+    options = OPTION_TABLES.get(name) if isinstance(name, str) else None
+    own = moved.get(str(name), {})
+    if options is None or not isinstance(own, Mapping):
+        return moved
+    flat = [key for key in moved if key in options.model_fields and key not in ChunkingSettings.model_fields]
+    home = {**own, **{key: moved.pop(key) for key in flat if key not in own}}
+    return {**moved, str(name): home} if home else moved

@@ -1,0 +1,174 @@
+"""Reads the configuration: option over environment over file over default, all mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from vault_indexer.config.fields import DisagreementError
+from vault_indexer.config.paths import user_config_file, with_home
+from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.settings import Settings
+from vault_indexer.config.sources import (
+    VAULT_VARIABLE,
+    OptionValue,
+    Parsed,
+    config_files,
+    from_environment,
+    from_file,
+    from_options,
+)
+from vault_indexer.config.values import Given, check, toml_text
+from vault_indexer.errors import ConfigError, ConfigProblem
+
+MAX_PROBLEMS = 100
+"""Of one source; a file with more is no configuration."""
+
+DEFAULT_ORIGIN = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """The settings in force, and for every dotted key where its value came from.
+
+    `files` are those that were read, the weaker first; `vault` is the one asked for, by argument or variable.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+    files: tuple[Path, ...] = ()
+    vault: Path | None = None
+
+
+def load(
+    vault: Path | None,
+    *,
+    config_file: Path | None,
+    environ: Mapping[str, str],
+    options: Mapping[str, OptionValue],
+) -> LoadedConfig:
+    """The configuration for a vault, or for `INDEXER_VAULT` if that is None. Raises ConfigError.
+
+    `config_file` is what `--config` names; `options` holds dotted keys from the command line, None for
+    those not used. The error holds every mistake of every source, those of values that lose, too.
+    """
+    named_vault = environ.get(VAULT_VARIABLE, "")
+    if vault is None and named_vault:
+        vault = with_home(named_vault)
+    files, sources = _read_files(vault, config_file, environ)
+    chosen = list(from_options(options))
+    variables = list(from_environment(environ, _key_variables([*sources, chosen], environ)))
+
+    in_force, problems = _checked(item for source in [*sources, variables, chosen] for item in source)
+    settings, disagreements = _assembled(in_force, {problem.key for problem in problems})
+    if settings is None or problems or disagreements:
+        raise ConfigError([*problems, *disagreements])
+    origins = {name: in_force[name].origin if name in in_force else DEFAULT_ORIGIN for name in SCHEMA}
+    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault)
+
+
+def _read_files(
+    vault: Path | None, config_file: Path | None, environ: Mapping[str, str]
+) -> tuple[list[Path], list[list[Parsed]]]:
+    paths: list[Path] = []
+    sources: list[list[Parsed]] = []
+    for file in config_files(vault, config_file, environ):
+        parsed = from_file(file, user_config_file(environ))
+        if parsed is not None:
+            paths.append(file.path)
+            sources.append(list(_bounded(parsed)))
+    return paths, sources
+
+
+def _bounded(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
+    problems = 0
+    for item in parsed:
+        problems += isinstance(item, ConfigProblem)
+        if isinstance(item, ConfigProblem) and problems > MAX_PROBLEMS:
+            yield ConfigProblem(
+                "…", "", f"more than {MAX_PROBLEMS} mistakes, the rest is not shown", item.source
+            )
+            return
+        yield item
+
+
+def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
+    """The variables named by any `embedding.api_key_env`."""
+    key = SCHEMA["embedding.api_key_env"]
+    given = (
+        item.value
+        for source in sources
+        for item in source
+        if isinstance(item, Given) and item.key == key.name
+    )
+    return frozenset(name for name in (*given, environ.get(key.variable)) if isinstance(name, str))
+
+
+@dataclass(frozen=True, slots=True)
+class _InForce:
+    """The value that won for a key, checked, and where it came from."""
+
+    value: object
+    origin: str
+
+
+def _checked(parsed: Iterable[Parsed]) -> tuple[dict[str, _InForce], list[ConfigProblem]]:
+    """Checks every value, those that lose, too; of each key the last one (the strongest source) stays."""
+    in_force: dict[str, _InForce] = {}
+    problems: list[ConfigProblem] = []
+    for item in parsed:
+        if isinstance(item, ConfigProblem):
+            problems.append(item)
+            continue
+        value, wrong = check(item)
+        problems.extend(wrong)
+        if not wrong:
+            in_force[item.key] = _InForce(value, item.origin)
+    return in_force, problems
+
+
+def _assembled(
+    in_force: Mapping[str, _InForce], wrong: Set[str]
+) -> tuple[Settings | None, list[ConfigProblem]]:
+    """The settings as a whole, or where values contradict each other (not of keys already `wrong`)."""
+    try:
+        return Settings.model_validate(_nested(in_force)), []
+    except ValidationError as error:
+        found = [_disagreement(details, in_force, wrong) for details in error.errors(include_url=False)]
+        return None, [problem for problem in found if problem is not None]
+
+
+def _nested(in_force: Mapping[str, _InForce]) -> dict[str, object]:
+    root: dict[str, object] = {}
+    for name, item in in_force.items():
+        table = root
+        *parents, last = name.split(".")
+        for parent in parents:
+            below = table.setdefault(parent, {})
+            assert isinstance(below, dict)
+            table = below
+        table[last] = item.value
+    return root
+
+
+def _disagreement(
+    details: ErrorDetails, in_force: Mapping[str, _InForce], wrong: Set[str]
+) -> ConfigProblem | None:
+    """Tells it by the keys that someone set, with the values of all that are involved."""
+    table = ".".join(str(part) for part in details["loc"])
+    cause = details.get("ctx", {}).get("error")
+    if not isinstance(cause, DisagreementError):
+        return ConfigProblem(table, "", "cannot be used with the other values", "configuration")
+    names = [f"{table}.{key}" for key in cause.keys]
+    if wrong & set(names):
+        return None
+    culprit = next((name for name in names if name in in_force), names[0])
+    values = {name: in_force[name].value if name in in_force else SCHEMA[name].default for name in names}
+    others = ", ".join(f"{name} is {toml_text(value)}" for name, value in values.items() if name != culprit)
+    origin = in_force[culprit].origin if culprit in in_force else DEFAULT_ORIGIN
+    return ConfigProblem(culprit, toml_text(values[culprit]), f"{cause.allowed} ({others})", origin)

@@ -1,0 +1,122 @@
+"""What a generation was built with: `generations/NNNN/manifest.toml`, and what differs between two.
+
+A generation is searched only with what built it: any difference, or a manifest that cannot be read,
+starts a rebuild.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import get_args
+
+import tomli
+import tomli_w
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from vault_indexer.config.chunking import ChunkingSettings, HeaderBasedOptions
+from vault_indexer.config.settings import Settings
+from vault_indexer.config.values import printable, toml_text
+from vault_indexer.errors import ManifestError
+from vault_indexer.ports import EmbeddingModel
+
+SPEC_VERSION = 1
+"""Of the form of a generation on disk; raised when an older one can no longer be read."""
+
+
+class Manifest(BaseModel):
+    """What decides whether an index still fits the configuration.
+
+    `parsers` maps a parser's name to its version. `chunking_config` holds what `chunking_config()` gives.
+    `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
+    new ones, so another name alone is no difference.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    spec_version: int
+    embedding_model: EmbeddingModel
+    parsers: dict[str, str]
+    chunking_config: dict[str, JsonValue]
+    analyzer: str
+    token_weights: str
+
+    @classmethod
+    def from_toml(cls, text: str) -> Manifest:
+        """Reads `manifest.toml`. Raises ManifestError naming every field that is missing or odd."""
+        try:
+            return cls.model_validate_json(json.dumps(tomli.loads(text)), strict=True)
+        except ValidationError as error:
+            found = {_field(details["loc"]): details["type"] for details in error.errors(include_url=False)}
+            told = ", ".join(
+                f"{name} {_ODD.get(kind, 'is of the wrong type')}" for name, kind in found.items()
+            )
+            raise ManifestError(f"manifest.toml: {told}", list(found)) from error
+        except tomli.TOMLDecodeError as error:
+            place = f"line {error.lineno}, column {error.colno}"
+            raise ManifestError(f"manifest.toml: not valid TOML at {place}: {error.msg}") from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ManifestError("manifest.toml: holds a value that no manifest has") from error
+
+    def to_toml(self) -> str:
+        """The text of `manifest.toml`."""
+        return tomli_w.dumps(self.model_dump(mode="json"))
+
+
+_ODD: Mapping[str, str] = MappingProxyType(
+    {
+        "missing": "is missing",
+        "extra_forbidden": "is not known",
+        "unexpected_keyword_argument": "is not known",
+    }
+)
+"""Pydantic's kinds of error in our words."""
+
+
+def differences(old: Manifest, new: Manifest) -> list[str]:
+    """A line for each difference, such as `chunking_config.max_chunk_chars: 1500 -> 900`."""
+    before, after = dict(_flat(_comparable(old))), dict(_flat(_comparable(new)))
+    return [
+        f"{name}: {before.get(name, 'none')} -> {after.get(name, 'none')}"
+        for name in [*before, *(name for name in after if name not in before)]
+        if before.get(name) != after.get(name)
+    ]
+
+
+def chunking_config(settings: Settings) -> dict[str, JsonValue]:
+    """Only what decides how notes are cut: the strategy and its own options, so that an option of a strategy
+    that is not in use rebuilds nothing.
+    """
+    chunking = settings.chunking
+    table: dict[str, JsonValue] = chunking.model_dump(mode="json", exclude_none=True)
+    idle = _strategies() - {chunking.strategy}
+    if chunking.strategy != _DEFAULT_STRATEGY:
+        idle |= set(HeaderBasedOptions.model_fields)
+    return {name: value for name, value in table.items() if name not in idle}
+
+
+_DEFAULT_STRATEGY = "header_based"
+"""Its options stand in `[chunking]` itself, those of any other in `[chunking.<strategy>]`."""
+
+
+def _strategies() -> set[str]:
+    return set(get_args(ChunkingSettings.model_fields["strategy"].annotation))
+
+
+def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
+    """The manifest with the name of the weights reduced to whether there are any."""
+    table: dict[str, JsonValue] = manifest.model_dump(mode="json")
+    return table | {"token_weights": "idf" if manifest.token_weights else "none"}
+
+
+def _flat(value: JsonValue, name: str = "") -> Iterator[tuple[str, str]]:
+    if not isinstance(value, dict):
+        yield name, toml_text(value)
+        return
+    for key, part in value.items():
+        yield from _flat(part, f"{name}.{key}" if name else key)
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    return printable(".".join(str(part) for part in location))

@@ -1,0 +1,180 @@
+"""The places configuration comes from, each turned into a stream of `Given` values and problems."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import tomli
+
+from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
+from vault_indexer.config.schema import SCHEMA, TABLES, VARIABLE_PREFIX, nearest
+from vault_indexer.config.trust import vault_may_set
+from vault_indexer.config.values import Given, mistake, printable, shown, unknown_key
+from vault_indexer.errors import ConfigProblem
+
+Parsed = Given | ConfigProblem
+OptionValue = str | int | float | bool | Path | Sequence[str] | None
+
+MAX_CONFIG_BYTES = 256 * 1024
+
+VAULT_VARIABLE = "INDEXER_VAULT"
+CONFIG_VARIABLE = "INDEXER_CONFIG"
+RESERVED_VARIABLES: frozenset[str] = frozenset({VAULT_VARIABLE, CONFIG_VARIABLE})
+"""Variables that choose the vault and the file, and are no keys themselves."""
+
+VARIABLES: Mapping[str, str] = MappingProxyType(
+    {"INDEXER_CHUNKER": "chunking.strategy"} | {key.variable: name for name, key in SCHEMA.items()}
+)
+"""Variable -> key. `INDEXER_INDEX_DIR` is `index.dir` by the rule; later rows win over earlier ones."""
+
+OPTIONS: Mapping[str, str] = MappingProxyType({"index.dir": "--index-dir"})
+"""Key -> option, where it is not simply the key's last part."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file to read: `named` ones (option, variable) must exist, and `trusted` ones may set every key."""
+
+    path: Path
+    called: str
+    trusted: bool
+    named: bool
+
+    @property
+    def origin(self) -> str:
+        """As it is called in messages and by `config show`."""
+        return f"file {_path_text(self.path)}"
+
+
+def config_files(
+    vault: Path | None, config_file: Path | None, environ: Mapping[str, str]
+) -> tuple[ConfigFile, ...]:
+    """The files that count, the weaker first, whether or not they exist (a watcher wants to know).
+
+    A named file stands alone. Otherwise the user's file, and over it, key by key, the vault's.
+    """
+    if config_file is not None:
+        return (ConfigFile(with_home(config_file), "option --config", trusted=True, named=True),)
+    if named := environ.get(CONFIG_VARIABLE, ""):
+        path = with_home(named)
+        return (ConfigFile(path, f"environment {CONFIG_VARIABLE}", trusted=True, named=True),)
+    user = ConfigFile(user_config_file(environ), "the user's configuration", trusted=True, named=False)
+    if vault is None:
+        return (user,)
+    own = ConfigFile(vault_config_file(vault), "the vault's configuration", trusted=False, named=False)
+    return (user, own)
+
+
+def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
+    """What a file gives; None if it does not exist and need not."""
+    try:
+        if not stat.S_ISREG(file.path.stat().st_mode):
+            return iter([_unusable(file, "is not a file")])
+        with file.path.open("rb") as stream:
+            content = stream.read(MAX_CONFIG_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        if file.named or file.path.is_symlink():
+            return iter([_unusable(file, "there is no such file")])
+        return None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "invalid path"
+        return iter([_unusable(file, f"cannot be read: {reason}")])
+    if len(content) > MAX_CONFIG_BYTES:
+        return iter([_unusable(file, f"is larger than {MAX_CONFIG_BYTES} bytes")])
+    return _from_bytes(content, file, user_file)
+
+
+def from_environment(environ: Mapping[str, str], key_variables: frozenset[str]) -> Iterator[Parsed]:
+    """What INDEXER_* variables give; empty ones count as not set.
+
+    `key_variables` are what `embedding.api_key_env` points to: they hold an API key, whatever their name.
+    """
+    ignored = RESERVED_VARIABLES | key_variables
+    theirs = {name: value for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value}
+    for variable, key in VARIABLES.items():
+        if variable in theirs:
+            yield Given(key, theirs[variable], f"environment {variable}", is_text=True)
+    for variable in sorted(theirs.keys() - VARIABLES.keys() - ignored):
+        near = nearest(variable, [*VARIABLES, *RESERVED_VARIABLES])
+        hint = f"unknown variable; did you mean {near}?" if near else "unknown variable"
+        yield ConfigProblem(printable(variable), "", hint, "environment")
+
+
+def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
+    """What the command line gives; None means that the option was not used."""
+    for key, value in options.items():
+        origin = f"option {option_name(key)}"
+        if value is None:
+            continue
+        if key not in SCHEMA:
+            yield ConfigProblem(printable(key), "", unknown_key(nearest(key, SCHEMA)), origin)
+            continue
+        plain = str(value) if isinstance(value, Path) else value
+        yield Given(key, plain, origin, is_text=isinstance(plain, str))
+
+
+def option_name(key: str) -> str:
+    """The option that sets a key on the command line."""
+    return OPTIONS.get(key) or "--" + printable(key.rpartition(".")[2]).replace("_", "-")
+
+
+def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[Parsed]:
+    try:
+        table = tomli.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        yield ConfigProblem(f"line {line}", "", f"is not UTF-8 text (byte {error.start})", file.origin)
+    except tomli.TOMLDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        yield ConfigProblem(where, "", f"is not valid TOML: {error.msg}", file.origin)
+    except RecursionError:
+        yield ConfigProblem("TOML", "", "is nested too deeply", file.origin)
+    except ValueError as error:  # numbers with thousands of digits, dates that no calendar has
+        yield ConfigProblem("TOML", "", f"holds a value that cannot be read: {error}", file.origin)
+    else:
+        for parsed in _flat(table, "", file):
+            yield parsed if file.trusted or isinstance(parsed, ConfigProblem) else _judged(parsed, user_file)
+
+
+def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterator[Parsed]:
+    for name, value in table.items():
+        key = prefix + name
+        given = Given(key, value, file.origin, file.path.parent.absolute())
+        if "." in name or (key not in SCHEMA and key not in TABLES):
+            yield _unknown(key, value, file)
+        elif key in SCHEMA:
+            yield given
+        elif isinstance(value, dict):
+            yield from _flat(value, f"{key}.", file)
+        else:
+            yield mistake(given, f"a table: [{key}] in a line of its own, its keys below")
+
+
+def _unknown(key: str, value: object, file: ConfigFile) -> ConfigProblem:
+    if key in SCHEMA:  # one name in quotes, where a table and a name are meant
+        return ConfigProblem(f'"{key}"', "", f"unknown key; did you mean {key} without quotes?", file.origin)
+    near = nearest(key, TABLES if isinstance(value, dict) else SCHEMA)
+    text = "" if isinstance(value, dict) else shown(key, value)
+    return ConfigProblem(printable(key), text, unknown_key(near), file.origin)
+
+
+def _judged(given: Given, user_file: Path) -> Parsed:
+    if vault_may_set(given.key, given.value):
+        return given
+    return mistake(
+        given,
+        "a file found inside a vault may not set this, because vaults are shared; "
+        f"it belongs into your own configuration, {_path_text(user_file)}",
+    )
+
+
+def _unusable(file: ConfigFile, reason: str) -> ConfigProblem:
+    return ConfigProblem(_path_text(file.path), "", reason, file.called)
+
+
+def _path_text(path: Path) -> str:
+    return printable(str(path), limit=4096)

@@ -1,0 +1,166 @@
+"""One value at a time: from what a source gives to what the settings hold, or a mistake in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, TypeGuard, get_args, get_origin
+
+import tomli
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from vault_indexer.config.paths import with_home
+from vault_indexer.config.schema import SCHEMA, Key, describe, nearest
+from vault_indexer.errors import ConfigProblem
+
+_SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token$", re.IGNORECASE)
+_SHOWN_CHARS = 80
+_TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)"})
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One value as a source gives it, not yet checked.
+
+    `is_text` says that it came as a bare text (option, environment) and has to be read first; `base` is the
+    folder that a relative path starts from, None for the working directory.
+    """
+
+    key: str
+    value: object
+    origin: str
+    base: Path | None = None
+    is_text: bool = False
+
+
+def check(given: Given) -> tuple[object, list[ConfigProblem]]:
+    """The value for the settings, and what is wrong with it (then the value means nothing)."""
+    key = SCHEMA[given.key]
+    try:
+        value = _validated(key, given)
+        return (_anchored(value, given.base) if isinstance(value, Path) else value), []
+    except ValidationError as error:
+        return None, [_problem(key, given, details) for details in error.errors(include_url=False)]
+    except (ValueError, RecursionError, OSError):
+        return None, [mistake(given, key.allowed)]
+
+
+def mistake(given: Given, allowed: str) -> ConfigProblem:
+    """A problem with the whole value of a key."""
+    return ConfigProblem(
+        printable(given.key), shown(given.key, given.value, given.is_text), allowed, given.origin
+    )
+
+
+def shown(key: str, value: object, is_text: bool = False) -> str:
+    """A value for a message: short, in one line, nothing that a terminal would obey, no secret."""
+    if _SECRET.search(key.rpartition(".")[2]):
+        return "(hidden)"
+    if is_text and isinstance(value, str):
+        return printable(value) or '""'
+    try:
+        return printable(toml_text(value))
+    except (TypeError, ValueError, RecursionError):
+        return _TOO_LONG.get(type(value), "(a very long value)")
+
+
+def printable(text: str, limit: int = _SHOWN_CHARS) -> str:
+    """The text in one line of at most `limit` characters, control and other unprintable ones escaped."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in cut)
+
+
+def toml_text(value: object) -> str:
+    """The value as TOML writes it, in one line; None (no value) as an empty text."""
+    match value:
+        case None:
+            return '""'
+        case bool():
+            return "true" if value else "false"
+        case BaseModel():
+            return toml_text(dict(value))
+        case Mapping():
+            return "{ " + ", ".join(f"{name} = {toml_text(part)}" for name, part in value.items()) + " }"
+        case list() | tuple():
+            return "[" + ", ".join(toml_text(part) for part in value) + "]"
+        case str() | Path():
+            return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+        case _:
+            return str(value)
+
+
+def _validated(key: Key, given: Given) -> object:
+    annotated: Any = Annotated[key.field.annotation, key.field]
+    adapter, value = TypeAdapter[object](annotated), given.value
+    if given.is_text and isinstance(value, str):
+        if not key.is_list:
+            return adapter.validate_strings(value)
+        value = _one_toml_value(value)
+    # JSON is the stricter gate: "5" is no number there, while a list may become a tuple.
+    return adapter.validate_json(json.dumps(value, default=_foreign), strict=True)
+
+
+def _one_toml_value(text: str) -> object:
+    table = tomli.loads(f"value = {text}")
+    if list(table) != ["value"]:
+        raise ValueError("more than one value")
+    value: object = table["value"]
+    return value
+
+
+def _foreign(value: object) -> object:
+    """TOML's dates and times: no key takes one, so they become what no key takes."""
+    return {"": str(value)}
+
+
+def _anchored(path: Path, base: Path | None) -> Path:
+    if "\0" in str(path):
+        raise ValueError("a path holds no NUL")
+    return (base or Path.cwd()) / with_home(path)
+
+
+def _problem(key: Key, given: Given, details: ErrorDetails) -> ConfigProblem:
+    """A pydantic error in our words; its location may lead into a list or table inside the value."""
+    annotation: object = key.field.annotation
+    where, marks, value = key.name, list(key.field.metadata), given.value
+    unknown_in: type[BaseModel] | None = None
+    for part in details["loc"]:
+        step = _step(annotation, part)
+        if step is None:
+            unknown_in = annotation if _is_table(annotation) else None
+            where = f"{where}.{part}" if unknown_in else where
+            break
+        annotation, marks = step
+        where, value = (f"{where}[{part}]" if isinstance(part, int) else f"{where}.{part}"), details["input"]
+    if unknown_in is not None:
+        near = nearest(str(details["loc"][-1]), unknown_in.model_fields)
+        return ConfigProblem(printable(where), "", unknown_key(near), given.origin)
+    allowed = describe(annotation, marks)
+    if details["type"] == "missing":
+        return ConfigProblem(printable(where), "", f"is missing; {allowed}", given.origin)
+    return ConfigProblem(printable(where), shown(where, value, given.is_text), allowed, given.origin)
+
+
+def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | None:
+    """The type one step further inside: an element of a list, a field of a table; None if there is none."""
+    if isinstance(part, int) and get_origin(annotation) is tuple:
+        inner = get_args(annotation)[0]
+        return inner, []
+    if _is_table(annotation) and isinstance(part, str) and part in annotation.model_fields:
+        field = annotation.model_fields[part]
+        return field.annotation, list(field.metadata)
+    return None
+
+
+def _is_table(annotation: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def unknown_key(near: str) -> str:
+    """What to say of a name that is no key, given the nearest that is one."""
+    return f"unknown key; did you mean {near}?" if near else "unknown key"

@@ -1,0 +1,99 @@
+"""One tree of errors: whatever goes wrong in a way a user can act on is one of these.
+
+VaultIndexerError
+├── UsageError            exit 2   wrong option, argument or query
+│   └── QueryError                 a query that cannot be parsed; knows the column
+├── ConfigError           exit 2   every mistake of a configuration, all at once
+├── UnavailableError      exit 3   the vault or the index cannot be used
+│   ├── VaultError                 missing, not a folder, unreadable
+│   ├── IndexUnusableError         missing, damaged, not writable
+│   ├── LockedError                another process holds the index; says who
+│   └── DaemonError                no daemon, port in use, or it does not answer
+├── ProviderError         exit 3   an embedding or language model cannot be used
+└── NoteError             (never ends a command) one note cannot be indexed; says why
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class VaultIndexerError(Exception):
+    """Base of all errors meant for a person: `str()` is one clear line without a traceback."""
+
+    exit_code = 3
+
+
+class UsageError(VaultIndexerError):
+    """A wrong option, argument or query."""
+
+    exit_code = 2
+
+
+class QueryError(UsageError):
+    """A query that cannot be parsed; `column` is 1-based and counts characters."""
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(f"column {column}: {message}")
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """One mistake in the configuration: where it stands, what stands there, what may."""
+
+    key: str
+    value: str
+    allowed: str
+    source: str
+
+    def __str__(self) -> str:
+        shown = f" = {self.value}" if self.value else ""
+        return f"{self.source}: {self.key}{shown}: {self.allowed}"
+
+
+class ConfigError(VaultIndexerError):
+    """All mistakes of a configuration together."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class UnavailableError(VaultIndexerError):
+    """The vault or the index cannot be used."""
+
+
+class VaultError(UnavailableError):
+    """The vault is missing, not a folder, or cannot be read."""
+
+
+class IndexUnusableError(UnavailableError):
+    """The index is missing, damaged beyond repair by reading, or cannot be written."""
+
+
+class ManifestError(IndexUnusableError):
+    """A manifest that lacks fields, or holds odd ones; `fields` names them. The remedy is a rebuild."""
+
+    def __init__(self, message: str, fields: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.fields = tuple(fields)
+
+
+class LockedError(UnavailableError):
+    """Another live process holds the index."""
+
+
+class DaemonError(UnavailableError):
+    """The daemon is not there, does not answer, or cannot take its port."""
+
+
+class ProviderError(VaultIndexerError):
+    """An embedding or language model cannot be loaded or does not answer."""
+
+
+class NoteError(VaultIndexerError):
+    """One note cannot be indexed; the message is the reason shown to the user."""

@@ -1,0 +1,194 @@
+"""Building a generation: every note of the vault, in parallel, into a folder of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import ProviderError
+from vault_indexer.index.linking import Linker
+from vault_indexer.index.plan import is_indexed, linked_row
+from vault_indexer.index.prepare import Skipped
+from vault_indexer.index.worker import Failed, FinishJob, Job, PrepareJob, catch_up_keywords
+from vault_indexer.index.workers import Died, WorkerPool
+from vault_indexer.model import FileRow, Progress, RebuildReport, SkippedFile
+from vault_indexer.store import vectors
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog_writer import CatalogWriter
+from vault_indexer.store.durable import fsync_dir, fsync_file, write_atomically
+from vault_indexer.store.generations import Generation
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.rows import PreparedNote
+from vault_indexer.vault.walk import Scan
+
+if TYPE_CHECKING:
+    from whoosh.codec.whoosh3 import W3Segment
+
+BATCH_NOTES = 48
+TRIES = 2
+SET_ASIDE = "set aside: reading it ended the worker process twice"
+
+Pool = WorkerPool[Job, "Prepared | list[W3Segment] | int | Failed"]
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSpec:
+    """What a generation is built with. `blobs` are kept in its catalog (such as token weights)."""
+
+    manifest: str
+    model: str
+    dimension: int
+    blobs: dict[str, bytes] = field(default_factory=dict)
+
+
+def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, report: Report) -> RebuildReport:
+    """Fill an empty generation folder from a scan, durably, but for the rename that completes it.
+
+    Raises ProviderError if the model cannot be used, OSError if the disk cannot.
+    """
+    generation.keywords.mkdir(mode=0o700)
+    builder = _Builder(generation, spec, scan, pool, report)
+    builder.write_catalog()
+    builder.write_keywords()
+    builder.write_vectors()
+    write_atomically(generation.manifest, spec.manifest.encode("utf-8"))
+    fsync_dir(generation.folder)
+    return builder.result()
+
+
+class _Builder:
+    def __init__(
+        self, generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, report: Report
+    ) -> None:
+        self._generation = generation
+        self._spec = spec
+        self._scan = scan
+        self._pool = pool
+        self._report = report
+        self._started = time.perf_counter()
+        self._ids = {file.path: n for n, file in enumerate(filter(is_indexed, scan.files), start=1)}
+        self._notes = self._chunks = self._embedded = self._reused = 0
+        listed = {file.path for file in scan.files}
+        self._skipped = [SkippedFile(*named) for named in scan.skipped if named[0] not in listed]
+
+    def write_catalog(self) -> None:
+        """All notes in one transaction; nothing is fsynced before its end."""
+        writer = CatalogWriter(self._generation.catalog, bulk=True)
+        try:
+            with writer.commit():
+                for name, data in self._spec.blobs.items():
+                    writer.put_blob(name, data)
+                self._write_linked(writer)
+                linker = Linker(file.path for file in self._scan.files)
+                for prepared in self._prepared():
+                    self._store(prepared, writer, linker)
+        finally:
+            writer.close()
+        fsync_file(self._generation.catalog)
+
+    def write_keywords(self) -> None:
+        """Join the workers' segments; what a worker that died had written is added from the catalog."""
+        self._tell("keywords")
+        index = KeywordIndex.create(self._generation.keywords)
+        segments: list[W3Segment] = []
+        for _, result in self._pool.each(FinishJob()):
+            if isinstance(result, list):
+                segments.extend(result)  # type: ignore[arg-type]  # a FinishJob gives segments
+        index.adopt(segments, seq=0)
+        catch_up_keywords(self._generation)
+
+    def write_vectors(self) -> None:
+        """The FAISS base of all chunks."""
+        self._tell("vectors")
+        catalog = CatalogReader(self._generation.catalog)
+        try:
+            rows = catalog.chunk_vectors(self._spec.model)
+            vectors.save(vectors.build(catalog.seq, self._spec.dimension, rows), self._generation.vectors)
+        finally:
+            catalog.close()
+
+    def result(self) -> RebuildReport:
+        """What was done."""
+        return RebuildReport(
+            generation=self._generation.number,
+            notes=self._notes,
+            chunks=self._chunks,
+            skipped=tuple(sorted(self._skipped, key=lambda skipped: skipped.path)),
+            seconds=time.perf_counter() - self._started,
+            embedded=self._embedded,
+            reused=self._reused,
+        )
+
+    def _write_linked(self, writer: CatalogWriter) -> None:
+        reasons = dict(self._scan.skipped)
+        for file in self._scan.files:
+            if not is_indexed(file):
+                self._skip(linked_row(file.stat, reasons.get(file.path, "")), writer)
+
+    def _prepared(self) -> Iterator[PreparedNote | Skipped]:
+        paths = list(self._ids)
+        batches = [paths[start : start + BATCH_NOTES] for start in range(0, len(paths), BATCH_NOTES)]
+        return prepare_all(self._pool, [self._job(batch) for batch in batches])
+
+    def _job(self, paths: Sequence[str]) -> PrepareJob:
+        return PrepareJob(tuple(paths), tuple(self._ids[path] for path in paths), self._generation.keywords)
+
+    def _store(self, prepared: PreparedNote | Skipped, writer: CatalogWriter, linker: Linker) -> None:
+        if isinstance(prepared, Skipped):
+            self._skip(prepared.file, writer)
+        else:
+            writer.put_note(prepared, linker, self._spec.model, self._ids[prepared.file.path])
+            self._notes += 1
+            self._chunks += len(prepared.rows.chunks)
+            self._embedded += prepared.embedded
+            self._reused += prepared.reused
+        self._tell("notes")
+
+    def _skip(self, row: FileRow, writer: CatalogWriter) -> None:
+        if row.state != "skipped" or row.reason:
+            writer.put_file(row)
+        if row.reason:
+            self._skipped.append(SkippedFile(row.path, row.reason))
+
+    def _tell(self, stage: str) -> None:
+        seconds = time.perf_counter() - self._started
+        self._report(Progress(stage, self._notes, len(self._ids), self._chunks, seconds))
+
+
+def prepare_all(pool: Pool, jobs: Sequence[PrepareJob]) -> Iterator[PreparedNote | Skipped]:
+    """Every note of the jobs, prepared or skipped, in order of completion.
+
+    A job whose worker died is done again, a note at a time; a note on which a worker dies twice is set
+    aside. Raises ProviderError if a worker reports that the model or the disk failed.
+    """
+    queue = list(jobs)
+    tries: dict[str, int] = {}
+    while queue:
+        again: list[PrepareJob] = []
+        for job, result in pool.run(queue):
+            assert isinstance(job, PrepareJob)
+            if isinstance(result, Failed):
+                raise ProviderError(result.message)
+            if isinstance(result, Died):
+                yield from _retry(job, tries, again)
+            elif isinstance(result, list):
+                yield from result  # type: ignore[misc]  # a PrepareJob gives prepared notes
+        queue = again
+
+
+def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> Iterator[Skipped]:
+    if len(job.paths) > 1:
+        ids = job.note_ids or (None,) * len(job.paths)
+        for path, note_id in zip(job.paths, ids, strict=True):
+            own = () if note_id is None else (note_id,)
+            again.append(PrepareJob((path,), own, job.segments))
+        return
+    path = job.paths[0]
+    tries[path] = tries.get(path, 0) + 1
+    if tries[path] < TRIES:
+        again.append(job)
+    else:
+        yield Skipped(FileRow(path, 0, 0, 0, 0, "", "skipped", SET_ASIDE))

@@ -1,0 +1,223 @@
+"""The generation in force, open for edits: plans go in, snapshots come out, the derived indices follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.index.build import Pool, prepare_all
+from vault_indexer.index.linking import Linker
+from vault_indexer.index.plan import Plan
+from vault_indexer.index.prepare import Skipped
+from vault_indexer.index.worker import (
+    Failed,
+    KeywordsJob,
+    PrepareJob,
+    catch_up_keywords,
+    rebuild_keywords,
+)
+from vault_indexer.index.workers import Died
+from vault_indexer.model import FileRow
+from vault_indexer.store import vectors
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog_writer import CatalogWriter
+from vault_indexer.store.generations import Generation
+from vault_indexer.store.graph import LinkGraph
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.rows import PreparedNote
+from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
+from vault_indexer.store.texts import TextCache
+
+_BATCH_NOTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an edit did: notes indexed anew and taken out, links that lead elsewhere now."""
+
+    indexed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    relinked: int = 0
+
+
+@dataclass(slots=True)
+class _Edit:
+    """What a plan came to once its notes were read."""
+
+    notes: list[PreparedNote] = field(default_factory=list)
+    files: list[FileRow] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+
+class LiveIndex:
+    """Owns the writing side of one generation. One thread edits; any number lease snapshots.
+
+    `pool` reads and cuts notes elsewhere. Opening heals: derived indices that are behind catch up, damaged
+    ones are made anew from the catalog; `healed` says what was done. Raises IndexUnusableError if the
+    catalog itself cannot be used.
+    """
+
+    def __init__(self, generation: Generation, model: str, dimension: int, pool: Pool) -> None:
+        self.generation = generation
+        self.holder = SnapshotHolder()
+        self.healed: list[str] = []
+        self._model = model
+        self._dimension = dimension
+        self._pool = pool
+        self._texts = TextCache()
+        self._writer = CatalogWriter(generation.catalog)
+        self._heal_keywords()
+        self._keywords = KeywordIndex.open(generation.keywords)
+        self._vectors = open_vectors(generation, model, dimension, self.healed)
+        self._publish()
+        with self.holder.lease() as snapshot:
+            files = snapshot.catalog.files()
+        self._linker = Linker(file.path for file in files if file.state != "skipped" or file.digest)
+
+    def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
+        """Carry out a plan in one commit and publish the state after it. `on_progress` is told how many
+        notes are still to be read. Raises ProviderError or OSError with nothing changed."""
+        edit = self._read(plan, on_progress)
+        with self.holder.lease() as snapshot:
+            known = {path: snapshot.catalog.file(path) for path in plan.read}
+        if not (edit.notes or edit.files or edit.removed):
+            return Applied()
+        with self._writer.commit() as writer:
+            for path in edit.removed:
+                self._linker.remove(path)
+                writer.remove_file(path)
+            for row in edit.files:
+                self._put_file(row, writer)
+            for prepared in edit.notes:
+                self._linker.add(prepared.file.path)
+            changed = [note for note in edit.notes if not _same(note, known[note.file.path])]
+            for prepared in edit.notes:
+                if _same(prepared, known[prepared.file.path]):
+                    writer.put_file(prepared.file)
+            for prepared in changed:
+                writer.put_note(prepared, self._linker, self._model)
+            relinked = self._linker.relink(writer)
+        self._follow()
+        return Applied(
+            indexed=tuple(note.file.path for note in changed),
+            removed=tuple(edit.removed),
+            skipped=tuple(row.path for row in edit.files if row.reason),
+            relinked=relinked,
+        )
+
+    def close(self) -> None:
+        """Write a new vector base if the delta has grown, move the log into the catalog, close."""
+        if self._vectors.worth_compacting:
+            self._compact()
+        self.holder.publish(None)
+        self._writer.checkpoint()
+        self._writer.close()
+
+    def _read(self, plan: Plan, on_progress: Callable[[int], None]) -> _Edit:
+        edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
+        batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
+        left = len(plan.read)
+        for result in prepare_all(self._pool, [PrepareJob(tuple(batch)) for batch in batches]):
+            left -= 1
+            on_progress(left)
+            if not isinstance(result, Skipped):
+                edit.notes.append(result)
+            elif result.file.reason:
+                edit.files.append(result.file)
+            else:
+                edit.removed.append(result.file.path)  # it vanished while the plan was made
+        return edit
+
+    def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
+        """A file without a note (any more). It stays a link target as long as it is there."""
+        writer.remove_note(row.path)
+        writer.put_file(row)
+        self._linker.add(row.path)
+
+    def _follow(self) -> None:
+        """Let the derived indices apply the last commit, then publish the state it made."""
+        catalog = CatalogReader(self.generation.catalog, self._texts)
+        added, removed = catalog.changes_since(self._vectors.seq)
+        rows = catalog.chunk_vectors(self._model, added)
+        self._vectors = self._vectors.with_changes(catalog.seq, removed, rows)
+        self._apply_keywords()
+        if self._vectors.worth_compacting:
+            self._compact()
+        self._publish(catalog)
+
+    def _apply_keywords(self) -> None:
+        """In a worker: analysing text would hold the interpreter that answers searches."""
+        job = KeywordsJob(self.generation)
+        for _ in range(2):
+            for _, result in self._pool.run([job]):
+                if isinstance(result, int):
+                    return
+                if isinstance(result, Failed):
+                    self.healed.append(f"keywords: {result.message}; made anew")
+                    rebuild_keywords(self.generation)
+                    return
+                assert isinstance(result, Died)
+        raise IndexUnusableError(
+            f"the keyword index of {self.generation.folder} cannot be brought up to date"
+        )
+
+    def _heal_keywords(self) -> None:
+        try:
+            catch_up_keywords(self.generation)
+        except IndexUnusableError as error:
+            self.healed.append(f"keywords: {error}; made anew from the catalog")
+            rebuild_keywords(self.generation)
+
+    def _compact(self) -> None:
+        catalog = CatalogReader(self.generation.catalog, self._texts)
+        try:
+            rows = catalog.chunk_vectors(self._model)
+            self._vectors = vectors.build(catalog.seq, self._dimension, rows)
+            vectors.save(self._vectors, self.generation.vectors)
+            self._writer.trim_changes(min(catalog.seq, self._keywords.applied_seq))
+        finally:
+            catalog.close()
+
+    def _publish(self, catalog: CatalogReader | None = None) -> None:
+        catalog = catalog or CatalogReader(self.generation.catalog, self._texts)
+        snapshot = Snapshot(
+            self.generation.number, catalog, LinkGraph(catalog), self._vectors, self._keywords.snapshot()
+        )
+        self.holder.publish(snapshot)
+
+
+def open_vectors(
+    generation: Generation, model: str, dimension: int, healed: list[str]
+) -> vectors.VectorSnapshot:
+    """The vectors of a generation at its catalog's seq: base file and what changed since, or, where the
+    file is damaged or does not fit, all of them from the catalog."""
+    catalog = CatalogReader(generation.catalog)
+    try:
+        try:
+            base = vectors.load(generation.vectors)
+            added, removed = catalog.changes_since(base.seq)
+            current = base.with_changes(catalog.seq, removed, catalog.chunk_vectors(model, added))
+        except IndexUnusableError as error:
+            healed.append(f"vectors: {error}; made anew from the catalog")
+            return _rebuilt(generation, catalog, model, dimension)
+        if not current.live_keys() <= catalog.embedded_keys().keys():
+            healed.append("vectors: not those of the catalog; made anew from it")
+            return _rebuilt(generation, catalog, model, dimension)
+        return current
+    finally:
+        catalog.close()
+
+
+def _rebuilt(
+    generation: Generation, catalog: CatalogReader, model: str, dimension: int
+) -> vectors.VectorSnapshot:
+    made = vectors.build(catalog.seq, dimension, catalog.chunk_vectors(model))
+    vectors.save(made, generation.vectors)
+    return made
+
+
+def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
+    """Whether the note's bytes are those that are indexed: only its times have changed."""
+    return known is not None and known.state == "note" and known.digest == prepared.file.digest

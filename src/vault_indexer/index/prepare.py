@@ -1,0 +1,141 @@
+"""From a path to rows: read, parse, cut, embed what no known generation has embedded yet."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_indexer.errors import NoteError
+from vault_indexer.model import Chunk, FileRow, Note
+from vault_indexer.parse import parse_any
+from vault_indexer.ports import Chunker, Embedder
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.rows import PreparedNote, note_rows
+from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
+
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that is not a note of the index; `file.reason` says why ("" where it has simply gone)."""
+
+    file: FileRow
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A note that was read, parsed and cut, before embedding."""
+
+    file: FileRow
+    note: Note
+    chunks: tuple[Chunk, ...]
+    hashes: tuple[bytes | None, ...]
+
+
+class Preparer:
+    """Prepares notes of one vault by one recipe. Known vectors come from `caches`, first match wins."""
+
+    def __init__(
+        self,
+        vault: Path,
+        max_file_bytes: int,
+        chunker_of: Callable[[Note], Chunker],
+        embedder: Embedder,
+        caches: Sequence[CatalogReader] = (),
+    ) -> None:
+        self._vault = vault
+        self._max_file_bytes = max_file_bytes
+        self._chunker_of = chunker_of
+        self._embedder = embedder
+        self._caches = caches
+
+    def parse(self, path: str) -> Parsed | Skipped:
+        """Read and cut one note. A note that cannot be indexed is skipped with its reason."""
+        try:
+            read = read_note(self._vault, path, self._max_file_bytes)
+        except NoteVanished:
+            return Skipped(_unread(path, ""))
+        except NoteError as error:
+            return Skipped(_unread(path, str(error)))
+        try:
+            note = parse_any(path, read.data)
+        except NoteError as error:
+            return Skipped(_file_row(read, "skipped", str(error)))
+        chunks = tuple(self._chunker_of(note).chunk(note))
+        hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
+        return Parsed(_file_row(read, "note"), note, chunks, hashes)
+
+    def embed(self, batch: Sequence[Parsed]) -> list[PreparedNote]:
+        """Vectors for what no cache knows, in one call to the model. Raises ProviderError."""
+        texts = {
+            digest: chunk.embedding_text
+            for parsed in batch
+            for chunk, digest in zip(parsed.chunks, parsed.hashes, strict=True)
+            if digest is not None
+        }
+        known = self._known(list(texts))
+        missing = [digest for digest in texts if digest not in known]
+        made = self._make([texts[digest] for digest in missing])
+        vectors = {**known, **dict(zip(missing, made, strict=True))}
+        unknown = set(missing)
+        return [_prepared(parsed, vectors, unknown) for parsed in batch]
+
+    def prepare(self, paths: Sequence[str]) -> list[PreparedNote | Skipped]:
+        """Both steps for several notes; the order is that of `paths`, skipped ones first."""
+        results = [self.parse(path) for path in paths]
+        skipped = [result for result in results if isinstance(result, Skipped)]
+        return [*skipped, *self.embed([result for result in results if isinstance(result, Parsed)])]
+
+    def _known(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
+        known: dict[bytes, bytes] = {}
+        for cache in self._caches:
+            wanted = [digest for digest in digests if digest not in known]
+            known.update(cache.vectors(self._embedder.model.key, wanted))
+        return known
+
+    def _make(self, texts: list[str]) -> list[bytes]:
+        if not texts:
+            return []
+        import numpy as np
+
+        return [vector.tobytes() for vector in self._embedder.embed(texts).astype(np.float16)]
+
+
+def text_digest(text: str) -> bytes:
+    """Names an embedded text in the vector cache (BLAKE2b, 128 bits)."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+
+
+def _prepared(parsed: Parsed, vectors: Mapping[bytes, bytes], unknown: set[bytes]) -> PreparedNote:
+    own = {digest for digest in parsed.hashes if digest is not None}
+    return PreparedNote(
+        file=parsed.file,
+        rows=note_rows(parsed.note, parsed.chunks, parsed.hashes),
+        vectors={digest: vectors[digest] for digest in own},
+        embedded=len(own & unknown),
+        reused=len(own - unknown),
+    )
+
+
+def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:
+    stat = read.stat
+    return FileRow(
+        stat.path,
+        stat.size,
+        stat.mtime_ns,
+        stat.ctime_ns,
+        stat.inode,
+        read.sha256,
+        state,
+        reason,
+        time.time_ns(),
+    )
+
+
+def _unread(path: str, reason: str) -> FileRow:
+    """A file that could not be read has no stat to compare with, so the next scan tries it again."""
+    return FileRow(path, 0, 0, 0, 0, "", "skipped", reason, time.time_ns())

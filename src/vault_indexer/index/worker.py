@@ -1,0 +1,139 @@
+"""The work of one worker process: prepare notes, and write their part of the keyword index."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
+from vault_indexer.index.prepare import Parsed, Preparer, Skipped
+from vault_indexer.model import chunk_key
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.generations import Generation
+from vault_indexer.store.keyword_builder import SegmentBuilder
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.rows import PreparedNote
+
+if TYPE_CHECKING:
+    from whoosh.codec.whoosh3 import W3Segment
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareJob:
+    """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
+    segment in `segments`, under the keys that the catalog will give them."""
+
+    paths: tuple[str, ...]
+    note_ids: tuple[int, ...] = ()
+    segments: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishJob:
+    """Write out the worker's segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordsJob:
+    """Bring the keyword index of a generation to the state of its catalog."""
+
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A foreseen error that concerns more than one note (the model, the disk): one clear line."""
+
+    message: str
+
+
+Job = PrepareJob | FinishJob | KeywordsJob
+Prepared = list[PreparedNote | Skipped]
+
+
+class NoteWorker:
+    """Handles jobs one after the other; owns the segments it writes."""
+
+    def __init__(self, preparer: Callable[[], Preparer]) -> None:
+        self._make = preparer
+        self._preparer: Preparer | None = None
+        self._builder: SegmentBuilder | None = None
+
+    def handle(self, job: Job) -> Prepared | list[W3Segment] | int | Failed:
+        """The result of a job: prepared notes, finished segments, or the seq that was applied."""
+        try:
+            if isinstance(job, PrepareJob):
+                return self._prepare(job)
+            if isinstance(job, FinishJob):
+                return self._finish()
+            return catch_up_keywords(job.generation)
+        except (VaultIndexerError, OSError) as error:
+            return Failed(str(error))
+
+    def _prepare(self, job: PrepareJob) -> Prepared:
+        preparer = self._preparer = self._preparer or self._make()
+        if not job.segments:
+            return list(preparer.prepare(job.paths))
+        self._builder = self._builder or SegmentBuilder(job.segments)
+        parsed: list[Parsed] = []
+        skipped: list[Skipped] = []
+        for path, note_id in zip(job.paths, job.note_ids, strict=True):
+            result = preparer.parse(path)
+            if isinstance(result, Skipped):
+                skipped.append(result)
+            else:
+                parsed.append(result)
+                self._index(result, note_id, self._builder)
+        return [*skipped, *preparer.embed(parsed)]
+
+    def _index(self, parsed: Parsed, note_id: int, builder: SegmentBuilder) -> None:
+        note = parsed.note
+        words = NoteWords(note.path, note.title, note.aliases, note.tags, note.language)
+        keyed = ((chunk_key(note_id, ordinal), chunk) for ordinal, chunk in enumerate(parsed.chunks))
+        for document in keyword_documents(words, keyed):
+            builder.add(document)
+
+    def _finish(self) -> list[W3Segment]:
+        builder, self._builder = self._builder, None
+        return builder.finish() if builder else []
+
+
+def catch_up_keywords(generation: Generation) -> int:
+    """Apply to the keyword index what the catalog has and it lacks, and the reverse. Returns the seq.
+
+    Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
+    Raises IndexUnusableError if the keyword index is damaged.
+    """
+    catalog = CatalogReader(generation.catalog)
+    try:
+        index = KeywordIndex.open(generation.keywords)
+        if index.applied_seq == catalog.seq:
+            return catalog.seq
+        oldest = catalog.oldest_change()
+        if oldest is not None and oldest <= index.applied_seq + 1 and index.applied_seq < catalog.seq:
+            added, removed = catalog.changes_since(index.applied_seq)
+        else:
+            held, wanted = index.keys(), catalog.chunk_keys()
+            added, removed = wanted - held, held - wanted
+        index.apply(documents_of(catalog, added), sorted(removed), catalog.seq)
+        return catalog.seq
+    finally:
+        catalog.close()
+
+
+def rebuild_keywords(generation: Generation) -> None:
+    """Make the keyword index anew from the catalog alone."""
+    catalog = CatalogReader(generation.catalog)
+    try:
+        shutil.rmtree(generation.keywords, ignore_errors=True)
+        index = KeywordIndex.create(generation.keywords)
+        builder = SegmentBuilder(generation.keywords)
+        for document in documents_of(catalog, catalog.chunk_keys()):
+            builder.add(document)
+        index.adopt(builder.finish(), catalog.seq)
+    finally:
+        catalog.close()

@@ -1,0 +1,127 @@
+"""Worker processes that may die: a note that kills the parser costs one worker, and is known by name.
+
+Each worker is a process with a pipe. A job that ends its worker is reported as `Died`; the others go on.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Generic, Protocol, TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result", covariant=True)
+JobIn = TypeVar("JobIn", contravariant=True)
+
+
+class Worker(Protocol[JobIn, Result]):
+    """What runs in the worker process."""
+
+    def handle(self, job: JobIn) -> Result:
+        """Do one job."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The worker ended while it did the job (a crash of native code, memory, an unforeseen error)."""
+
+    exitcode: int | None
+
+
+class WorkerPool(Generic[Job, Result]):
+    """`size` processes made by `start` (picklable: it runs in the worker and makes the Worker)."""
+
+    def __init__(self, size: int, start: Callable[[], Worker[Job, Result]], nice: int = 0) -> None:
+        self._start = start
+        self._nice = nice
+        # spawn: a fork would copy locks held by the daemon's threads.
+        self._context = multiprocessing.get_context("spawn")
+        self._size = size
+        self._idle: list[tuple[BaseProcess, Connection]] = []
+        self._busy: dict[Connection, tuple[BaseProcess, Job]] = {}
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Result | Died]]:
+        """Every job with its result, in order of completion. Workers stay alive between calls."""
+        waiting = deque(jobs)
+        while waiting or self._busy:
+            while waiting and (self._idle or len(self._busy) < self._size):
+                self._give(waiting.popleft())
+            for ready in wait(list(self._busy)):
+                assert isinstance(ready, Connection)
+                yield self._take(ready)
+
+    def each(self, job: Job) -> Iterator[tuple[Job, Result | Died]]:
+        """The same job once to every live worker (all idle)."""
+        everyone, self._idle = self._idle, []
+        for process, pipe in everyone:
+            pipe.send(job)
+            self._busy[pipe] = (process, job)
+        return self.run([])
+
+    def close(self) -> None:
+        """End all workers now, whatever they do."""
+        everyone = [*self._idle, *((process, pipe) for pipe, (process, _) in self._busy.items())]
+        self._idle, self._busy = [], {}
+        for process, pipe in everyone:
+            pipe.close()
+            process.kill()
+        for process, _ in everyone:
+            process.join()
+            process.close()
+
+    def _give(self, job: Job) -> None:
+        process, pipe = self._idle.pop() if self._idle else self._spawn()
+        try:
+            pipe.send(job)
+        except OSError:
+            _end(process, pipe)
+            process, pipe = self._spawn()
+            pipe.send(job)
+        self._busy[pipe] = (process, job)
+
+    def _take(self, pipe: Connection) -> tuple[Job, Result | Died]:
+        process, job = self._busy.pop(pipe)
+        try:
+            result: Result = pipe.recv()
+        except (EOFError, OSError):
+            return job, Died(_end(process, pipe))
+        self._idle.append((process, pipe))
+        return job, result
+
+    def _spawn(self) -> tuple[BaseProcess, Connection]:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=_serve, args=(theirs, self._start, self._nice), daemon=True, name="indexer-worker"
+        )
+        process.start()
+        theirs.close()
+        return process, ours
+
+
+def _end(process: BaseProcess, pipe: Connection) -> int | None:
+    pipe.close()
+    process.kill()
+    process.join()
+    exitcode = process.exitcode
+    process.close()
+    return exitcode
+
+
+def _serve(pipe: Connection, start: Callable[[], Worker[Job, Result]], nice: int) -> None:
+    """The worker's life: until the pipe closes, which also happens when the parent dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    os.nice(nice)
+    worker = start()
+    while True:
+        try:
+            job = pipe.recv()
+        except (EOFError, OSError):
+            return
+        pipe.send(worker.handle(job))

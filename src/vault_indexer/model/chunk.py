@@ -1,0 +1,51 @@
+"""A chunk: a span of a note, and what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from vault_indexer.model.note import JsonValue
+
+HEADER_SEPARATOR = " > "
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
+
+    `header_path` is the headings in force at `start_pos`, joined by " > " ("" before the first).
+    `context` (the parents' headings), `preamble` (a model's sentence on where the chunk stands) and
+    `overlap` (the tail of the previous sibling) are additions: they are kept apart from the body and
+    joined to it only in `content` and `embedding_text`. `extra` holds what one strategy alone knows
+    (`section_id`, `sentence_ids`, `parent_id`, …), JSON values only.
+    """
+
+    chunk_id: str
+    chunk_index: int
+    header_path: str
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    body: str
+    strategy: str
+    overlap: str = ""
+    context: str = ""
+    preamble: str = ""
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+    embed: bool = True
+
+    @property
+    def content(self) -> str:
+        """What is shown and keyword-indexed: context line, overlap, body."""
+        return _joined(self.context, self.overlap + self.body)
+
+    @property
+    def embedding_text(self) -> str:
+        """What is embedded: the content, with the preamble in front."""
+        return _joined(self.preamble, self.content)
+
+
+def _joined(before: str, text: str) -> str:
+    return f"{before}\n\n{text}" if before else text

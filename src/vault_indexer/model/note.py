@@ -1,0 +1,145 @@
+"""A parsed note. Every position is a character offset into `Note.text`, end exclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+class LinkKind(StrEnum):
+    """How a link is written."""
+
+    WIKILINK = "wikilink"
+    EMBED = "embed"
+    MARKDOWN = "markdown"
+    FRONTMATTER = "frontmatter"
+
+
+class ElementKind(StrEnum):
+    """What a top-level block of the note is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    CODE = "code"
+    TABLE = "table"
+    LIST = "list"
+    ITEM = "item"
+    QUOTE = "quote"
+    HTML = "html"
+    BREAK = "break"
+    MATH = "math"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as CommonMark sees it. `text` is its inline content with markup removed.
+
+    `nested` headings stand inside a quote or list item: they are listed and linkable, but the
+    outline (sections, header paths, chunk borders) is made of the others alone.
+    """
+
+    level: int
+    text: str
+    start: int
+    end: int
+    line: int
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as written. `subpath` is what follows the first `#`, without it ("" for none)."""
+
+    kind: LinkKind
+    target: str
+    subpath: str
+    display: str | None
+    start: int
+    end: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockId:
+    """A `^id` and the span of the block that it names."""
+
+    id: str
+    start: int
+    end: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A block of the note in document order; `parts` are the items of a list (else empty).
+
+    `language` is the info string's first word of fenced code ("" elsewhere). Spans run from the
+    start of the first line to the end of the last line without its line break.
+    """
+
+    kind: ElementKind
+    start: int
+    end: int
+    language: str = ""
+    parts: tuple[Element, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """From a document-level heading to the next one of any level (its own text, not its children).
+
+    The text before the first heading is a section of level 0 without title. `header_path` holds the
+    titles in force, outermost first, its own last. `parent` is an index into `Note.sections`.
+    """
+
+    index: int
+    parent: int | None
+    level: int
+    title: str
+    header_path: tuple[str, ...]
+    start: int
+    body_start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something about a note that its author may want to know; the note is indexed all the same."""
+
+    kind: str
+    detail: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One file of the vault, parsed. `path` is relative to the vault, with `/`."""
+
+    path: str
+    text: str
+    title: str
+    language: str = ""
+    frontmatter: Mapping[str, JsonValue] = field(default_factory=dict)
+    body_start: int = 0
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    blocks: tuple[BlockId, ...] = ()
+    sections: tuple[Section, ...] = ()
+    elements: tuple[Element, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def doc_id(self) -> str:
+        """The path without `.md`; other kinds of file keep their extension."""
+        return doc_id_of(self.path)
+
+
+def doc_id_of(path: str) -> str:
+    """The document id of a vault path: the path without `.md`, in any case."""
+    return path[:-3] if path[-3:].lower() == ".md" else path

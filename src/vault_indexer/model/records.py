@@ -1,0 +1,76 @@
+"""What the index keeps of a file: the rows between the pipeline and the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vault_indexer.model.chunk import Chunk
+from vault_indexer.model.note import JsonValue
+
+CHUNK_KEY_BITS = 20
+
+
+def chunk_key(note_id: int, ordinal: int) -> int:
+    """The int64 that names a chunk in every store. Never reused: a note indexed anew has a new id."""
+    return note_id << CHUNK_KEY_BITS | ordinal
+
+
+def note_id_of(key: int) -> int:
+    """The note id within a chunk key."""
+    return key >> CHUNK_KEY_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of the vault as last seen. `state` is "note", "linked" (only a link target) or "skipped"."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    digest: str
+    state: str
+    reason: str = ""
+    seen_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note as the catalog returns it, without its text."""
+
+    note_id: int
+    path: str
+    title: str
+    language: str
+    frontmatter: Mapping[str, JsonValue]
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk as the catalog returns it, with its body cut from the note's stored text."""
+
+    key: int
+    note_id: int
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A stored link with its place: `(note_id, ord)` names it; `source` is its note's path."""
+
+    note_id: int
+    ord: int
+    source: str
+    kind: str
+    target: str
+    subpath: str
+    display: str | None
+    line: int
+    key: str
+    resolved: str | None
+    ambiguous: bool

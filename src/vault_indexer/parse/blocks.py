@@ -1,0 +1,261 @@
+"""Block structure: tree-sitter-markdown's tree, reduced to elements, headings and inline leaves.
+
+tree-sitter gets a *shadow* of the body: ASCII of the same length in characters, so that its byte
+offsets are character offsets and no map is needed. Characters that are neither printable ASCII, tab
+nor line break become U+007F, which no rule of Markdown mentions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_indexer.model import Element, ElementKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+NOT_PLAIN_ASCII = re.compile(r"[^\t\n\r\x20-\x7e]+")
+REST_OF_LINE = re.compile(r"[^\r\n]*")
+
+# tree-sitter-markdown writes its stack of open blocks (4 bytes each) unchecked into a buffer of 1,024
+# bytes: beyond 254 it overwrites memory. Nothing that a person writes comes near this limit.
+MAX_DEPTH = 100
+DEEP_PREFIX = re.compile(rf"^[ \t>*+\-\d.)]{{{MAX_DEPTH},}}", re.MULTILINE)
+CONTAINER = re.compile(r">|(?:[-+*]|\d{1,9}[.)])(?=[ \t\r\n]|$)|\t|  ")
+
+
+class LeafKind(Enum):
+    """What inline content stands in."""
+
+    TEXT = "text"
+    HEADING = "heading"
+    ROW = "row"
+    HTML = "html"
+
+
+class Leaf(NamedTuple):
+    """Inline content, and the span of the block that a `^id` at its end names."""
+
+    kind: LeafKind
+    start: int
+    end: int
+    owner_start: int
+    owner_end: int
+
+
+class RawHeading(NamedTuple):
+    """A heading before its text is read: `content` spans may hold `>` prefixes of a quote."""
+
+    level: int
+    start: int
+    end: int
+    content_start: int
+    content_end: int
+    nested: bool
+
+
+@dataclass(slots=True)
+class Blocks:
+    """The block structure of a body; all lists are in document order."""
+
+    elements: list[Element] = field(default_factory=list)
+    headings: list[RawHeading] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    definitions: list[tuple[int, int]] = field(default_factory=list)
+    too_deep: list[int] = field(default_factory=list)
+
+
+KINDS = {
+    "paragraph": ElementKind.PARAGRAPH,
+    "atx_heading": ElementKind.HEADING,
+    "setext_heading": ElementKind.HEADING,
+    "fenced_code_block": ElementKind.CODE,
+    "indented_code_block": ElementKind.CODE,
+    "pipe_table": ElementKind.TABLE,
+    "list": ElementKind.LIST,
+    "block_quote": ElementKind.QUOTE,
+    "html_block": ElementKind.HTML,
+    "thematic_break": ElementKind.BREAK,
+}
+MARKS = frozenset(
+    {"block_continuation", "block_quote_marker", "task_list_marker_checked", "task_list_marker_unchecked"}
+    | {f"list_marker_{name}" for name in ("minus", "plus", "star", "dot", "parenthesis")}
+)
+LEVELS = {f"atx_h{level}_marker": level for level in range(1, 7)} | {
+    "setext_h1_underline": 1,
+    "setext_h2_underline": 2,
+}
+
+
+@cache
+def block_parser() -> Parser:
+    """One parser for the process: building one costs more than parsing a short note."""
+    import tree_sitter_markdown
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_markdown.language()))
+
+
+def scan_blocks(text: str, body_start: int) -> Blocks:
+    """The blocks of `text[body_start:]`, positions relative to `text`."""
+    walk = _Walk(text, body_start)
+    # A line break in front keeps `---` and `+++` at the start of a body from being read as metadata;
+    # one at the end is what the grammar needs to close a heading, rule or fence there.
+    source = "\n" + _shadow(text, body_start, walk.blocks.too_deep) + "\n"
+    tree = block_parser().parse(source.encode("ascii"))
+    walk.document(tree.root_node)
+    return walk.blocks
+
+
+def _shadow(text: str, body_start: int, too_deep: list[int]) -> str:
+    body = text[body_start:] if body_start else text
+    if not (body.isascii() and body.isprintable()):
+        body = NOT_PLAIN_ASCII.sub(lambda match: "\x7f" * len(match[0]), body)
+
+    def flatten(match: re.Match[str]) -> str:
+        prefix = match[0]
+        for depth, marker in enumerate(CONTAINER.finditer(prefix)):
+            if depth == MAX_DEPTH:
+                too_deep.append(body_start + match.start())
+                return prefix[: marker.start()] + "x" * (len(prefix) - marker.start())
+        return prefix
+
+    return DEEP_PREFIX.sub(flatten, body)
+
+
+class _Walk:
+    """Visits the blocks of one tree without descending into inline content.
+
+    Positions of nodes are shifted by `base`: the body's start less the line break put in front.
+    """
+
+    def __init__(self, text: str, body_start: int) -> None:
+        self.text = text
+        self.body_start = body_start
+        self.base = body_start - 1
+        self.blocks = Blocks()
+
+    def document(self, root: Node) -> None:
+        """Fills `blocks` from the whole tree."""
+        for node in _flat(root):
+            element = self._block(node, nested=False)
+            if element is not None:
+                self.blocks.elements.append(element)
+
+    def _block(self, node: Node, *, nested: bool, owner: tuple[int, int] | None = None) -> Element | None:
+        """Collects what is inside a block and returns it as an element (None for an empty span)."""
+        start, end = self._span(node)
+        if start >= end:
+            return None
+        kind = KINDS.get(node.type, ElementKind.OTHER)
+        parts: tuple[Element, ...] = ()
+        language = ""
+        match kind:
+            case ElementKind.PARAGRAPH:
+                self._leaf(LeafKind.TEXT, node, owner or (start, end))
+            case ElementKind.HEADING:
+                self._heading(node, start, end, nested=nested)
+            case ElementKind.CODE:
+                language = self._language(node)
+            case ElementKind.TABLE:
+                self._rows(node, owner or (start, end))
+            case ElementKind.LIST:
+                parts = self._items(node, nested=nested)
+            case ElementKind.QUOTE:
+                for child in _flat(node):
+                    self._block(child, nested=True, owner=owner or (start, end))
+            case ElementKind.HTML:
+                self.blocks.leaves.append(Leaf(LeafKind.HTML, start, end, *(owner or (start, end))))
+            case _:
+                self._other(node, start, end)
+        return Element(kind, start, end, language, parts)
+
+    def _span(self, node: Node) -> tuple[int, int]:
+        """From the start of the node's first line (if it stands first there) to the end of its last."""
+        text = self.text
+        start = max(node.start_byte + self.base, self.body_start)
+        end = min(node.end_byte + self.base, len(text))
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        while start < end and text[start] in "\r\n":
+            start += 1
+        if end > start:
+            line = start
+            while line > self.body_start and text[line - 1] in " \t":
+                line -= 1
+            if line == self.body_start or text[line - 1] in "\r\n":
+                start = line
+            if end < len(text) and text[end] not in "\r\n":
+                rest = REST_OF_LINE.match(text, end)
+                end = rest.end() if rest and rest[0].isspace() else end
+        return start, end
+
+    def _leaf(self, kind: LeafKind, node: Node, owner: tuple[int, int]) -> None:
+        for child in node.named_children:
+            if child.type == "inline":
+                start, end = child.start_byte + self.base, child.end_byte + self.base
+                self.blocks.leaves.append(Leaf(kind, start, min(end, len(self.text)), *owner))
+
+    def _heading(self, node: Node, start: int, end: int, *, nested: bool) -> None:
+        level = 0
+        content = (end, end)
+        for child in node.named_children:
+            if child.type == "inline":
+                content = (child.start_byte + self.base, child.end_byte + self.base)
+            elif child.type == "paragraph":
+                inline = child.named_children[0]
+                content = (inline.start_byte + self.base, inline.end_byte + self.base)
+            level = LEVELS.get(child.type, level)
+        self.blocks.headings.append(RawHeading(level, start, end, *content, nested))
+        self.blocks.leaves.append(Leaf(LeafKind.HEADING, *content, start, end))
+
+    def _language(self, node: Node) -> str:
+        for child in node.named_children:
+            if child.type == "info_string":
+                words = self.text[child.start_byte + self.base : child.end_byte + self.base].split()
+                return words[0] if words else ""
+        return ""
+
+    def _rows(self, node: Node, owner: tuple[int, int]) -> None:
+        for row in node.named_children:
+            if row.type in ("pipe_table_header", "pipe_table_row"):
+                start, end = row.start_byte + self.base, row.end_byte + self.base
+                self.blocks.leaves.append(Leaf(LeafKind.ROW, start, end, *owner))
+
+    def _items(self, node: Node, *, nested: bool) -> tuple[Element, ...]:
+        items = []
+        for child in node.named_children:
+            if child.type != "list_item":
+                continue
+            start, end = self._span(child)
+            if start >= end:
+                continue
+            inside = [self._block(block, nested=True, owner=(start, end)) for block in _flat(child)]
+            parts = tuple(
+                part for block in inside if block and block.kind is ElementKind.LIST for part in block.parts
+            )
+            items.append(Element(ElementKind.ITEM, start, end, "", parts))
+        return tuple(items)
+
+    def _other(self, node: Node, start: int, end: int) -> None:
+        if node.type == "link_reference_definition":
+            self.blocks.definitions.append((start, end))
+
+
+def _flat(node: Node) -> Iterator[Node]:
+    """The blocks directly inside a container; sections are only tree-sitter's way of grouping them."""
+    stack = [iter(node.named_children)]
+    while stack:
+        for child in stack[-1]:
+            if child.type == "section":
+                stack.append(iter(child.named_children))
+                break
+            if child.type not in MARKS:
+                yield child
+        else:
+            stack.pop()

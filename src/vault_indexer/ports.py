@@ -1,0 +1,80 @@
+"""What the core asks of the parts that can be exchanged. Implementations never import each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from vault_indexer.model import Chunk, Note
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """What makes two vectors comparable: they must come from the same model."""
+
+    provider: str
+    name: str
+    dimension: int
+
+    @property
+    def key(self) -> str:
+        """Names the model in the vector cache."""
+        return f"{self.provider}/{self.name}/{self.dimension}"
+
+
+class Chunker(Protocol):
+    """Cuts a parsed note into chunks: in order, deterministic, each body a span of the note."""
+
+    @property
+    def strategy(self) -> str:
+        """The name of the strategy in the configuration."""
+        ...
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note; an empty or blank note has none."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of length 1 (or all zero for a text without a known token)."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, as the manifest names it."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """float32 array of shape (len(texts), dimension). Raises ProviderError."""
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """float32 array of shape (dimension,). Raises ProviderError."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Where a model's tokens stand in a text."""
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Start and end (characters) of every token, in order."""
+        ...
+
+
+class Llm(Protocol):
+    """A language model that completes one prompt."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, for cache keys."""
+        ...
+
+    def complete(self, prompt: str, *, timeout_s: float) -> str:
+        """The answer's text. Raises ProviderError on failure or timeout."""
+        ...

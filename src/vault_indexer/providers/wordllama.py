@@ -1,0 +1,90 @@
+"""The default embedder: static token vectors from the wordllama wheel, averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import ProviderError
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
+from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, WordLlamaTokens, wordllama_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vault_indexer.ports import Vectors
+    from vault_indexer.providers.wordllama_tokens import TokenIds
+
+DIMENSION = 256
+
+_NAME = "l2_supercat_256"
+_WEIGHTS_FILE = f"weights/{_NAME}.safetensors"
+_TENSOR = "embedding.weight"
+_IDS_AT_ONCE = 4_096
+
+
+def wordllama_model(weights: TokenWeights | None = None) -> EmbeddingModel:
+    """The model's name in the manifest; vectors made with other token weights are another model's."""
+    name = f"{_NAME}+{weights.name}" if weights else _NAME
+    return EmbeddingModel(provider="wordllama", name=name, dimension=DIMENSION)
+
+
+class WordLlamaEmbedder:
+    """ports.Embedder: a text's vector is the mean of its tokens' vectors, each times the token's weight.
+
+    The same vectors as `wordllama.WordLlama.embed` (cosine 1 without weights), without importing it:
+    nothing is padded, and the mean of weighted vectors is the mean of the rows of a weighted table. A
+    text's vector depends on that text alone, bit for bit, never on its neighbours in the batch.
+    """
+
+    def __init__(self, weights: TokenWeights | None = None) -> None:
+        self._model = wordllama_model(weights)
+        self._tokens = WordLlamaTokens()
+        self._table = _load_table(weights)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """Names the token weights too."""
+        return self._model
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text; a text without any token is all zero."""
+        import numpy as np
+
+        vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+        rows = np.empty((_IDS_AT_ONCE, DIMENSION), dtype=np.float32)
+        for vector, ids in zip(vectors, self._tokens.ids(texts), strict=True):
+            for start in range(0, len(ids), _IDS_AT_ONCE):
+                some = ids[start : start + _IDS_AT_ONCE]
+                # "clip" only spares a copy: ids come from the table's own tokenizer.
+                self._table.take(some, axis=0, out=rows[: len(some)], mode="clip")
+                vector += np.add.reduce(rows[: len(some)], axis=0)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(lengths > 0, lengths, np.float32(1))
+
+    def embed_query(self, text: str) -> Vectors:
+        """As any text: the model has no prompt for queries."""
+        row: Vectors = self.embed([text])[0]
+        return row
+
+    def count(self, texts: Iterable[str]) -> TokenCounts:
+        """In how many of the texts each token stands: what `TokenWeights.fit` needs."""
+        return TokenCounts.of(self._tokens.ids(texts))
+
+
+def _load_table(weights: TokenWeights | None) -> NDArray[np.float32]:
+    """The vectors of all tokens, shape (32000, 256), each times the weight of its token."""
+    import numpy as np
+    from safetensors import SafetensorError, safe_open
+
+    path = wordllama_file(_WEIGHTS_FILE)
+    try:
+        with safe_open(path, framework="np") as tensors:
+            table: NDArray[np.float32] = tensors.get_tensor(_TENSOR).astype(np.float32)
+    except (OSError, SafetensorError) as error:
+        raise ProviderError(f"{path} cannot be read: {error}") from error
+    if table.shape != (VOCABULARY_SIZE, DIMENSION):
+        raise ProviderError(f"{path} holds a table of shape {table.shape}, not (32000, 256)")
+    return table if weights is None else table * weights.values[:, np.newaxis]

@@ -1,0 +1,45 @@
+"""The graph's ranking: notes one link away from the strongest hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from vault_indexer.store.graph import Edge
+from vault_indexer.store.snapshot import Snapshot
+
+SEEDS = 5
+"""Only neighbours of the strongest hits: those of weak hits lowered the quality."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A note beside hits. `weight` sums, over those hits, 1 / (their rank + 1), shared among the
+    links of a hub: a note that is linked with everything says little about anything."""
+
+    path: str
+    weight: float
+    via: tuple[str, ...]
+
+
+def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
+    """Notes linked with the seeds (paths, strongest first) either way, heaviest first."""
+    edges = snapshot.graph.edges_at(seeds)
+    via: dict[str, dict[str, float]] = {}
+    for rank, seed in enumerate(seeds, start=1):
+        for other in _others(seed, edges.get(seed, [])):
+            via.setdefault(other, {})[seed] = 1.0 / (rank + 1)
+    degrees = snapshot.graph.degrees(via)
+    found = [_neighbour(path, shares, degrees) for path, shares in via.items()]
+    return sorted(found, key=lambda neighbour: (-neighbour.weight, neighbour.path))
+
+
+def _others(seed: str, edges: Sequence[Edge]) -> list[str]:
+    ends = (edge.target if edge.source == seed else edge.source for edge in edges)
+    return list(dict.fromkeys(ends))
+
+
+def _neighbour(path: str, shares: Mapping[str, float], degrees: Mapping[str, int]) -> Neighbour:
+    weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
+    return Neighbour(path, weight, tuple(sorted(shares, key=lambda seed: -shares[seed])))

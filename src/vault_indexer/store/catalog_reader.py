@@ -1,0 +1,237 @@
+"""Reading the catalog: one read-only connection inside one transaction, an immutable state of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.model import Chunk, ChunkRow, FileRow, IndexCounts, JsonValue, LinkRow, NoteRow
+from vault_indexer.store.catalog_writer import ADDED
+from vault_indexer.store.texts import TextCache
+
+_BATCH = 500
+_CHUNK_COLUMNS = (
+    "key, note_id, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line,"
+    " strategy, overlap, context, preamble, extra"
+)
+_LINK_COLUMNS = (
+    "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
+)
+_LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
+_NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
+
+SqlValue = str | int | float | bytes | None
+Row = tuple[Any, ...]
+
+
+class CatalogReader:
+    """Sees the catalog as it was when this was opened, whatever is written meanwhile. Thread-safe."""
+
+    def __init__(self, path: Path, texts: TextCache | None = None) -> None:
+        self._lock = threading.Lock()
+        self._texts = texts or TextCache()
+        try:
+            self._db = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+            )
+            self._db.execute("PRAGMA query_only=ON")
+            self._db.execute("BEGIN")
+            self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
+        except (sqlite3.DatabaseError, TypeError, IndexError) as error:
+            raise IndexUnusableError(f"catalog {path}: {error}") from error
+
+    def close(self) -> None:
+        """End the transaction and close the connection."""
+        with self._lock:
+            self._db.close()
+
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
+        """All rows of a read-only statement. For rooms of the index; nothing outside names tables."""
+        with self._lock:
+            return self._db.execute(sql, values).fetchall()
+
+    def counts(self) -> IndexCounts:
+        """How many notes, chunks, links and unresolved links there are."""
+        row = self._one(
+            "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks),"
+            " (SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE resolved IS NULL)"
+        )
+        notes, chunks, links, unresolved = (int(value or 0) for value in row)
+        return IndexCounts(notes, chunks, links, unresolved)
+
+    def files(self) -> list[FileRow]:
+        """All files as last seen, ordered by path."""
+        return [FileRow(*row) for row in self.rows("SELECT * FROM files ORDER BY path")]
+
+    def file(self, path: str) -> FileRow | None:
+        """One file as last seen."""
+        found = self.rows("SELECT * FROM files WHERE path = ?", (path,))
+        return FileRow(*found[0]) if found else None
+
+    def note(self, path: str) -> NoteRow | None:
+        """The note at a vault path."""
+        found = self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE path = ?", (path,))
+        return _note_row(found[0]) if found else None
+
+    def notes(self, note_ids: Iterable[int]) -> dict[int, NoteRow]:
+        """Notes by id; unknown ids are left out."""
+        found = self._in_batches(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
+        return {row.note_id: row for row in map(_note_row, found)}
+
+    def all_notes(self) -> list[NoteRow]:
+        """All notes, ordered by path."""
+        return [_note_row(row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
+
+    def text(self, note_id: int) -> str:
+        """The note's text as it was indexed ("" for an unknown id)."""
+        cached = self._texts.get(note_id)
+        if cached is not None:
+            return cached
+        found = self.rows("SELECT text FROM texts WHERE note_id = ?", (note_id,))
+        if not found:
+            return ""
+        packed = found[0][0]
+        text = zlib.decompress(packed).decode("utf-8")
+        self._texts.put(note_id, text)
+        return text
+
+    def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
+        """Chunks by key, with their bodies; unknown keys are left out."""
+        found = self._in_batches(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
+        return {row.key: row for row in map(self._chunk_row, found)}
+
+    def chunks_of(self, note_id: int) -> list[ChunkRow]:
+        """A note's chunks in order."""
+        found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
+        return [self._chunk_row(row) for row in found]
+
+    def chunk_keys(self) -> set[int]:
+        """The keys of all chunks."""
+        return {int(row[0]) for row in self.rows("SELECT key FROM chunks")}
+
+    def embedded_keys(self) -> dict[int, bytes]:
+        """The digest of the embedded text of every chunk that has a vector."""
+        sql = "SELECT key, text_hash FROM chunks WHERE text_hash NOTNULL ORDER BY key"
+        return dict(self.rows(sql))
+
+    def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Known float16 vectors of the model, by digest of the text."""
+        sql = (
+            "SELECT text_hash, vector FROM vectors WHERE text_hash IN (%s)"
+            " AND model = (SELECT model FROM models WHERE name = ?)"
+        )
+        return dict(self._in_batches(sql, digests, model))
+
+    def chunk_vectors(self, model: str, keys: Iterable[int] | None = None) -> list[tuple[int, bytes]]:
+        """Key and float16 vector of chunks (all, or those named), ordered by key where all."""
+        sql = (
+            "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
+            " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
+        )
+        if keys is None:
+            return self.rows(sql + " ORDER BY c.key", (model,))
+        return list(self._in_batches(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
+
+    def changes_since(self, seq: int) -> tuple[set[int], set[int]]:
+        """Chunk keys that came and that went after `seq`, net."""
+        added: set[int] = set()
+        removed: set[int] = set()
+        for key, op in self.rows("SELECT key, op FROM changes WHERE seq > ? ORDER BY rowid", (seq,)):
+            if op == ADDED:
+                added.add(int(key))
+            elif key in added:
+                added.discard(int(key))
+            else:
+                removed.add(int(key))
+        return added, removed
+
+    def oldest_change(self) -> int | None:
+        """The first seq still in the log."""
+        value = self._one("SELECT min(seq) FROM changes")[0]
+        return None if value is None else int(value)
+
+    def links_from(self, path: str) -> list[LinkRow]:
+        """A note's links in order of appearance."""
+        return self._links("WHERE n.path = ? ORDER BY l.ord", (path,))
+
+    def links_to(self, path: str) -> list[LinkRow]:
+        """The links of other notes that lead to a path."""
+        return self._links("WHERE l.resolved = ? ORDER BY n.path, l.ord", (path,))
+
+    def links_with_keys(self, keys: Iterable[str]) -> list[LinkRow]:
+        """The links whose outcome can change when a file with one of these keys comes or goes."""
+        return [_link_row(row) for row in self._in_batches(_LINKS + " WHERE l.key IN (%s)", keys)]
+
+    def all_links(self) -> list[LinkRow]:
+        """All links, ordered by source and place."""
+        return self._links("ORDER BY n.path, l.ord", ())
+
+    def blob(self, name: str) -> bytes | None:
+        """A named value of the generation."""
+        found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else None
+
+    def _links(self, where: str, values: Sequence[SqlValue]) -> list[LinkRow]:
+        return [_link_row(row) for row in self.rows(f"{_LINKS} {where}", values)]
+
+    def _one(self, sql: str) -> Row:
+        return self.rows(sql)[0]
+
+    def _in_batches(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
+        values = list(wanted)
+        for start in range(0, len(values), _BATCH):
+            batch = values[start : start + _BATCH]
+            yield from self.rows(sql % ",".join("?" * len(batch)), (*batch, *after))
+
+    def _chunk_row(self, row: Row) -> ChunkRow:
+        key, note_id = int(row[0]), int(row[1])
+        start, end = int(row[5]), int(row[6])
+        chunk = Chunk(
+            chunk_id=str(row[2]),
+            chunk_index=int(row[3]),
+            header_path=str(row[4]),
+            start_pos=start,
+            end_pos=end,
+            start_line=int(row[7]),
+            end_line=int(row[8]),
+            body=self.text(note_id)[start:end],
+            strategy=str(row[9]),
+            overlap=str(row[10]),
+            context=str(row[11]),
+            preamble=str(row[12]),
+            extra=_mapping(row[13]),
+        )
+        return ChunkRow(key, note_id, chunk)
+
+
+def _mapping(value: SqlValue) -> Mapping[str, JsonValue]:
+    loaded = json.loads(str(value))
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _strings(value: SqlValue) -> tuple[str, ...]:
+    return tuple(json.loads(str(value)))
+
+
+def _note_row(row: Row) -> NoteRow:
+    return NoteRow(
+        note_id=int(row[0]),
+        path=str(row[1]),
+        title=str(row[2]),
+        language=str(row[3]),
+        frontmatter=_mapping(row[4]),
+        aliases=_strings(row[5]),
+        tags=_strings(row[6]),
+        mtime_ns=int(row[7]),
+    )
+
+
+def _link_row(row: Row) -> LinkRow:
+    values: list[Any] = [*row[:-1], bool(row[-1])]
+    return LinkRow(*values)

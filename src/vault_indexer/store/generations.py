@@ -1,0 +1,123 @@
+"""The index folder: numbered generations and the name of the one in force.
+
+<index-dir>/CURRENT                  "0002\\n", replaced atomically
+<index-dir>/generations/0002/        manifest.toml, catalog.db, vectors.faiss, keywords/
+<index-dir>/generations/0003.part/   one that is being built; renamed when it is complete
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store.durable import fsync_dir, write_atomically
+
+BUILDING_SUFFIX = ".part"
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One complete or growing index on disk."""
+
+    number: int
+    folder: Path
+
+    @property
+    def catalog(self) -> Path:
+        """The SQLite database."""
+        return self.folder / "catalog.db"
+
+    @property
+    def vectors(self) -> Path:
+        """The FAISS base file."""
+        return self.folder / "vectors.faiss"
+
+    @property
+    def keywords(self) -> Path:
+        """The folder of the Whoosh index."""
+        return self.folder / "keywords"
+
+    @property
+    def manifest(self) -> Path:
+        """What the generation was built with."""
+        return self.folder / "manifest.toml"
+
+
+class IndexDir:
+    """The folder of one vault's index. Creating it raises IndexUnusableError where it cannot be."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._generations = root / "generations"
+
+    def prepare(self) -> None:
+        """Make the folder, private to the user. Raises IndexUnusableError with the reason."""
+        try:
+            self._generations.mkdir(parents=True, exist_ok=True)
+            self.root.chmod(0o700)
+        except OSError as error:
+            raise self._unwritable(error.strerror) from error
+        if not os.access(self._generations, os.W_OK | os.X_OK):
+            raise self._unwritable("no write permission")
+
+    def current(self) -> Generation | None:
+        """The generation in force, or None where none was ever completed."""
+        try:
+            name = (self.root / "CURRENT").read_text("ascii", errors="replace").strip()
+        except FileNotFoundError:
+            return self._newest_complete()
+        except OSError as error:
+            raise IndexUnusableError(f"index {self.root}: cannot read CURRENT: {error.strerror}") from error
+        folder = self._generations / name
+        if name.isdigit() and folder.is_dir():
+            return Generation(int(name), folder)
+        return self._newest_complete()
+
+    def complete(self) -> list[Generation]:
+        """All complete generations, oldest first."""
+        if not self._generations.is_dir():
+            return []
+        named = (entry for entry in self._generations.iterdir() if entry.name.isdigit() and entry.is_dir())
+        return sorted((Generation(int(entry.name), entry) for entry in named), key=lambda g: g.number)
+
+    def begin(self) -> Generation:
+        """An empty folder for the next generation; what a crashed build left is removed."""
+        self.prepare()
+        for leftover in self._generations.glob(f"*{BUILDING_SUFFIX}"):
+            shutil.rmtree(leftover)
+        number = max((generation.number for generation in self.complete()), default=0) + 1
+        folder = self._generations / f"{number:04d}{BUILDING_SUFFIX}"
+        folder.mkdir(mode=0o700)
+        return Generation(number, folder)
+
+    def finish(self, building: Generation) -> Generation:
+        """Give a completely written and synced generation its final name; it is not yet in force."""
+        folder = self._generations / f"{building.number:04d}"
+        building.folder.rename(folder)
+        fsync_dir(self._generations)
+        return Generation(building.number, folder)
+
+    def publish(self, generation: Generation) -> None:
+        """Put a generation in force."""
+        write_atomically(self.root / "CURRENT", f"{generation.number:04d}\n".encode())
+
+    def collect(self, keep: int = 1) -> None:
+        """Remove generations older than the one in force, but for the newest `keep` of them."""
+        current = self.current()
+        if current is None:
+            return
+        older = [generation for generation in self.complete() if generation.number < current.number]
+        for generation in older[: max(0, len(older) - keep)]:
+            shutil.rmtree(generation.folder, ignore_errors=True)
+
+    def _newest_complete(self) -> Generation | None:
+        complete = self.complete()
+        return complete[-1] if complete else None
+
+    def _unwritable(self, reason: str | None) -> IndexUnusableError:
+        return IndexUnusableError(
+            f"index folder {self.root} cannot be written: {reason}; choose another with --index-dir"
+        )

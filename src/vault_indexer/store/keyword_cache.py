@@ -1,0 +1,47 @@
+"""A cache bounded by the bytes of what it holds, for arrays that many threads read."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+_OVERHEAD = 400
+"""Bytes that an entry costs beside its arrays: key, tuple and array headers."""
+
+
+class ByteCache(Generic[Key, Value]):
+    """Least recently used entries go when the sum of `size_of` exceeds `limit`."""
+
+    def __init__(self, limit: int, size_of: Callable[[Value], int]) -> None:
+        self._limit = limit
+        self._size_of = size_of
+        self._entries: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+        self.used = 0
+
+    def get(self, key: Key, load: Callable[[], Value]) -> Value:
+        """The cached value, else what `load` returns (two threads may load the same value at once)."""
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
+        value = load()
+        with self._lock:
+            if key not in self._entries:
+                self._entries[key] = value
+                self.used += self._size_of(value) + _OVERHEAD
+            while self.used > self._limit and len(self._entries) > 1:
+                _, dropped = self._entries.popitem(last=False)
+                self.used -= self._size_of(dropped) + _OVERHEAD
+            return value
+
+    def drop(self, unwanted: Callable[[Key], bool]) -> None:
+        """Forgets all entries whose key is unwanted."""
+        with self._lock:
+            for key in [key for key in self._entries if unwanted(key)]:
+                self.used -= self._size_of(self._entries.pop(key)) + _OVERHEAD

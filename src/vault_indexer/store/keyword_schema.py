@@ -1,0 +1,68 @@
+"""What a document of the keyword index is made of, and the Whoosh schema that holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from whoosh.fields import Schema
+
+FIELDS = ("title", "aliases", "headers", "tags", "path", "content", "anchors")
+"""Scored fields, in the order of every per-field array."""
+
+KEY_COLUMN = "key"
+INDEX_NAME = "MAIN"
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordDocument:
+    """A chunk as lists of index terms (`text.analyze`); `key` is the catalog's chunk key (int64).
+
+    `anchors` is the text of links that point to the note.
+    """
+
+    key: int
+    title: list[str] = field(default_factory=list)
+    aliases: list[str] = field(default_factory=list)
+    headers: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+    content: list[str] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWeight:
+    """`boost` multiplies the field's score; `b` in [0, 1] is how far BM25 normalises by its length."""
+
+    boost: float = 1.0
+    b: float = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWeights:
+    """Parameters of BM25F, chosen at query time. `k1` is the saturation of term frequency."""
+
+    title: FieldWeight = FieldWeight(3.0, 0.4)
+    aliases: FieldWeight = FieldWeight(3.0, 0.4)
+    headers: FieldWeight = FieldWeight(2.0, 0.5)
+    tags: FieldWeight = FieldWeight(1.5, 0.3)
+    path: FieldWeight = FieldWeight(1.0, 0.4)
+    content: FieldWeight = FieldWeight(1.0, 0.75)
+    anchors: FieldWeight = FieldWeight(1.0, 0.5)
+    k1: float = 1.2
+
+    def of(self, name: str) -> FieldWeight:
+        """The weight of one of `FIELDS`."""
+        weight: FieldWeight = getattr(self, name)
+        return weight
+
+
+def keyword_schema() -> Schema:
+    """Term frequencies without positions: phrases are verified on the text. The key is a column."""
+    from whoosh.columns import NumericColumn
+    from whoosh.fields import COLUMN, KEYWORD, Schema
+
+    scored = {name: KEYWORD(scorable=True) for name in FIELDS}
+    return Schema(**scored, **{KEY_COLUMN: COLUMN(NumericColumn("q"))})

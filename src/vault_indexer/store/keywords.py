@@ -1,0 +1,230 @@
+"""The keyword index: Whoosh segments on disk, changed by whole commits, read as immutable snapshots.
+
+Whoosh never calls fsync and cannot fall back on an older table of contents. So a seal (`keyword_seal`)
+names the table of contents in force, the change number it has applied, and size and checksum of every
+file. A commit writes the new segment, then the table of contents, then the seal, each on disk before the
+next; only then are old files removed. A crash in between leaves the old state whole.
+
+Whoosh stores pickles. The folder must be private (0700, set by the owner of the index folder), and a
+folder from elsewhere must never be opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store.durable import fsync_dir, fsync_file
+from vault_indexer.store.keyword_builder import SegmentBuilder
+from vault_indexer.store.keyword_cache import ByteCache
+from vault_indexer.store.keyword_merge import segments_to_merge
+from vault_indexer.store.keyword_schema import INDEX_NAME, KeywordDocument, keyword_schema
+from vault_indexer.store.keyword_seal import Seal, checked_seal, seal_files
+from vault_indexer.store.keyword_segment import SegmentData
+from vault_indexer.store.keyword_snapshot import FieldPostings, KeywordSnapshot, LiveSegment, PostingsCache
+
+if TYPE_CHECKING:
+    from whoosh.codec.whoosh3 import W3Segment
+    from whoosh.filedb.filestore import FileStorage
+
+    from vault_indexer.store.keyword_segment import Keys, Mask
+
+POSTINGS_CACHE_BYTES = 96 << 20
+
+
+class KeywordIndex:
+    """One folder. One process writes at a time (the owner's lock); any number of threads may read."""
+
+    def __init__(self, folder: Path, seal: Seal, segments: Sequence[W3Segment]) -> None:
+        self._folder = folder
+        self._seal = seal
+        self._segments = list(segments)
+        self._write_lock = Lock()
+        self._tidy = False
+        self._postings: PostingsCache = ByteCache(POSTINGS_CACHE_BYTES, _size_of)
+        self._open: dict[str, SegmentData] = {}
+        self._snapshot = self._take_snapshot()
+
+    @classmethod
+    def create(cls, folder: Path) -> KeywordIndex:
+        """An empty index with seq 0 in an empty or missing folder. Raises IndexUnusableError."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise IndexUnusableError(f"keyword index: {folder} is not empty")
+            index = cls(folder, Seal(seq=0, generation=0, files={}), [])
+            index._commit([], 0)
+        except OSError as error:
+            raise IndexUnusableError(f"keyword index: cannot write {folder}: {error}") from error
+        return index
+
+    @classmethod
+    def open(cls, folder: Path, *, check: bool = True) -> KeywordIndex:
+        """The sealed state; `check` compares all checksums (about 1 GB/s), else sizes only.
+
+        Raises IndexUnusableError when a file is missing, cut, changed or not ours.
+        """
+        import pickle
+        import struct
+
+        seal = checked_seal(folder, full=check)
+        try:
+            segments = _read_segments(folder, seal.generation)
+            return cls(folder, seal, segments)
+        except (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError) as error:
+            raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
+
+    @property
+    def applied_seq(self) -> int:
+        """The last change that is on disk."""
+        return self._seal.seq
+
+    @property
+    def segment_count(self) -> int:
+        """How many segments a search goes through."""
+        return len(self._segments)
+
+    def snapshot(self) -> KeywordSnapshot:
+        """The state after the last commit."""
+        return self._snapshot
+
+    def keys(self) -> set[int]:
+        """Keys of all live documents."""
+        return set(self._snapshot.keys.tolist())
+
+    def verify(self) -> None:
+        """Compares every file with its checksum. Raises IndexUnusableError naming the first that differs."""
+        checked_seal(self._folder, full=True)
+
+    def apply(self, add: Iterable[KeywordDocument], delete: Iterable[int], seq: int) -> None:
+        """One commit: removes `delete` and the old states of `add`, adds `add`, records `seq`.
+
+        Raises IndexUnusableError when the folder cannot be written; the old state then stays.
+        """
+        with self._write_lock:
+            documents = {document.key: document for document in add}
+            try:
+                self._apply(list(documents.values()), {*delete, *documents}, seq)
+            except OSError as error:
+                raise IndexUnusableError(f"keyword index: cannot write {self._folder}: {error}") from error
+
+    def adopt(self, segments: Sequence[W3Segment], seq: int) -> None:
+        """Commits segments that `SegmentBuilder`s have finished in this folder.
+
+        Their keys must be new to the index. Raises IndexUnusableError when one is missing or cannot be read.
+        """
+        with self._write_lock:
+            try:
+                self._commit([*self._segments, *segments], seq)
+            except OSError as error:
+                raise IndexUnusableError(f"keyword index: cannot adopt into {self._folder}: {error}") from error
+
+    def compact(self) -> None:
+        """Rewrites everything without deleted documents, in segments of the builder's size. Takes long."""
+        with self._write_lock:
+            builder = SegmentBuilder(self._folder)
+            for segment in self._segments:
+                builder.add_segment(self._data(segment), _live_mask(segment))
+            self._commit(builder.finish(), self._seal.seq)
+
+    def _apply(self, add: Sequence[KeywordDocument], delete: set[int], seq: int) -> None:
+        if not self._tidy:
+            self._remove_strays()
+        segments = self._without(delete)
+        merged = segments_to_merge(segments, len(add))
+        builder = SegmentBuilder(self._folder)
+        for segment in merged:
+            builder.add_segment(self._data(segment), _live_mask(segment))
+        for document in add:
+            builder.add(document)
+        kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
+        self._commit([*kept, *builder.finish()], seq)
+
+    def _without(self, keys: set[int]) -> list[W3Segment]:
+        """Copies of the segments in which the keys are marked deleted."""
+        import copy
+
+        import numpy as np
+
+        unwanted = np.array(sorted(keys), np.int64)
+        segments = []
+        for segment in self._segments:
+            numbers = self._data(segment).numbers_of(unwanted)
+            changed = segment
+            if len(numbers):
+                changed = copy.copy(segment)
+                changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
+            segments.append(changed)
+        return segments
+
+    def _commit(self, segments: Sequence[W3Segment], seq: int) -> None:
+        from whoosh.index import TOC
+
+        known = self._seal.files
+        generation = self._seal.generation + 1
+        names = [segment.make_filename(segment.COMPOUND_EXT) for segment in segments]
+        for name in names:
+            if name not in known:
+                fsync_file(self._folder / name)
+        TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
+        toc = TOC._filename(INDEX_NAME, generation)
+        fsync_file(self._folder / toc)
+        fsync_dir(self._folder)
+        seal = seal_files(self._folder, seq, generation, [*names, toc], known)
+        self._seal, self._segments = seal, list(segments)
+        self._snapshot = self._take_snapshot()
+        for name in known.keys() - seal.files.keys():
+            (self._folder / name).unlink(missing_ok=True)
+
+    def _take_snapshot(self) -> KeywordSnapshot:
+        live = [LiveSegment(self._data(segment), _live_mask(segment)) for segment in self._segments]
+        names = {segment.data.name for segment in live}
+        self._open = {name: data for name, data in self._open.items() if name in names}
+        self._postings.drop(lambda key: key[0] not in names)
+        return KeywordSnapshot(live, self._seal.seq, self._postings)
+
+    def _data(self, segment: W3Segment) -> SegmentData:
+        name: str = segment.segment_id()
+        if name not in self._open:
+            self._open[name] = SegmentData(self._folder, segment)
+        return self._open[name]
+
+    def _remove_strays(self) -> None:
+        """What an interrupted commit or build has left behind."""
+        import shutil
+
+        for path in self._folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in self._seal.files and path.suffix in {".seg", ".toc"}:
+                path.unlink(missing_ok=True)
+        self._tidy = True
+
+
+def _storage(folder: Path) -> FileStorage:
+    from whoosh.filedb.filestore import FileStorage
+
+    return FileStorage(str(folder))
+
+
+def _read_segments(folder: Path, generation: int) -> list[W3Segment]:
+    from whoosh.index import TOC
+
+    toc = TOC.read(_storage(folder), INDEX_NAME, gen=generation)
+    return list(toc.segments)
+
+
+def _live_mask(segment: W3Segment) -> Mask:
+    import numpy as np
+
+    live = np.ones(segment.doc_count_all(), bool)
+    deleted: Keys = np.fromiter(segment.deleted_docs(), np.int64)
+    live[deleted] = False
+    return live
+
+
+def _size_of(postings: FieldPostings) -> int:
+    return sum(one.documents.nbytes + one.frequencies.nbytes for one in postings if one is not None)

@@ -1,0 +1,73 @@
+"""A parsed note as rows of the catalog: plain tuples, cheap to send from a worker to the writer."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vault_indexer.model import Chunk, FileRow, JsonValue, Note
+
+TEXT_COMPRESSION = 3
+
+Values = tuple[str | int | float | bytes | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRows:
+    """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics),
+    the compressed text, headings, block ids, folded tags, links and chunks."""
+
+    path: str
+    note: Values
+    text: bytes
+    headings: Sequence[Values]
+    blocks: Sequence[Values]
+    tags: Sequence[str]
+    links: Sequence[Values]
+    chunks: Sequence[Values]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedNote:
+    """A note ready to be stored. `vectors` are float16 bytes by digest of the embedded text, only those
+    the catalog did not know; `embedded` and `reused` count texts."""
+
+    file: FileRow
+    rows: NoteRows
+    vectors: Mapping[bytes, bytes]
+    embedded: int
+    reused: int
+
+
+def note_rows(note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None]) -> NoteRows:
+    """The rows of a note; `hashes[i]` is the digest of chunk i's embedding text (None: not embedded)."""
+    return NoteRows(
+        path=note.path,
+        note=(
+            note.title,
+            note.language,
+            _json(dict(note.frontmatter)),
+            _json(list(note.aliases)),
+            _json(list(note.tags)),
+            _json([[d.kind, d.detail, d.line] for d in note.diagnostics]),
+        ),
+        text=zlib.compress(note.text.encode("utf-8"), TEXT_COMPRESSION),
+        headings=[(h.level, h.text, h.start, h.end, h.line, h.nested) for h in note.headings],
+        blocks=[(b.id, b.start, b.end, b.line) for b in note.blocks],
+        tags=sorted({tag.casefold() for tag in note.tags}),
+        links=[(x.kind.value, x.target, x.subpath, x.display, x.start, x.end, x.line) for x in note.links],
+        chunks=[_chunk_row(chunk, digest) for chunk, digest in zip(chunks, hashes, strict=True)],
+    )
+
+
+def _chunk_row(chunk: Chunk, digest: bytes | None) -> Values:
+    place = (chunk.start_pos, chunk.end_pos, chunk.start_line, chunk.end_line)
+    around = (chunk.strategy, chunk.overlap, chunk.context, chunk.preamble)
+    name = (chunk.chunk_id, chunk.chunk_index, chunk.header_path)
+    return (*name, *place, *around, _json(dict(chunk.extra)), digest)
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""Pure analysis of text: folding, tokens, sentences, language. No I/O, no model."""

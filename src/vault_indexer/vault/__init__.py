@@ -1,0 +1,43 @@
+"""The only room that touches the user's files: walk, ignore, diff, read, watch. It never writes there."""
+
+from vault_indexer.vault.coalesce import Batch
+from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
+from vault_indexer.vault.diff import Changes, KnownFile, diff
+from vault_indexer.vault.files import FileKind, FileStat, RootIdentity, is_sync_conflict, kind_of
+from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
+from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault
+from vault_indexer.vault.walk import Scan, ScannedFile, root_identity, scan
+from vault_indexer.vault.watch import Surroundings, VaultWatcher, WatchMode
+
+__all__ = [
+    "CONFIG_FILE",
+    "CONFIRM_AFTER_S",
+    "CONTROL_FILES",
+    "Batch",
+    "Changes",
+    "Decision",
+    "DeleteHold",
+    "FileKind",
+    "FileStat",
+    "IgnoreRules",
+    "KnownFile",
+    "Look",
+    "NoteVanished",
+    "ReadResult",
+    "RootIdentity",
+    "Scan",
+    "ScannedFile",
+    "Surroundings",
+    "VaultWatcher",
+    "Verdict",
+    "WatchMode",
+    "diff",
+    "is_sync_conflict",
+    "judge",
+    "kind_of",
+    "load_ignore_rules",
+    "read_note",
+    "resolve_in_vault",
+    "root_identity",
+    "scan",
+]

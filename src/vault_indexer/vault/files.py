@@ -1,0 +1,108 @@
+"""What the index knows of a file without reading it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+
+# macOS SF_DATALESS; Windows FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS.
+_MACOS_DATALESS = 0x4000_0000
+_WINDOWS_NOT_LOCAL = 0x0000_1000 | 0x0040_0000
+
+NOTE_SUFFIXES = (".md", ".markdown")
+CANVAS_SUFFIX = ".canvas"
+
+
+class FileKind(StrEnum):
+    """What a file of the vault is to the index: text to read, cards to read, or a target of links."""
+
+    NOTE = "note"
+    CANVAS = "canvas"
+    ATTACHMENT = "attachment"
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """A file at one moment. If none of these differ, its text is taken to be the same.
+
+    `path` is relative to the vault, with `/`, exactly as the file system spells it (not NFC).
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: str, status: os.stat_result) -> FileStat:
+        """The stat of `path` from what the system call answered."""
+        return cls(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+    def is_racy(self, now_ns: int, window_ns: int = 2_000_000_000) -> bool:
+        """Whether the file is so young that a write within one clock tick could leave this stat equal.
+
+        Such a file is hashed again at the next look (git calls its like "racily clean").
+        """
+        return max(self.mtime_ns, self.ctime_ns) > now_ns - window_ns
+
+
+@dataclass(frozen=True, slots=True)
+class RootIdentity:
+    """Which folder the vault's path leads to: another pair is another folder or another disk."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> RootIdentity:
+        """The identity in what the system call answered."""
+        return cls(status.st_dev, status.st_ino)
+
+
+def kind_of(path: str) -> FileKind:
+    """The kind, by the extension alone, in any case."""
+    lowered = path.lower()
+    if lowered.endswith(NOTE_SUFFIXES):
+        return FileKind.NOTE
+    return FileKind.CANVAS if lowered.endswith(CANVAS_SUFFIX) else FileKind.ATTACHMENT
+
+
+def is_sync_conflict(path: str) -> bool:
+    """Whether Syncthing made this copy of a note that was changed in two places; it is indexed, flagged."""
+    return ".sync-conflict-" in path.rpartition("/")[2]
+
+
+def is_utf8_name(name: str) -> bool:
+    """Whether the name can be stored and shown: a lone surrogate stands for a byte that is not UTF-8."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_evicted(status: os.stat_result) -> bool:
+    """Whether only a placeholder is on this disk, so that reading would download (iCloud, OneDrive)."""
+    return evicted_by_flags(
+        flags=getattr(status, "st_flags", 0), attributes=getattr(status, "st_file_attributes", 0)
+    )
+
+
+def evicted_by_flags(*, flags: int, attributes: int) -> bool:
+    """`is_evicted` from macOS' `st_flags` and Windows' `st_file_attributes`."""
+    return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
+
+
+def icloud_placeholder_of(name: str) -> str | None:
+    """The file that iCloud's older placeholder `.Name.md.icloud` stands for, or None."""
+    if name.startswith(".") and name.endswith(".icloud") and len(name) > len("..icloud"):
+        return name[1 : -len(".icloud")]
+    return None
+
+
+def is_regular(status: os.stat_result) -> bool:
+    """Whether it is a plain file: opening a pipe or device may block for ever."""
+    return stat.S_ISREG(status.st_mode)

@@ -1,0 +1,111 @@
+"""Reading one file of the vault, whole and unmixed, and only if it lies in the vault."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_indexer.errors import NoteError
+from vault_indexer.vault.files import FileStat, is_evicted, is_regular
+
+_TRIES = 4
+# Absent on Windows: O_NOFOLLOW (the last name must not have become a link since it was resolved),
+# O_NONBLOCK (a pipe put in the file's place must not block us).
+_OPEN_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+class NoteVanished(NoteError):  # noqa: N818 - it says what happened; nothing is wrong with it
+    """The file is not there (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """The bytes of a file that did not change while they were read. `sha256` is in hexadecimal."""
+
+    data: bytes
+    stat: FileStat
+    sha256: str
+
+
+def resolve_in_vault(vault: Path, path: str) -> Path:
+    """The real place of an untrusted vault path; symbolic links are followed only within the vault.
+
+    Raises NoteError for a path that is empty, absolute, holds NUL, a backslash drive or `..`, or leads out
+    of the vault; NoteVanished is left to whoever opens it.
+    """
+    parts = path.split("/")
+    if not path or "\0" in path or path.startswith("/") or ".." in parts or Path(path).drive:
+        raise NoteError(f"not a path in the vault: {path[:200]!r}")
+    root = os.path.realpath(vault)
+    try:
+        real = os.path.realpath(f"{root}/{path}")
+    except (OSError, ValueError) as error:
+        raise NoteError(f"cannot be resolved: {path[:200]!r}: {error}") from error
+    if not real.startswith(root.rstrip(os.sep) + os.sep):
+        raise NoteError("leads out of the vault through a symbolic link")
+    return Path(real)
+
+
+def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
+    """The content of a vault file as it was at one moment.
+
+    The stat before and after the read must agree, else it is read again, a few times. Raises NoteVanished
+    if it is not there, NoteError if it is too large, unreadable, not a plain file, not downloaded, out of
+    the vault, or does not stop changing (it will be dirty again once it does).
+    """
+    real = resolve_in_vault(vault, path)
+    try:
+        for _ in range(_TRIES):
+            result = _read_once(real, path, max_file_bytes)
+            if result is not None:
+                return result
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NoteVanished("vanished") from error
+    except OSError as error:
+        raise NoteError(f"unreadable: {error.strerror or error}") from error
+    raise NoteError("it keeps changing while it is read")
+
+
+def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
+    """One try; None if the file changed meanwhile."""
+    checked = os.lstat(real)
+    if not is_regular(checked):
+        raise NoteError("not a plain file")
+    if is_evicted(checked):
+        raise NoteError("not downloaded")
+    if checked.st_size > max_file_bytes:
+        raise NoteError(too_large(checked.st_size, max_file_bytes))
+    descriptor = os.open(real, _OPEN_FLAGS)
+    try:
+        before = FileStat.of(path, os.fstat(descriptor))
+        data = _read_all(descriptor, before.size)
+    finally:
+        os.close(descriptor)
+    after = FileStat.of(path, os.lstat(real))
+    if before != after or len(data) != after.size or before.size > max_file_bytes:
+        return None
+    return ReadResult(data, after, hashlib.sha256(data).hexdigest())
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Up to one byte more than `size`, enough to see that it has grown; asking for the limit instead would
+    allocate megabytes for every note."""
+    pieces: list[bytes] = []
+    missing = size + 1
+    while missing > 0 and (piece := os.read(descriptor, missing)):
+        pieces.append(piece)
+        missing -= len(piece)
+    return b"".join(pieces)
+
+
+def too_large(size: int, limit: int) -> str:
+    """The reason shown for a file over the limit (bytes)."""
+    return f"too large: {size:,} bytes, the limit (files.max_file_bytes) is {limit:,}"

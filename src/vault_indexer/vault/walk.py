@@ -1,0 +1,319 @@
+"""A scan: all files of the vault as they are now. The watcher only hints; this is the truth.
+
+Symbolic links are never followed. One to a file of the vault is a link target (its text is indexed under its
+own path); one to a folder of the vault is passed over, for what lies below has its own path; one that leads
+out, or nowhere, is skipped and named. So no loop can be entered.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from vault_indexer.errors import NoteError, VaultError
+from vault_indexer.vault.files import (
+    FileKind,
+    FileStat,
+    RootIdentity,
+    icloud_placeholder_of,
+    is_evicted,
+    is_regular,
+    is_utf8_name,
+    kind_of,
+)
+from vault_indexer.vault.ignore import Decision, IgnoreRules
+from vault_indexer.vault.read import resolve_in_vault, too_large
+
+NOT_DOWNLOADED = "not downloaded"
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedFile:
+    """A file and what the rules say of it (never IGNORE)."""
+
+    stat: FileStat
+    kind: FileKind
+    decision: Decision
+
+    @property
+    def path(self) -> str:
+        """Relative to the vault, with `/`."""
+        return self.stat.path
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What one look at the vault (or at the paths of `within`, "" for all) found. `files` is sorted by path.
+
+    `skipped` names what is there but not read, with the reason. `evicted` files are in the cloud only: what
+    the index holds of them stays. `racy` paths changed less than 2 s before the look: hash them again at the
+    next one even if their stat stays equal.
+    """
+
+    root: RootIdentity
+    within: frozenset[str] = frozenset({""})
+    files: tuple[ScannedFile, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    unreadable_folders: frozenset[str] = frozenset()
+    evicted: tuple[ScannedFile, ...] = ()
+    racy: frozenset[str] = frozenset()
+    seconds: float = 0.0
+    _evicted_paths: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def vouches_for(self, path: str) -> bool:
+        """Whether the path's absence from `files` means that it is gone: a folder that could not be listed
+        is not an empty one, and a file in the cloud is not a deleted one."""
+        if path in self._evicted_paths or not _covered(path, self.within):
+            return False
+        return not self.unreadable_folders or not _covered(path, self.unreadable_folders)
+
+
+def _covered(path: str, tops: Collection[str]) -> bool:
+    """Whether the path, or a folder above it ("" is above all), is among `tops`."""
+    if "" in tops or path in tops:
+        return True
+    end = path.rfind("/")
+    while end > 0:
+        if path[:end] in tops:
+            return True
+        end = path.rfind("/", 0, end)
+    return False
+
+
+def root_identity(vault: Path) -> RootIdentity:
+    """Which folder the vault is now. Raises VaultError with one clear line if it is none."""
+    try:
+        status = vault.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise VaultError(f"no such vault: {vault}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise VaultError(f"the vault cannot be read: {vault}: {reason}") from error
+    if not stat.S_ISDIR(status.st_mode):
+        raise VaultError(f"the vault is not a folder: {vault}")
+    return RootIdentity.of(status)
+
+
+def scan(vault: Path, rules: IgnoreRules, *, max_file_bytes: int, within: Collection[str] = ("",)) -> Scan:
+    """Every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
+
+    A path of `within` may be a file, a folder (with all below it), or gone (nothing is found, and the scan
+    vouches for that). Raises VaultError if the vault's root is missing, no folder, or cannot be listed.
+    """
+    started = time.perf_counter()
+    root = root_identity(vault)
+    walker = _Walker(vault, rules, max_file_bytes)
+    tops = frozenset(within)
+    for top in tops:
+        if not top or not _covered(top.rpartition("/")[0], tops):
+            walker.look_at(top)
+    if "" in walker.unreadable:
+        raise VaultError(f"the vault cannot be read: {vault}: {walker.unreadable['']}")
+    if root_identity(vault) != root:
+        raise VaultError(f"the vault was replaced while it was scanned: {vault}")
+    walker.files.sort(key=_path_of)
+    walker.skipped.sort()
+    # Wall clock on purpose: it is compared with the file system's time stamps.
+    now_ns = time.time_ns()
+    return Scan(
+        root=root,
+        within=tops,
+        files=tuple(walker.files),
+        skipped=tuple(walker.skipped),
+        unreadable_folders=frozenset(walker.unreadable),
+        evicted=tuple(walker.evicted),
+        racy=frozenset(file.stat.path for file in walker.files if file.stat.is_racy(now_ns)),
+        seconds=time.perf_counter() - started,
+        _evicted_paths=frozenset(file.path for file in walker.evicted),
+    )
+
+
+def walk_folders(vault: Path, rules: IgnoreRules, folder: str = "") -> Iterator[str]:
+    """The vault paths of `folder` and all folders below that are entered, parents first."""
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        yield here
+        try:
+            with os.scandir(vault / here if here else vault) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        for name in names:
+            path = f"{here}/{name}" if here else name
+            if is_utf8_name(name) and rules.decide(path, is_dir=True) is not Decision.IGNORE:
+                pending.append(path)
+
+
+def _path_of(file: ScannedFile) -> str:
+    return file.stat.path
+
+
+class _Entry(Protocol):
+    """The part of os.DirEntry that is used."""
+
+    @property
+    def name(self) -> str: ...
+
+    def is_symlink(self) -> bool: ...
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool: ...
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result: ...
+
+
+class _OnePath:
+    """The `_Entry` of a path that no listing gave. Raises OSError if nothing is there."""
+
+    def __init__(self, vault: Path, path: str) -> None:
+        self.name = path.rpartition("/")[2]
+        self._status = os.lstat(f"{vault}/{path}")
+
+    def is_symlink(self) -> bool:
+        return stat.S_ISLNK(self._status.st_mode)
+
+    def is_dir(self, *, follow_symlinks: bool = False) -> bool:  # noqa: ARG002
+        return stat.S_ISDIR(self._status.st_mode)
+
+    def stat(self, *, follow_symlinks: bool = False) -> os.stat_result:  # noqa: ARG002
+        return self._status
+
+
+class _Walker:
+    """The lists that one scan fills."""
+
+    def __init__(self, vault: Path, rules: IgnoreRules, max_file_bytes: int) -> None:
+        self._vault = vault
+        self._rules = rules
+        self._max_file_bytes = max_file_bytes
+        self._pending: list[str] = []
+        self.files: list[ScannedFile] = []
+        self.skipped: list[tuple[str, str]] = []
+        self.evicted: list[ScannedFile] = []
+        self.unreadable: dict[str, str] = {}
+
+    def look_at(self, path: str) -> None:
+        """Collects the file at a path, or all files below it; nothing if it is gone."""
+        if not path:
+            self._pending.append("")
+        elif self._is_reached_plainly(path.rpartition("/")[0]):
+            try:
+                self._entry(_OnePath(self._vault, path), path)
+            except (FileNotFoundError, NotADirectoryError):
+                self._look_for_placeholder(path)
+            except OSError as error:
+                self._unreadable(path.rpartition("/")[0], error)
+        self._walk_pending()
+
+    def _is_reached_plainly(self, folder: str) -> bool:
+        """Whether every part is a folder and none a symbolic link, as a walk from the root would demand."""
+        place = str(self._vault)
+        for part in folder.split("/") if folder else ():
+            place = f"{place}/{part}"
+            try:
+                if not stat.S_ISDIR(os.lstat(place).st_mode):
+                    return False
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            except OSError as error:
+                self._unreadable(folder, error)
+                return False
+        return True
+
+    def _look_for_placeholder(self, path: str) -> None:
+        parent, slash, name = path.rpartition("/")
+        try:
+            self._entry(
+                _OnePath(self._vault, f"{parent}{slash}.{name}.icloud"), f"{parent}{slash}.{name}.icloud"
+            )
+        except OSError:
+            return
+
+    def _unreadable(self, folder: str, error: OSError) -> None:
+        self.unreadable[folder] = error.strerror or str(error)
+        if folder:
+            self.skipped.append((folder, f"unreadable folder: {self.unreadable[folder]}"))
+
+    def _walk_pending(self) -> None:
+        while self._pending:
+            here = self._pending.pop()
+            prefix = f"{here}/" if here else ""
+            try:
+                with os.scandir(f"{self._vault}/{here}") as entries:
+                    for entry in entries:
+                        self._entry(entry, prefix + entry.name)
+            except (FileNotFoundError, NotADirectoryError) as error:
+                if not here:  # the root; a sub-folder that has just gone is simply not there
+                    self._unreadable(here, error)
+            except OSError as error:
+                self._unreadable(here, error)
+
+    def _entry(self, entry: _Entry, path: str) -> None:
+        if not is_utf8_name(entry.name):
+            shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            self.skipped.append((shown, "its name is not valid UTF-8"))
+        elif entry.is_symlink():
+            self._symlink(path)
+        elif entry.is_dir(follow_symlinks=False):
+            if self._rules.decide(path, is_dir=True) is not Decision.IGNORE:
+                self._pending.append(path)
+        else:
+            self._file(entry, path)
+
+    def _file(self, entry: _Entry, path: str) -> None:
+        decision = self._rules.decide(path, is_dir=False)
+        if decision is Decision.IGNORE:
+            self._placeholder(entry, path)
+            return
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        if not is_regular(status):
+            self.skipped.append((path, "not a plain file"))
+        elif is_evicted(status):
+            self._evicted(path, FileStat.of(path, status))
+        else:
+            if decision is Decision.INDEX and status.st_size > self._max_file_bytes:
+                self.skipped.append((path, too_large(status.st_size, self._max_file_bytes)))
+                decision = Decision.LINK_ONLY
+            self.files.append(ScannedFile(FileStat.of(path, status), kind_of(path), decision))
+
+    def _placeholder(self, entry: _Entry, path: str) -> None:
+        """iCloud before macOS 14 puts `.Name.md.icloud` in the place of an evicted `Name.md`."""
+        name = icloud_placeholder_of(entry.name)
+        if name is None:
+            return
+        path = path[: len(path) - len(entry.name)] + name
+        if self._rules.decide(path, is_dir=False) is not Decision.IGNORE:
+            try:
+                self._evicted(path, FileStat.of(path, entry.stat(follow_symlinks=False)))
+            except FileNotFoundError:
+                return
+
+    def _evicted(self, path: str, status: FileStat) -> None:
+        self.evicted.append(ScannedFile(status, kind_of(path), Decision.LINK_ONLY))
+        self.skipped.append((path, NOT_DOWNLOADED))
+
+    def _symlink(self, path: str) -> None:
+        if self._rules.decide(path, is_dir=False) is Decision.IGNORE:
+            return
+        try:
+            status = resolve_in_vault(self._vault, path).stat()
+        except NoteError as error:
+            self.skipped.append((path, str(error)))
+        except OSError:
+            self.skipped.append((path, "dangling symbolic link"))
+        else:
+            if is_regular(status):
+                found = ScannedFile(FileStat.of(path, status), kind_of(path), Decision.LINK_ONLY)
+                self.files.append(found)
+            elif stat.S_ISDIR(status.st_mode):
+                self.skipped.append((path, "symbolic link to a folder of the vault, read under its own path"))
+            else:
+                self.skipped.append((path, "not a plain file"))

@@ -1,0 +1,309 @@
+"""The watcher: hints from the system, gathered into batches, and watched over itself.
+
+Nothing here decides what is true. A batch says where to look; `scan` tells. The start, a fault of any kind,
+a suspended machine, a replaced root, and every `rescan_s` end in a batch that says: look at everything.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from vault_indexer.config.settings import WatchSettings
+from vault_indexer.errors import VaultError
+from vault_indexer.vault.coalesce import Batch, Coalescer
+from vault_indexer.vault.files import RootIdentity
+from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules
+from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
+from vault_indexer.vault.sources import Sink, Source, native_source
+from vault_indexer.vault.walk import root_identity
+
+_CHECK_S = 1.0
+_CLOCK_JUMP_S = 30.0
+_POLL_FACTOR = 10.0
+
+SourceFactory = Callable[[Path, IgnoreRules, Sink, Callable[[], "int | None"]], Source]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchMode:
+    """How changes are noticed, for `status`. `interval_s` is the time between full scans."""
+
+    name: Literal["native", "poll", "stopped"]
+    reason: str
+    interval_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the watcher asks of the system, so that a test can answer for it."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    watch_limit: Callable[[], int | None] = system_watch_limit
+    mounts: Callable[[], str] = system_mounts
+    source: SourceFactory = native_source
+
+
+class VaultWatcher:
+    """Gives the daemon's loop batches of hints. One thread calls `next_batch`; the rest may be any.
+
+    It supervises itself from within `next_batch`, so whoever stops calling it stops being told.
+    """
+
+    def __init__(
+        self,
+        vault: Path,
+        rules: IgnoreRules,
+        settings: WatchSettings,
+        surroundings: Surroundings | None = None,
+    ) -> None:
+        self._vault = vault
+        self._settings = settings
+        self._system = surroundings or Surroundings()
+        self._inbox = _Inbox(rules, settings, self._system.monotonic)
+        self._source: Source | None = None
+        self._source_lock = threading.Lock()  # never taken by a thread of the source
+        self._root: RootIdentity | None = None
+        self._running = False
+        self._poll_reason = ""
+        self._scan_s = 0.0
+        self._checked = self._looked = self._tried = 0.0
+        self._offset = 0.0
+
+    @property
+    def mode(self) -> WatchMode:
+        """How changes are noticed at the moment, and why."""
+        if not self._running:
+            return WatchMode("stopped", "", self._interval())
+        if self._poll_reason:
+            return WatchMode("poll", self._poll_reason, self._interval())
+        return WatchMode("native", "" if self._source else "the vault is not there", self._interval())
+
+    @property
+    def pending(self) -> int:
+        """Hints that no batch has carried yet."""
+        return self._inbox.pending
+
+    def start(self) -> None:
+        """Watches from now on. The first batch is a scan of everything and due at once. Never raises:
+        a vault that is not there is waited for, one that cannot be watched is polled."""
+        now = self._system.monotonic()
+        with self._source_lock:
+            self._running = True
+            self._root = self._identity()
+            self._checked = self._looked = now
+            self._offset = self._system.wall() - now
+            self._open_source(now)
+        self._inbox.scan_all("start")
+        self._inbox.flush()
+
+    def stop(self) -> None:
+        """Ends the threads and wakes a waiting `next_batch`, which then returns None at once."""
+        with self._source_lock:
+            self._running = False
+            self._close_source()
+        self._inbox.close()
+
+    def next_batch(self, timeout: float) -> Batch | None:
+        """Waits up to `timeout` seconds for a batch that is due; None if there is none, or after `stop`."""
+        deadline = self._system.monotonic() + timeout
+        while self._running:
+            now = self._system.monotonic()
+            if self._inbox.take_alarm() or now - self._checked >= _CHECK_S:
+                self._supervise(now)
+            batch = self._inbox.take(min(deadline, self._checked + _CHECK_S))
+            if batch is not None:
+                if batch.scan_all:
+                    self._looked = self._system.monotonic()
+                return batch
+            if self._system.monotonic() >= deadline:
+                return None
+        return None
+
+    def notify(self, path: str) -> None:
+        """Marks a file as changed by hand, as an event would."""
+        self._inbox.changed(path)
+
+    def request_scan(self, reason: str) -> None:
+        """Asks for a scan of everything, due at once."""
+        self._inbox.scan_all(reason)
+        self._inbox.flush()
+
+    def flush(self) -> None:
+        """Makes what is pending due at once, for somebody who waits for it."""
+        self._inbox.flush()
+
+    def scanned(self, seconds: float) -> None:
+        """Tells how long a scan of everything took: polling keeps to a tenth of the time."""
+        self._scan_s = seconds
+        self._looked = self._system.monotonic()
+
+    def use_rules(self, rules: IgnoreRules) -> None:
+        """New rules: other folders are watched, and everything is looked at again."""
+        self._inbox.rules = rules
+        with self._source_lock:
+            if self._running:
+                self._open_source(self._system.monotonic())
+        self.request_scan("the rules changed")
+
+    def _supervise(self, now: float) -> None:
+        """Checks all that can go wrong without an event, and mends it."""
+        with self._source_lock:
+            if not self._running:
+                return
+            self._checked = now
+            self._check_clock(now)
+            self._check_source(now)
+            if now - self._looked >= self._interval():
+                self._looked = now
+                self._inbox.scan_all("poll" if self._poll_reason else "regular check")
+                self._inbox.flush()
+
+    def _check_clock(self, now: float) -> None:
+        offset = self._system.wall() - now
+        if abs(offset - self._offset) > _CLOCK_JUMP_S:
+            self._inbox.scan_all("the clock jumped")
+        self._offset = offset
+
+    def _check_source(self, now: float) -> None:
+        root = self._identity()
+        fault = self._source.fault() if self._source else ""
+        if root != self._root:
+            self._root = root
+            self._open_source(now)
+            self._inbox.scan_all(
+                "the vault's folder is gone" if root is None else "the vault's folder is new"
+            )
+        elif fault:
+            self._open_source(now)
+            self._inbox.scan_all(fault)
+        elif now - self._tried >= self._settings.rescan_s:
+            # Mends what no event tells: a folder that became readable, a watch limit that was raised.
+            self._open_source(now)
+            self._inbox.scan_all("regular check")
+
+    def _identity(self) -> RootIdentity | None:
+        try:
+            return root_identity(self._vault)
+        except VaultError:
+            return None
+
+    def _open_source(self, now: float) -> None:
+        """Replaces the source, or decides for polling. Expects the lock to be held."""
+        self._close_source()
+        self._tried = now
+        self._poll_reason = self._why_poll()
+        if self._poll_reason or self._root is None:
+            return
+        real = Path(os.path.realpath(self._vault))
+        source = self._system.source(real, self._inbox.rules, self._inbox, self._system.watch_limit)
+        try:
+            source.start()
+        except OSError as error:
+            if self._identity() is not None:  # else the vault has just gone, which the next check sees
+                self._poll_reason = f"the system cannot watch the vault: {error.strerror or error}"
+            return
+        self._source = source
+
+    def _close_source(self) -> None:
+        if self._source is not None:
+            self._source.stop()
+            self._source = None
+
+    def _why_poll(self) -> str:
+        if self._settings.mode == "poll":
+            return "watch.mode is poll"
+        if self._settings.mode == "auto":
+            remote = remote_file_system(self._vault, self._system.mounts())
+            if remote is not None:
+                return f"the vault is on a network file system ({remote})"
+        return ""
+
+    def _interval(self) -> float:
+        """Seconds between two full scans."""
+        if self._poll_reason:
+            return max(self._settings.poll_s, _POLL_FACTOR * self._scan_s)
+        return max(self._settings.rescan_s, _POLL_FACTOR * self._scan_s)
+
+
+class _Inbox:
+    """The `Sink` of the source: a coalescer behind a condition variable."""
+
+    def __init__(self, rules: IgnoreRules, settings: WatchSettings, clock: Callable[[], float]) -> None:
+        self.rules = rules
+        self._clock = clock
+        self._coalescer = Coalescer(settings)
+        self._condition = threading.Condition()
+        self._alarm = False
+        self._closed = False
+
+    @property
+    def pending(self) -> int:
+        with self._condition:
+            return self._coalescer.pending
+
+    def changed(self, path: str) -> None:
+        if path in CONTROL_FILES:
+            with self._condition:
+                self._coalescer.add_control(path, self._clock())
+                if path != CONFIG_FILE:
+                    self._coalescer.scan_all(f"{path} changed", self._clock())
+                self._condition.notify_all()
+        elif self.rules.decide(path, is_dir=False) is not Decision.IGNORE:
+            with self._condition:
+                was_idle = not self._coalescer.pending
+                self._coalescer.add(path, self._clock())
+                if was_idle:  # else the waiting thread wakes by itself, and looks again
+                    self._condition.notify_all()
+
+    def folder_appeared(self, path: str) -> None:
+        if self.rules.decide(path, is_dir=True) is not Decision.IGNORE:
+            with self._condition:
+                self._coalescer.scan_folder(path, self._clock())
+                self._condition.notify_all()
+
+    def folder_gone(self, path: str) -> None:
+        if self.rules.decide(path, is_dir=True) is not Decision.IGNORE:
+            self.scan_all("a folder was moved or deleted")
+
+    def lost(self, reason: str) -> None:
+        self._alarm = True
+        self.scan_all(reason)
+
+    def scan_all(self, reason: str) -> None:
+        with self._condition:
+            self._coalescer.scan_all(reason, self._clock())
+            self._condition.notify_all()
+
+    def flush(self) -> None:
+        with self._condition:
+            self._coalescer.flush()
+            self._condition.notify_all()
+
+    def close(self) -> None:
+        with self._condition:
+            self._closed = True
+            self._condition.notify_all()
+
+    def take_alarm(self) -> bool:
+        """Whether the source reported a fault since the last call."""
+        alarm, self._alarm = self._alarm, False
+        return alarm
+
+    def take(self, deadline: float) -> Batch | None:
+        """The next batch that becomes due before the deadline, else None, at once if the inbox is closed."""
+        with self._condition:
+            while not self._closed:
+                now = self._clock()
+                batch = self._coalescer.take(now)
+                if batch is not None or now >= deadline or self._alarm:
+                    return batch
+                due = self._coalescer.due()
+                self._condition.wait(min(deadline, due if due is not None else deadline) - now)
+            return None

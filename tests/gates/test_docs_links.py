@@ -1,0 +1,49 @@
+"""The docs are a vault: what they link and name must be there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from markdown_pages import broken_links
+from python_source import PACKAGE, ROOT
+
+NAMED_FILE = re.compile(r"`((?:src|tests|docs|benchmarks|\.ci)/[\w./*-]*)`")
+
+
+def test_every_wikilink_of_the_docs_leads_somewhere() -> None:
+    assert broken_links(ROOT / "docs") == []
+
+
+def test_every_wikilink_of_the_demo_vault_leads_somewhere() -> None:
+    assert broken_links(PACKAGE / "demo") == []
+
+
+def test_every_page_of_the_docs_is_reached_from_home() -> None:
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"Home"}
+    home = (ROOT / "docs" / "Home.md").read_text(encoding="utf-8")
+    assert {page for page in pages if not re.search(rf"\[\[{re.escape(page)}[|\]#]", home)} == set()
+
+
+def test_every_file_the_docs_name_exists() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    named = {
+        (page.name, path) for page in pages for path in NAMED_FILE.findall(page.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert sorted(pair for pair in named if not any(ROOT.glob(pair[1].rstrip("/")))) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "Here.md").write_text("# Top\n\nA line. ^mark\n", encoding="utf-8")
+    (tmp_path / "Page.md").write_text(
+        "[[Here]] [[sub/here#top|x]] [[Here#^mark]] [[#Own]] `[[code]]`\n\n```\n[[fenced]]\n```\n\n# Own\n\n"
+        "[[Gone]] [[Here#Nowhere]] ![[Here#^other]]\n",
+        encoding="utf-8",
+    )
+    assert broken_links(tmp_path) == [
+        "Page.md: [[Gone]]",
+        "Page.md: [[Here#Nowhere]]",
+        "Page.md: [[Here#^other]]",
+    ]

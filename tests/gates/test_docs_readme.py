@@ -1,0 +1,90 @@
+"""README's commands run as printed, and the demo finds what it promises."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from markdown_pages import marked_blocks
+from python_source import PACKAGE, ROOT
+
+README_BLOCKS = marked_blocks((ROOT / "README.md").read_text(encoding="utf-8"), "tested")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with the demo vault as ~/Notes and nothing else."""
+    shutil.copytree(PACKAGE / "demo", tmp_path / "Notes")
+    return tmp_path
+
+
+def shell(script: str, home: Path) -> str:
+    """Standard output of the script, run by `sh -eu` with our `indexer` first on the path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-euc", script],
+        cwd=home,
+        env={"HOME": str(home), "PATH": path, "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_readme_has_examples() -> None:
+    assert README_BLOCKS
+
+
+@pytest.mark.parametrize("block", README_BLOCKS)
+def test_an_example_of_the_readme_runs(block: str, home: Path) -> None:
+    assert shell(block, home).strip()
+
+
+@pytest.fixture(scope="module")
+def demo_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo vault as `Notes` and its index as `index`."""
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copytree(PACKAGE / "demo", folder / "Notes")
+    shell("indexer rebuild --vault Notes --index-dir index --json", folder)
+    return folder
+
+
+def demo_why(demo_index: Path, query: str, note: str) -> dict[str, dict[str, float] | None]:
+    """Why the note's best hit is among the first five for a query that `make demo` shows."""
+    assert f"'{query}'" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    output = shell(f"indexer search '{query}' --vault Notes --index-dir index --limit 5 --json", demo_index)
+    hits = [hit for hit in json.loads(output)["results"] if hit["path"] == note]
+    assert hits, f"{query!r} does not find {note}"
+    why: dict[str, dict[str, float] | None] = hits[0]["why"]
+    return why
+
+
+def rank(reason: dict[str, float] | None) -> float:
+    """The rank in one ranking; infinite for "not in it"."""
+    return reason["rank"] if reason else math.inf
+
+
+def test_the_demo_finds_by_meaning_what_shares_no_word(demo_index: Path) -> None:
+    why = demo_why(demo_index, "sick cat doctor", "House/Miso.md")
+    assert (rank(why["vector"]), why["keyword"]) == (1, None)
+
+
+def test_the_demo_finds_by_word_what_a_model_cannot_read(demo_index: Path) -> None:
+    why = demo_why(demo_index, "ZB417", "House/Oven.md")
+    assert rank(why["keyword"]) == 1 < rank(why["vector"])
+
+
+def test_the_demo_finds_by_link_what_does_not_match(demo_index: Path) -> None:
+    why = demo_why(demo_index, "Perseids", "House/Flask tea.md")
+    assert why["graph"] is not None
+    assert why["keyword"] is None
+    assert rank(why["vector"]) > 5

@@ -1,0 +1,122 @@
+"""What is imported when: heavy libraries late, our own modules never late."""
+
+from __future__ import annotations
+
+import ast
+
+from python_source import PACKAGE, Module, imported_names, imports_in, module, modules, run_at_import
+
+HEAVY = {
+    "faiss",
+    "fastapi",
+    "httpx",
+    "huggingface_hub",
+    "llama_index",
+    "mcp",
+    "networkx",
+    "numpy",
+    "rich",
+    "safetensors",
+    "sentence_transformers",
+    "snowballstemmer",
+    "starlette",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "tree_sitter",
+    "tree_sitter_markdown",
+    "uvicorn",
+    "watchdog",
+    "whoosh",
+    "wordllama",
+    "yaml",
+}
+# Rooms that are themselves loaded only when asked for: their classes derive from LlamaIndex's.
+LOADED_ON_DEMAND = ("llamaindex/",)
+# The table of commands names its modules and loads the one that runs.
+LAZY_TABLE = "cli/app.py"
+
+
+def heavy_at_import(part: Module) -> list[str]:
+    if part.path.startswith(LOADED_ON_DEMAND):
+        return []
+    return [
+        part.at(statement, f"imports {name} at module level")
+        for statement in imports_in(run_at_import(part.tree))
+        for name in imported_names(statement)
+        if name.partition(".")[0] in HEAVY
+    ]
+
+
+def own_imports_in_functions(part: Module) -> list[str]:
+    return [
+        part.at(statement, f"{function.name} imports {name}")
+        for function in part.functions()
+        for statement in imports_in(ast.walk(function))
+        for name in imported_names(statement)
+        if name.startswith(("vault_indexer", "."))
+    ]
+
+
+def imports_by_name(part: Module) -> list[str]:
+    if part.path == LAZY_TABLE:
+        return []
+    return [
+        part.at(node, ast.unparse(node.func))
+        for node in ast.walk(part.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__"))
+    ]
+
+
+def test_heavy_libraries_are_imported_where_they_are_used() -> None:
+    assert [line for part in modules(PACKAGE) for line in heavy_at_import(part)] == []
+
+
+def test_no_function_imports_our_own_code() -> None:
+    assert [line for part in modules(PACKAGE) for line in own_imports_in_functions(part)] == []
+
+
+def test_only_the_command_table_imports_by_name() -> None:
+    assert [line for part in modules(PACKAGE) for line in imports_by_name(part)] == []
+
+
+def test_a_heavy_import_is_found_however_it_is_dressed() -> None:
+    text = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import torch
+else:
+    import faiss
+try:
+    import yaml
+except ImportError:
+    pass
+class A:
+    from numpy.typing import NDArray
+def f():
+    import rich
+"""
+    assert heavy_at_import(module(text)) == [
+        "room/part.py:6: imports faiss at module level",
+        "room/part.py:8: imports yaml at module level",
+        "room/part.py:12: imports numpy.typing at module level",
+    ]
+    assert heavy_at_import(module("import llama_index.core", "llamaindex/retriever.py")) == []
+
+
+def test_a_late_import_of_our_own_is_found() -> None:
+    text = """
+def f():
+    from vault_indexer.model import Note
+def g():
+    from . import near
+    import json
+"""
+    assert own_imports_in_functions(module(text)) == [
+        "room/part.py:3: f imports vault_indexer.model",
+        "room/part.py:5: g imports .",
+    ]
+    assert imports_by_name(module("importlib.import_module('x')")) == [
+        "room/part.py:1: importlib.import_module"
+    ]
+    assert imports_by_name(module("importlib.import_module('x')", LAZY_TABLE)) == []
