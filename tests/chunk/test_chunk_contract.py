@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
-from chunk_laws import EDGE_NOTES, NOTES, check_laws, note_of
+from chunk_laws import EDGE_NOTES, NOTES, SMALL, build, check_laws, note_of
 from hypothesis import HealthCheck, given, settings
 
-from vault_indexer.chunk import STRATEGIES, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.chunk import STRATEGIES
+from vault_indexer.config.chunking import StrategyName
 from vault_indexer.parse import parse_note
-from vault_indexer.ports import Chunker
 
 VAULT = Path(__file__).parents[3] / "shared/data/vaults/obsidian-help"
 
 
-def small(strategy: str) -> Chunker:
-    """Limits low enough for short notes to be split and joined."""
-    return chunker_for(
-        ChunkingSettings.model_validate(
-            {"strategy": strategy, "min_chunk_chars": 40, "max_chunk_chars": 120, "overlap_chars": 20}
-        )
-    )
+def test_every_strategy_is_tried() -> None:
+    assert SMALL.keys() == STRATEGIES.keys() == set(get_args(StrategyName))
 
 
 @pytest.fixture(params=sorted(STRATEGIES))
@@ -33,7 +28,7 @@ def strategy(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("name", EDGE_NOTES)
 def test_edge_notes(strategy: str, name: str) -> None:
     note = note_of(EDGE_NOTES[name])
-    for chunker in (chunker_for(ChunkingSettings.model_validate({"strategy": strategy})), small(strategy)):
+    for chunker in (build(strategy), build(strategy, **SMALL[strategy])):
         chunks = chunker.chunk(note)
         check_laws(note, chunks)
         assert all(chunk.strategy == strategy for chunk in chunks)
@@ -43,15 +38,15 @@ def test_edge_notes(strategy: str, name: str) -> None:
 @given(text=NOTES)
 def test_generated_notes(strategy: str, text: str) -> None:
     note = note_of(text)
-    chunks = small(strategy).chunk(note)
+    chunks = build(strategy, **SMALL[strategy]).chunk(note)
     check_laws(note, chunks)
-    assert chunks == small(strategy).chunk(note)
+    assert chunks == build(strategy, **SMALL[strategy]).chunk(note)
 
 
 @pytest.mark.data
 @pytest.mark.skipif(not VAULT.is_dir(), reason="needs ../shared/data")
 def test_real_notes(strategy: str) -> None:
-    for chunker in (chunker_for(ChunkingSettings.model_validate({"strategy": strategy})), small(strategy)):
+    for chunker in (build(strategy), build(strategy, **SMALL[strategy])):
         for path in sorted(VAULT.rglob("*.md")):
             note = parse_note(path.relative_to(VAULT).as_posix(), path.read_bytes())
             check_laws(note, chunker.chunk(note))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from vault_indexer.chunk.outline import Outline
-from vault_indexer.chunk.spans import Span, trim
+from vault_indexer.chunk.packing import Window
+from vault_indexer.chunk.spans import trim
 from vault_indexer.model import Chunk, JsonValue, Note
 
 
@@ -27,26 +28,16 @@ class Draft:
     embed: bool = True
 
 
-def pieces(text: str, spans: Sequence[Span], limit: int) -> list[Span]:
-    """The pieces of one split section as they are kept: in touch, so that joined they are the section.
-
-    White space between two pieces stays at the end of the first, where it fits the limit; that way a
-    piece's overlap runs into its body as it does in the note.
-    """
-    kept: list[Span] = []
-    for start, end in spans:
-        bare_start, bare_end = trim(text, start, end)
-        if bare_end > bare_start:
-            kept.append((bare_start, end if end - bare_start <= limit else bare_end))
-    if kept:
-        kept[-1] = trim(text, *kept[-1])
-    return kept
-
-
-def tail(text: str, previous: Span, size: int, floor: int) -> str:
-    """The last `size` characters of a span, as far as they lie at or after `floor`."""
-    start = max(previous[1] - size, previous[0], floor)
-    return text[start : previous[1]]
+def windows(text: str, spans: Iterable[Window], family: int | None = None) -> list[Draft]:
+    """Drafts of windows: without blank lines around them, what they repeat is of the one before."""
+    drafts: list[Draft] = []
+    for span in spans:
+        start, end = trim(text, span.start, span.end)
+        if end > start:
+            repeated = max(span.overlap_start, drafts[-1].start) if drafts else span.start
+            overlap = text[repeated:start] if repeated < span.start else ""
+            drafts.append(Draft(start, end, family=family, overlap=overlap))
+    return drafts
 
 
 def trimmed(text: str, drafts: Iterable[Draft]) -> list[Draft]:

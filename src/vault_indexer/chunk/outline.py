@@ -34,6 +34,20 @@ class Outline:
         titles = section.header_path
         return HEADER_SEPARATOR.join(titles[:-1] if pos <= section.start else titles)
 
+    def headings(self, pos: int) -> str:
+        """What `context` names, as the heading lines of a note: "# A", "## B"."""
+        section = self.section(pos)
+        above = self._parent(section) if section and pos <= section.start else section
+        found: list[str] = []
+        while above is not None:
+            if above.level:
+                found.append(f"{'#' * above.level} {above.title}")
+            above = self._parent(above)
+        return "\n".join(reversed(found))
+
+    def _parent(self, section: Section) -> Section | None:
+        return None if section.parent is None else self._sections[section.parent]
+
     def section_start(self, pos: int) -> int:
         """Where the section at `pos` begins, its heading included; 0 before the first one."""
         section = self.section(pos)

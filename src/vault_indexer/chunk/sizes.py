@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import Protocol
 
-from vault_indexer.chunk.spans import Span, hard_cuts, unbroken
+from vault_indexer.chunk.spans import Span, hard_cuts, trim, unbroken
 from vault_indexer.config.chunking_options import SizeUnit
 from vault_indexer.errors import UsageError
 from vault_indexer.ports import Tokenizer
@@ -17,7 +17,7 @@ _WORD = re.compile(rf"[{_SPACELESS}]|[^\s{_SPACELESS}]+")
 
 
 class Ruler(Protocol):
-    """Sizes of spans of one text. `at` never falls, and size(a, c) <= size(a, b) + size(b, c)."""
+    """Sizes of spans of one text; `size` never exceeds `at(end) - at(start)`, which only grows."""
 
     def at(self, pos: int) -> int:
         """How much begins before `pos`."""
@@ -41,7 +41,7 @@ class Ruler(Protocol):
 
 
 class Characters:
-    """Sizes in characters; white space around a span does not count."""
+    """Sizes in characters; blank lines around a span do not count."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -51,8 +51,9 @@ class Characters:
         return pos
 
     def size(self, start: int, end: int) -> int:
-        """Characters between the first and the last that is not blank."""
-        return len(self._text[start:end].strip())
+        """Characters of the span as a chunk would keep it."""
+        start, end = trim(self._text, start, end)
+        return end - start
 
     def reach(self, start: int, size: int) -> int:
         """That many characters on."""
@@ -79,10 +80,8 @@ class Marks:
         return bisect_left(self._starts, pos)
 
     def size(self, start: int, end: int) -> int:
-        """Units that begin in the span, and one for the end of a unit that it begins with."""
-        first = self.at(start)
-        cut_into = first > 0 and not (first < len(self._starts) and self._starts[first] == start)
-        return self.at(end) - first + (1 if cut_into and not self._text[start : start + 1].isspace() else 0)
+        """Units that begin in the span."""
+        return self.at(end) - self.at(start)
 
     def reach(self, start: int, size: int) -> int:
         """The start of the unit that no longer fits."""
@@ -92,7 +91,7 @@ class Marks:
     def back(self, end: int, size: int) -> int:
         """The start of the first unit that fits."""
         index = self.at(end) - size
-        return self._starts[index] if 0 < index < len(self._starts) else (end if size == 0 else 0)
+        return end if size == 0 else self._starts[index] if index > 0 else 0
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
         """Parts of `limit` units; a cut moves back rather than split a character seen as one."""
@@ -118,5 +117,12 @@ def ruler_for(text: str, unit: SizeUnit, tokenizer: Tokenizer | None) -> Ruler:
 def token_ruler(text: str, tokenizer: Tokenizer | None) -> Marks:
     """Sizes in tokens of the whole text: a part alone may come out a token or two larger at its edges."""
     if tokenizer is None:
-        raise UsageError('sizes in tokens need a tokenizer: set chunking.token.tokenizer, or another "size_unit"')
-    return Marks(text, [start for start, end in tokenizer.offsets(text) if end > start])
+        raise UsageError("sizes in tokens need a tokenizer, and the embedding model in use gives none")
+    starts = []
+    for start, end in tokenizer.offsets(text):
+        # Some tokenizers count the space before a word as its own.
+        while start < end and text[start].isspace():
+            start += 1
+        if start < end:
+            starts.append(start)
+    return Marks(text, starts)

@@ -12,6 +12,8 @@ Span = tuple[int, int]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _WORD = re.compile(r"\s*\S+")
+_SPACE = re.compile(r"\s+")
+_WIDE = "\u3000"
 _JOINER = "\u200d"
 
 
@@ -45,6 +47,14 @@ def sentence_spans(text: str, start: int, end: int) -> list[Span]:
 def words(text: str, start: int, end: int) -> list[Span]:
     """The words of a span (runs without white space), each with the white space before it."""
     return [match.span() for match in _WORD.finditer(text, start, end)]
+
+
+def word_start(text: str, pos: int, end: int) -> int:
+    """`pos`, moved on to the next word if it lies within one (of a script that has spaces)."""
+    if pos == 0 or pos >= end or text[pos - 1].isspace() or text[pos - 1] >= _WIDE:
+        return pos
+    space = _SPACE.search(text, pos, min(end, pos + 40))
+    return pos if space is None else space.end()
 
 
 def hard_cuts(text: str, start: int, end: int, limit: int) -> list[Span]:

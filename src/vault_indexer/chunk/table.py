@@ -1,4 +1,4 @@
-"""The table of strategies: a strategy is one file, one options class, one row."""
+"""The table of strategies: a strategy is one file, one class of options, one row."""
 
 from __future__ import annotations
 
@@ -6,26 +6,65 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from vault_indexer.chunk.boundary import BoundaryChunker
+from vault_indexer.chunk.code import CodeChunker
+from vault_indexer.chunk.discourse import DiscourseChunker
 from vault_indexer.chunk.header_based import HeaderBasedChunker
+from vault_indexer.chunk.hierarchical import HierarchicalChunker
+from vault_indexer.chunk.markdown import MarkdownChunker
+from vault_indexer.chunk.paragraph import ParagraphChunker
+from vault_indexer.chunk.parent_child import ParentChildChunker
+from vault_indexer.chunk.recursive import RecursiveChunker
+from vault_indexer.chunk.semantic import SemanticChunker
+from vault_indexer.chunk.token import TokenChunker
+from vault_indexer.chunk.tokenizer_choice import tokenizer_for
 from vault_indexer.chunk.whole_note import WholeNoteChunker
+from vault_indexer.chunk.word import WordChunker
 from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.errors import UsageError
 from vault_indexer.ports import Chunker, Embedder, Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """What a strategy may be given besides its options; None where the caller has no model."""
+class Given:
+    """What a strategy is built from: the settings, and the models of the index where there are any."""
 
+    settings: ChunkingSettings
     embedder: Embedder | None = None
     tokenizer: Tokenizer | None = None
 
+    def needed_embedder(self) -> Embedder:
+        """The embedder. Raises UsageError where there is none."""
+        if self.embedder is None:
+            raise UsageError(f"chunking.strategy = {self.settings.strategy}: needs an embedding model")
+        return self.embedder
 
-Build = Callable[[ChunkingSettings, Needs], Chunker]
+    def needed_tokenizer(self) -> Tokenizer:
+        """The tokenizer of the embedding model. Raises UsageError where there is none."""
+        return tokenizer_for("", self.tokenizer)
 
-STRATEGIES: Mapping[str, Build] = MappingProxyType(
+    def chosen_tokenizer(self) -> Tokenizer:
+        """The tokenizer that the options name."""
+        return tokenizer_for(self.settings.token.tokenizer, self.tokenizer)
+
+
+STRATEGIES: Mapping[str, Callable[[Given], Chunker]] = MappingProxyType(
     {
-        "header_based": lambda settings, _: HeaderBasedChunker(settings),
-        "none": lambda _settings, _needs: WholeNoteChunker(),
+        "header_based": lambda given: HeaderBasedChunker(given.settings),
+        "none": lambda _: WholeNoteChunker(),
+        "markdown": lambda given: MarkdownChunker(given.settings.markdown, given.tokenizer),
+        "paragraph": lambda given: ParagraphChunker(given.settings.paragraph),
+        "word": lambda given: WordChunker(given.settings.word),
+        "token": lambda given: TokenChunker(given.settings.token, given.chosen_tokenizer()),
+        "recursive": lambda given: RecursiveChunker(given.settings.recursive),
+        "boundary": lambda given: BoundaryChunker(given.settings.boundary, given.tokenizer),
+        "discourse": lambda given: DiscourseChunker(given.settings.discourse),
+        "semantic": lambda given: SemanticChunker(given.settings.semantic, given.needed_embedder()),
+        "hierarchical": lambda given: HierarchicalChunker(given.settings.hierarchical, given.tokenizer),
+        "parent_child": lambda given: ParentChildChunker(
+            given.settings.parent_child, given.needed_tokenizer()
+        ),
+        "code": lambda given: CodeChunker(given.settings.code),
     }
 )
 
@@ -33,5 +72,8 @@ STRATEGIES: Mapping[str, Build] = MappingProxyType(
 def chunker_for(
     settings: ChunkingSettings, *, embedder: Embedder | None = None, tokenizer: Tokenizer | None = None
 ) -> Chunker:
-    """The chunker that the settings choose. Raises UsageError if it needs a model that is not given."""
-    return STRATEGIES[settings.strategy](settings, Needs(embedder, tokenizer))
+    """The chunker that the settings choose, their rules aside.
+
+    Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
+    """
+    return STRATEGIES[settings.strategy](Given(settings, embedder, tokenizer))

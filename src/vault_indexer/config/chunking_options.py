@@ -87,7 +87,7 @@ class MarkdownOptions(Options):
         default="breadcrumb",
         description="full: as Markdown headings; breadcrumb: one line; prefix: in the metadata only",
     )
-    overlap: _Share = Field(default=0, description="repeated between the pieces of one split section")
+    overlap: _Share = Field(default=0, description="text repeated between the pieces of one split section")
 
 
 class ParagraphOptions(Options):
@@ -106,8 +106,8 @@ class WordOptions(Options):
 
     below = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: _Words = Field(default=200, description="of a chunk, overlap included")
-    chunk_overlap: _SomeWords = Field(default=40, description="repeated from the chunk before")
+    chunk_size: _Words = Field(default=200, description="size of a chunk, overlap included")
+    chunk_overlap: _SomeWords = Field(default=40, description="text repeated from the chunk before")
     word_pattern: _Pattern = Field(default=r"\S+", description="regular expression of one word")
 
 
@@ -116,8 +116,8 @@ class TokenOptions(Options):
 
     below = (("overlap_tokens", "max_tokens"),)
 
-    max_tokens: _Tokens = Field(default=512, description="of a chunk, overlap included")
-    overlap_tokens: _SomeTokens = Field(default=50, description="repeated from the chunk before")
+    max_tokens: _Tokens = Field(default=512, description="size of a chunk, overlap included")
+    overlap_tokens: _SomeTokens = Field(default=50, description="text repeated from the chunk before")
     tokenizer: str = Field(
         default="",
         description="empty: the embedding model's; a tokenizer.json; tiktoken:NAME; or module:function",
@@ -133,8 +133,8 @@ class RecursiveOptions(Options):
 
     below = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: _Chars = Field(default=1000, description="of a chunk, overlap included")
-    chunk_overlap: _SomeChars = Field(default=200, description="repeated from the chunk before, at most")
+    chunk_size: _Chars = Field(default=1000, description="size of a chunk, overlap included")
+    chunk_overlap: _SomeChars = Field(default=200, description="text repeated from the chunk before, at most")
     separators: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1)] = Field(
         default=("\n\n", "\n", ". ", "! ", "? ", " ", ""),
         description="tried in order; an empty one cuts anywhere",
@@ -153,7 +153,9 @@ class OverlapOptions(Options):
     mode: Literal["sentence", "words", "percentage"] = Field(
         default="sentence", description="what value counts: sentences, words, percent of the chunk before"
     )
-    value: Annotated[int, Field(ge=0, le=1000), Unit("mode")] = Field(default=0, description="0: no overlap")
+    value: Annotated[int, Field(ge=0, le=1000), Unit("mode")] = Field(
+        default=0, description="how much of the chunk before is repeated"
+    )
 
     @model_validator(mode="after")
     def _percentage_is_one(self) -> Self:
@@ -225,10 +227,10 @@ class HierarchicalOptions(Options):
 
     below = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
-    parent_size: _Size = Field(default=400, description="of a parent, overlap included")
-    child_size: _Size = Field(default=100, description="of a child, overlap included")
-    child_overlap: _Share = Field(default=0, description="repeated from the child before")
-    parent_overlap: _Share = Field(default=0, description="repeated from the parent before")
+    parent_size: _Size = Field(default=400, description="size of a parent, overlap included")
+    child_size: _Size = Field(default=100, description="size of a child, overlap included")
+    child_overlap: _Share = Field(default=0, description="text repeated from the child before")
+    parent_overlap: _Share = Field(default=0, description="text repeated from the parent before")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     embed_both: bool = Field(default=False, description="true: parents are found by meaning, too")
 
@@ -258,7 +260,7 @@ class CodeOptions(Options):
     max_chunk_size: _Chars = Field(default=1500, description="longer functions are split between lines")
     min_chunk_size: _SomeChars = Field(default=100, description="smaller neighbours are joined")
     language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$")] = Field(
-        default="auto", description="of code that names none; auto: by the file's ending"
+        default="auto", description="language of code that names none; auto: by the file's ending"
     )
     split_on_functions: bool = Field(default=True, description="a function begins a chunk")
     split_on_classes: bool = Field(default=True, description="a class begins a chunk")

@@ -7,7 +7,7 @@ starts a rebuild.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import get_args
 
@@ -15,7 +15,7 @@ import tomli
 import tomli_w
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from vault_indexer.config.chunking import ChunkingSettings, HeaderBasedOptions
+from vault_indexer.config.chunking import ChunkingSettings, HeaderBasedOptions, StrategyName, at_home
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.values import printable, toml_text
 from vault_indexer.errors import ManifestError
@@ -84,15 +84,20 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
     ]
 
 
-def chunking_config(settings: Settings) -> dict[str, JsonValue]:
-    """Only what decides how notes are cut: the strategy and its own options, so that an option of a strategy
-    that is not in use rebuilds nothing.
+def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
+    """Only what decides how notes are cut: the strategy, the rules, and the options of the strategies in use,
+    so that an option of an idle strategy rebuilds nothing.
+
+    `also_in_use` are strategies that notes choose for themselves.
     """
     chunking = settings.chunking
-    table: dict[str, JsonValue] = chunking.model_dump(mode="json", exclude_none=True)
-    idle = _strategies() - {chunking.strategy}
-    if chunking.strategy != _DEFAULT_STRATEGY:
+    in_use = {chunking.strategy, *also_in_use, *_strategies_of_rules(chunking)}
+    idle = set(get_args(StrategyName)) - in_use
+    if _DEFAULT_STRATEGY in idle:
         idle |= set(HeaderBasedOptions.model_fields)
+    if not chunking.rules:
+        idle.add("rules")
+    table: dict[str, JsonValue] = chunking.model_dump(mode="json", exclude_none=True)
     return {name: value for name, value in table.items() if name not in idle}
 
 
@@ -100,8 +105,11 @@ _DEFAULT_STRATEGY = "header_based"
 """Its options stand in `[chunking]` itself, those of any other in `[chunking.<strategy>]`."""
 
 
-def _strategies() -> set[str]:
-    return set(get_args(ChunkingSettings.model_fields["strategy"].annotation))
+def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
+    for rule in chunking.rules:
+        strategy = at_home(rule.choice).get("strategy")
+        if isinstance(strategy, str):
+            yield strategy
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:

@@ -22,9 +22,9 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _empty_is_none(value: object) -> object:
-    """TOML has no null: an empty text stands for "not set"."""
-    return None if value == "" else value
+def _folder(value: object) -> object:
+    """A text as a path; TOML has no null, so an empty one stands for "not set"."""
+    return (Path(value) if value else None) if isinstance(value, str) else value
 
 
 Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore")]
@@ -43,9 +43,7 @@ VariableName = Annotated[
     Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"),
     Allowed("the name of an environment variable (not the key itself), or nothing"),
 ]
-OptionalFolder = Annotated[
-    Path | None, BeforeValidator(_empty_is_none), Allowed("a path to a folder, or nothing")
-]
+OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
 
 class FilesSettings(Section):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from vault_indexer.config.chunking import OPTION_TABLES
 from vault_indexer.config.load import LoadedConfig
 from vault_indexer.config.schema import SCHEMA, Key
 from vault_indexer.config.settings import Settings
@@ -70,7 +71,7 @@ def value_of(settings: Settings, name: str) -> object:
 
 
 def commented_config() -> str:
-    """A `.indexer.toml` for a vault: every key such a file may set, commented out, with its default."""
+    """A `.indexer.toml` for a vault: the keys it may set, commented out, with their defaults."""
     return "\n".join(_commented_lines()) + "\n"
 
 
@@ -80,17 +81,33 @@ This file travels with the vault, so it may not choose models, servers or folder
 configuration, whose place `indexer config show` tells."""
 
 
+_STRATEGIES = """\
+Each other strategy has a table of its own, such as [chunking.word]; the docs of the configuration list
+their options."""
+
+
 def _commented_lines() -> Iterator[str]:
     yield from _comment(_INTRODUCTION)
-    table = ""
+    for table, keys in _vault_tables().items():
+        yield from ("", f"[{table}]", *_comment(_meaning(table)))
+        if table == "chunking":
+            yield from _comment(_STRATEGIES)
+        for key in keys:
+            yield from (
+                "",
+                *_comment(_why(key)),
+                f"# {key.name.rpartition('.')[2]} = {toml_text(key.default)}",
+            )
+
+
+def _vault_tables() -> dict[str, list[Key]]:
+    """The keys of a vault's file by table, without those of single strategies: they would bury the rest."""
+    strategies = tuple(f"chunking.{name}." for name in OPTION_TABLES)
+    tables: dict[str, list[Key]] = {}
     for name, key in SCHEMA.items():
-        if TRUST.get(name, Trust.USER) is Trust.USER:
-            continue
-        parent, _, last = name.rpartition(".")
-        if parent != table:
-            table = parent
-            yield from ("", f"[{table}]", *_comment(_meaning(table)))
-        yield from ("", *_comment(_why(key)), f"# {last} = {toml_text(key.default)}")
+        if TRUST.get(name, Trust.USER) is not Trust.USER and not name.startswith(strategies):
+            tables.setdefault(name.rpartition(".")[0], []).append(key)
+    return tables
 
 
 def _comment(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import tomli
 
+from vault_indexer.config.chunking import at_home
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
 from vault_indexer.config.schema import SCHEMA, TABLES, VARIABLE_PREFIX, nearest
 from vault_indexer.config.trust import vault_may_set
@@ -136,6 +137,9 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
     except ValueError as error:  # numbers with thousands of digits, dates that no calendar has
         yield ConfigProblem("TOML", "", f"holds a value that cannot be read: {error}", file.origin)
     else:
+        chunking = table.get("chunking")
+        if isinstance(chunking, dict):
+            table["chunking"] = at_home(chunking)
         for parsed in _flat(table, "", file):
             yield parsed if file.trusted or isinstance(parsed, ConfigProblem) else _judged(parsed, user_file)
 

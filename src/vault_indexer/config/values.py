@@ -12,15 +12,17 @@ from typing import Annotated, Any, TypeGuard, get_args, get_origin
 
 import tomli
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from vault_indexer.config.chunking import ChunkingRule, ChunkingSettings
 from vault_indexer.config.paths import with_home
 from vault_indexer.config.schema import SCHEMA, Key, describe, nearest
 from vault_indexer.errors import ConfigProblem
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token$", re.IGNORECASE)
 _SHOWN_CHARS = 80
-_TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)"})
+_TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)", tuple: "(a list)"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def check(given: Given) -> tuple[object, list[ConfigProblem]]:
         return (_anchored(value, given.base) if isinstance(value, Path) else value), []
     except ValidationError as error:
         return None, [_problem(key, given, details) for details in error.errors(include_url=False)]
-    except (ValueError, RecursionError, OSError):
+    except (ValueError, ArithmeticError, RecursionError, OSError):
         return None, [mistake(given, key.allowed)]
 
 
@@ -83,7 +85,7 @@ def toml_text(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case BaseModel():
-            return toml_text(dict(value))
+            return toml_text({name: part for name, part in value if part is not None})
         case Mapping():
             return "{ " + ", ".join(f"{name} = {toml_text(part)}" for name, part in value.items()) + " }"
         case list() | tuple():
@@ -99,10 +101,9 @@ def _validated(key: Key, given: Given) -> object:
     adapter, value = TypeAdapter[object](annotated), given.value
     if given.is_text and isinstance(value, str):
         if not key.is_list:
-            return adapter.validate_strings(value)
+            return adapter.validate_python(value)
         value = _one_toml_value(value)
-    # JSON is the stricter gate: "5" is no number there, while a list may become a tuple.
-    return adapter.validate_json(json.dumps(value, default=_foreign), strict=True)
+    return adapter.validate_python(_with_tuples(value), strict=True)
 
 
 def _one_toml_value(text: str) -> object:
@@ -113,9 +114,13 @@ def _one_toml_value(text: str) -> object:
     return value
 
 
-def _foreign(value: object) -> object:
-    """TOML's dates and times: no key takes one, so they become what no key takes."""
-    return {"": str(value)}
+def _with_tuples(value: object) -> object:
+    """Settings are frozen, so their lists are tuples, and strict validation takes nothing else."""
+    if isinstance(value, list):
+        return tuple(_with_tuples(part) for part in value)
+    if isinstance(value, dict):
+        return {name: _with_tuples(part) for name, part in value.items()}
+    return value
 
 
 def _anchored(path: Path, base: Path | None) -> Path:
@@ -124,26 +129,38 @@ def _anchored(path: Path, base: Path | None) -> Path:
     return (base or Path.cwd()) / with_home(path)
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A spot in the value of a key: its name for people, its type, and what stands there."""
+
+    name: str
+    annotation: object
+    marks: list[object]
+    value: object
+
+
 def _problem(key: Key, given: Given, details: ErrorDetails) -> ConfigProblem:
     """A pydantic error in our words; its location may lead into a list or table inside the value."""
-    annotation: object = key.field.annotation
-    where, marks, value = key.name, list(key.field.metadata), given.value
-    unknown_in: type[BaseModel] | None = None
+    place = _Place(key.name, key.field.annotation, list(key.field.metadata), given.value)
     for part in details["loc"]:
-        step = _step(annotation, part)
+        step = _step(place.annotation, part)
         if step is None:
-            unknown_in = annotation if _is_table(annotation) else None
-            where = f"{where}.{part}" if unknown_in else where
             break
-        annotation, marks = step
-        where, value = (f"{where}[{part}]" if isinstance(part, int) else f"{where}.{part}"), details["input"]
-    if unknown_in is not None:
-        near = nearest(str(details["loc"][-1]), unknown_in.model_fields)
-        return ConfigProblem(printable(where), "", unknown_key(near), given.origin)
-    allowed = describe(annotation, marks)
+        name = f"{place.name}[{part}]" if isinstance(part, int) else f"{place.name}.{part}"
+        place = _Place(name, *step, details["input"])
+    if details["type"] == "extra_forbidden" and _is_table(place.annotation):
+        unknown = str(details["loc"][-1])
+        return _unknown(f"{place.name}.{unknown}", nearest(unknown, _fields(place.annotation)), given)
+    cause = details.get("ctx", {}).get("error")
+    allowed = str(cause) if isinstance(cause, ValueError) else describe(place.annotation, place.marks)
     if details["type"] == "missing":
-        return ConfigProblem(printable(where), "", f"is missing; {allowed}", given.origin)
-    return ConfigProblem(printable(where), shown(where, value, given.is_text), allowed, given.origin)
+        return ConfigProblem(printable(place.name), "", f"is missing; {allowed}", given.origin)
+    text = shown(place.name, place.value, given.is_text)
+    return ConfigProblem(printable(place.name), text, printable(allowed, 400), given.origin)
+
+
+def _unknown(name: str, near: str, given: Given) -> ConfigProblem:
+    return ConfigProblem(printable(name), "", unknown_key(near), given.origin)
 
 
 def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | None:
@@ -151,10 +168,15 @@ def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | 
     if isinstance(part, int) and get_origin(annotation) is tuple:
         inner = get_args(annotation)[0]
         return inner, []
-    if _is_table(annotation) and isinstance(part, str) and part in annotation.model_fields:
-        field = annotation.model_fields[part]
-        return field.annotation, list(field.metadata)
+    if _is_table(annotation) and isinstance(part, str) and part in (fields := _fields(annotation)):
+        return fields[part].annotation, list(fields[part].metadata)
     return None
+
+
+def _fields(table: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    """What may stand in a table; in a rule, besides its own, whatever may stand in `[chunking]`."""
+    shared = ChunkingSettings.model_fields if table is ChunkingRule else {}
+    return {**shared, **table.model_fields}
 
 
 def _is_table(annotation: object) -> TypeGuard[type[BaseModel]]:

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.plan import is_indexed, linked_row
+from vault_indexer.index.plan import is_indexed, plan
 from vault_indexer.index.prepare import Skipped
-from vault_indexer.index.worker import Failed, FinishJob, Job, PrepareJob, catch_up_keywords
+from vault_indexer.index.worker import (
+    Failed,
+    Finished,
+    FinishJob,
+    Job,
+    Outcome,
+    PrepareJob,
+    catch_up_keywords,
+)
 from vault_indexer.index.workers import Died, WorkerPool
 from vault_indexer.model import FileRow, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import vectors
@@ -30,7 +38,7 @@ BATCH_NOTES = 48
 TRIES = 2
 SET_ASIDE = "set aside: reading it ended the worker process twice"
 
-Pool = WorkerPool[Job, "Prepared | list[W3Segment] | int | Failed"]
+Pool = WorkerPool[Job, Outcome]
 Report = Callable[[Progress], None]
 
 
@@ -71,8 +79,7 @@ class _Builder:
         self._started = time.perf_counter()
         self._ids = {file.path: n for n, file in enumerate(filter(is_indexed, scan.files), start=1)}
         self._notes = self._chunks = self._embedded = self._reused = 0
-        listed = {file.path for file in scan.files}
-        self._skipped = [SkippedFile(*named) for named in scan.skipped if named[0] not in listed]
+        self._skipped: list[SkippedFile] = []
 
     def write_catalog(self) -> None:
         """All notes in one transaction; nothing is fsynced before its end."""
@@ -95,8 +102,8 @@ class _Builder:
         index = KeywordIndex.create(self._generation.keywords)
         segments: list[W3Segment] = []
         for _, result in self._pool.each(FinishJob()):
-            if isinstance(result, list):
-                segments.extend(result)  # type: ignore[arg-type]  # a FinishJob gives segments
+            if isinstance(result, Finished):
+                segments.extend(result.segments)
         index.adopt(segments, seq=0)
         catch_up_keywords(self._generation)
 
@@ -123,10 +130,8 @@ class _Builder:
         )
 
     def _write_linked(self, writer: CatalogWriter) -> None:
-        reasons = dict(self._scan.skipped)
-        for file in self._scan.files:
-            if not is_indexed(file):
-                self._skip(linked_row(file.stat, reasons.get(file.path, "")), writer)
+        for row in plan([], self._scan).linked:
+            self._skip(row, writer)
 
     def _prepared(self) -> Iterator[PreparedNote | Skipped]:
         paths = list(self._ids)
@@ -175,7 +180,7 @@ def prepare_all(pool: Pool, jobs: Sequence[PrepareJob]) -> Iterator[PreparedNote
             if isinstance(result, Died):
                 yield from _retry(job, tries, again)
             elif isinstance(result, list):
-                yield from result  # type: ignore[misc]  # a PrepareJob gives prepared notes
+                yield from result
         queue = again
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from vault_indexer.errors import IndexUnusableError
@@ -18,12 +18,13 @@ from vault_indexer.index.worker import (
     rebuild_keywords,
 )
 from vault_indexer.index.workers import Died
-from vault_indexer.model import FileRow
+from vault_indexer.model import FileRow, Problem
 from vault_indexer.store import vectors
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.catalog_writer import CatalogWriter
 from vault_indexer.store.generations import Generation
 from vault_indexer.store.graph import LinkGraph
+from vault_indexer.store.keyword_snapshot import KeywordSnapshot
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.rows import PreparedNote
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
@@ -63,7 +64,7 @@ class LiveIndex:
         self.generation = generation
         self.holder = SnapshotHolder()
         self.healed: list[str] = []
-        self._model = model
+        self.model = model
         self._dimension = dimension
         self._pool = pool
         self._texts = TextCache()
@@ -97,7 +98,7 @@ class LiveIndex:
                 if _same(prepared, known[prepared.file.path]):
                     writer.put_file(prepared.file)
             for prepared in changed:
-                writer.put_note(prepared, self._linker, self._model)
+                writer.put_note(prepared, self._linker, self.model)
             relinked = self._linker.relink(writer)
         self._follow()
         return Applied(
@@ -106,6 +107,22 @@ class LiveIndex:
             skipped=tuple(row.path for row in edit.files if row.reason),
             relinked=relinked,
         )
+
+    def mend(self, problems: Sequence[Problem]) -> None:
+        """Make anew what `verify` found damaged, and forget what is wrong of files: the next scan reads
+        them again."""
+        stores = {problem.store for problem in problems}
+        if "keywords" in stores:
+            rebuild_keywords(self.generation)
+            self._keywords = KeywordIndex.open(self.generation.keywords)
+        if "vectors" in stores:
+            self._compact()
+        wrong = [problem.path for problem in problems if problem.store == "vault" and problem.path]
+        if wrong:
+            with self._writer.commit() as writer:
+                for path in wrong:
+                    writer.forget_digest(path)
+        self._publish()
 
     def close(self) -> None:
         """Write a new vector base if the delta has grown, move the log into the catalog, close."""
@@ -140,7 +157,7 @@ class LiveIndex:
         """Let the derived indices apply the last commit, then publish the state it made."""
         catalog = CatalogReader(self.generation.catalog, self._texts)
         added, removed = catalog.changes_since(self._vectors.seq)
-        rows = catalog.chunk_vectors(self._model, added)
+        rows = catalog.chunk_vectors(self.model, added)
         self._vectors = self._vectors.with_changes(catalog.seq, removed, rows)
         self._apply_keywords()
         if self._vectors.worth_compacting:
@@ -173,7 +190,7 @@ class LiveIndex:
     def _compact(self) -> None:
         catalog = CatalogReader(self.generation.catalog, self._texts)
         try:
-            rows = catalog.chunk_vectors(self._model)
+            rows = catalog.chunk_vectors(self.model)
             self._vectors = vectors.build(catalog.seq, self._dimension, rows)
             vectors.save(self._vectors, self.generation.vectors)
             self._writer.trim_changes(min(catalog.seq, self._keywords.applied_seq))
@@ -182,14 +199,27 @@ class LiveIndex:
 
     def _publish(self, catalog: CatalogReader | None = None) -> None:
         catalog = catalog or CatalogReader(self.generation.catalog, self._texts)
-        snapshot = Snapshot(
-            self.generation.number, catalog, LinkGraph(catalog), self._vectors, self._keywords.snapshot()
-        )
-        self.holder.publish(snapshot)
+        keywords = self._keywords.refreshed()
+        self.holder.publish(snapshot_of(self.generation, catalog, self._vectors, keywords))
+
+
+def snapshot_of(
+    generation: Generation, catalog: CatalogReader, held: vectors.VectorSnapshot, keywords: KeywordSnapshot
+) -> Snapshot:
+    """Catalog and derived indices as one state."""
+    return Snapshot(generation.number, catalog, LinkGraph(catalog), held, keywords, catalog.languages())
+
+
+def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
+    """The state of a generation that another process may be writing. Nothing is written or healed: what a
+    derived index lacks is not found until its owner has caught up. Raises IndexUnusableError."""
+    held = open_vectors(generation, model, dimension, [], mend=False)
+    keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
+    return snapshot_of(generation, CatalogReader(generation.catalog), held, keywords)
 
 
 def open_vectors(
-    generation: Generation, model: str, dimension: int, healed: list[str]
+    generation: Generation, model: str, dimension: int, healed: list[str], *, mend: bool = True
 ) -> vectors.VectorSnapshot:
     """The vectors of a generation at its catalog's seq: base file and what changed since, or, where the
     file is damaged or does not fit, all of them from the catalog."""
@@ -201,20 +231,21 @@ def open_vectors(
             current = base.with_changes(catalog.seq, removed, catalog.chunk_vectors(model, added))
         except IndexUnusableError as error:
             healed.append(f"vectors: {error}; made anew from the catalog")
-            return _rebuilt(generation, catalog, model, dimension)
+            return _rebuilt(generation, catalog, model, dimension, mend=mend)
         if not current.live_keys() <= catalog.embedded_keys().keys():
             healed.append("vectors: not those of the catalog; made anew from it")
-            return _rebuilt(generation, catalog, model, dimension)
+            return _rebuilt(generation, catalog, model, dimension, mend=mend)
         return current
     finally:
         catalog.close()
 
 
 def _rebuilt(
-    generation: Generation, catalog: CatalogReader, model: str, dimension: int
+    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool
 ) -> vectors.VectorSnapshot:
     made = vectors.build(catalog.seq, dimension, catalog.chunk_vectors(model))
-    vectors.save(made, generation.vectors)
+    if mend:
+        vectors.save(made, generation.vectors)
     return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.model import FileRow
@@ -32,20 +32,43 @@ class Plan:
 
 
 def plan(known: Sequence[FileRow], scan: Scan) -> Plan:
-    """Compare the catalog's files (all, or those below `scan.folder`, ordered by path) with a scan."""
+    """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan."""
     found = {file.path: file for file in scan.files}
     reasons = dict(scan.skipped)
-    changes = diff(known, [file.stat for file in scan.files], scan.vouches_for)
+    named = _named(known, found, scan)
+    changes = diff(
+        [row for row in known if row.path not in reasons or row.path in found],
+        [file.stat for file in scan.files],
+        scan.vouches_for,
+    )
     touched = {stat.path for stat in (*changes.added, *changes.modified)}
     touched |= {row.path for row in known if row.path in found and _stale(row, found[row.path])}
     concerned = [found[path] for path in sorted(touched)]
+    linked = [linked_row(file.stat, reasons.get(file.path, "")) for file in concerned if not is_indexed(file)]
     return Plan(
         read=tuple(file.path for file in concerned if is_indexed(file)),
-        linked=tuple(
-            linked_row(file.stat, reasons.get(file.path, "")) for file in concerned if not is_indexed(file)
-        ),
+        linked=(*linked, *named),
         removed=tuple(stat.path for stat in changes.removed),
     )
+
+
+def _named(known: Sequence[FileRow], found: Collection[str], scan: Scan) -> list[FileRow]:
+    """Rows for what is there but cannot even be listed as a file, where the catalog does not say so yet.
+
+    What the scan does not vouch for (a file in the cloud) stays as it is indexed.
+    """
+    rows = {row.path: row for row in known}
+    return [
+        FileRow(path, 0, 0, 0, 0, "", "skipped", reason)
+        for path, reason in scan.skipped
+        if path not in found
+        and not _says(rows.get(path), reason)
+        and (path not in rows or scan.vouches_for(path))
+    ]
+
+
+def _says(row: FileRow | None, reason: str) -> bool:
+    return row is not None and row.state == "skipped" and row.reason == reason
 
 
 def is_indexed(file: ScannedFile) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_indexer.errors import NoteError
@@ -14,6 +14,7 @@ from vault_indexer.parse import parse_any
 from vault_indexer.ports import Chunker, Embedder
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.rows import PreparedNote, note_rows
+from vault_indexer.text.language import detect
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
 _DIGEST_BYTES = 16
@@ -63,6 +64,7 @@ class Preparer:
             return Skipped(_unread(path, str(error)))
         try:
             note = parse_any(path, read.data)
+            note = replace(note, language=note.language or detect(note.text))
         except NoteError as error:
             return Skipped(_file_row(read, "skipped", str(error)))
         chunks = tuple(self._chunker_of(note).chunk(note))

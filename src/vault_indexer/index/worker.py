@@ -51,8 +51,16 @@ class Failed:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The segments that a worker has written."""
+
+    segments: tuple[W3Segment, ...]
+
+
 Job = PrepareJob | FinishJob | KeywordsJob
 Prepared = list[PreparedNote | Skipped]
+Outcome = Prepared | Finished | int | Failed
 
 
 class NoteWorker:
@@ -63,7 +71,7 @@ class NoteWorker:
         self._preparer: Preparer | None = None
         self._builder: SegmentBuilder | None = None
 
-    def handle(self, job: Job) -> Prepared | list[W3Segment] | int | Failed:
+    def handle(self, job: Job) -> Outcome:
         """The result of a job: prepared notes, finished segments, or the seq that was applied."""
         try:
             if isinstance(job, PrepareJob):
@@ -97,9 +105,9 @@ class NoteWorker:
         for document in keyword_documents(words, keyed):
             builder.add(document)
 
-    def _finish(self) -> list[W3Segment]:
+    def _finish(self) -> Finished:
         builder, self._builder = self._builder, None
-        return builder.finish() if builder else []
+        return Finished(tuple(builder.finish()) if builder else ())
 
 
 def catch_up_keywords(generation: Generation) -> int:

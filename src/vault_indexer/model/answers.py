@@ -181,11 +181,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something `verify` found: which store, what kind, and the detail."""
+    """Something `verify` found: which store, what kind, the detail, and the file it concerns ("": none)."""
 
     store: str
     kind: str
     detail: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

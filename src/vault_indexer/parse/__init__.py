@@ -1,1 +1,26 @@
-"""TODO room docstring."""
+"""From bytes to a `Note`, and from a link to the file it means.
+
+Pure: no file is opened here, and the same bytes always give the same note. Block structure comes from
+tree-sitter-markdown (`blocks.py`); what the grammar does not know is found in inline text by a scanner
+that is linear in its length (`inline.py`). `resolve.py` says which path a link means, `subpath.py`
+which heading or block.
+"""
+
+from vault_indexer.parse.canvas import parse_canvas
+from vault_indexer.parse.dispatch import PARSERS, parse_any
+from vault_indexer.parse.notes import parse_note
+from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
+from vault_indexer.parse.subpath import Subpath, resolve_subpath
+
+__all__ = [
+    "PARSERS",
+    "Resolution",
+    "Subpath",
+    "VaultPaths",
+    "link_key",
+    "parse_any",
+    "parse_canvas",
+    "parse_note",
+    "resolve",
+    "resolve_subpath",
+]

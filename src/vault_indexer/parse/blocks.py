@@ -101,19 +101,18 @@ def block_parser() -> Parser:
     return Parser(Language(tree_sitter_markdown.language()))
 
 
-def scan_blocks(text: str, body_start: int) -> Blocks:
-    """The blocks of `text[body_start:]`, positions relative to `text`."""
-    walk = _Walk(text, body_start)
+def scan_blocks(text: str, start: int, end: int) -> Blocks:
+    """The blocks of `text[start:end]`, positions relative to `text`."""
+    walk = _Walk(text, start, end)
     # A line break in front keeps `---` and `+++` at the start of a body from being read as metadata;
     # one at the end is what the grammar needs to close a heading, rule or fence there.
-    source = "\n" + _shadow(text, body_start, walk.blocks.too_deep) + "\n"
+    source = "\n" + _shadow(text[start:end], start, walk.blocks.too_deep) + "\n"
     tree = block_parser().parse(source.encode("ascii"))
     walk.document(tree.root_node)
     return walk.blocks
 
 
-def _shadow(text: str, body_start: int, too_deep: list[int]) -> str:
-    body = text[body_start:] if body_start else text
+def _shadow(body: str, start: int, too_deep: list[int]) -> str:
     if not (body.isascii() and body.isprintable()):
         body = NOT_PLAIN_ASCII.sub(lambda match: "\x7f" * len(match[0]), body)
 
@@ -121,7 +120,7 @@ def _shadow(text: str, body_start: int, too_deep: list[int]) -> str:
         prefix = match[0]
         for depth, marker in enumerate(CONTAINER.finditer(prefix)):
             if depth == MAX_DEPTH:
-                too_deep.append(body_start + match.start())
+                too_deep.append(start + match.start())
                 return prefix[: marker.start()] + "x" * (len(prefix) - marker.start())
         return prefix
 
@@ -134,10 +133,11 @@ class _Walk:
     Positions of nodes are shifted by `base`: the body's start less the line break put in front.
     """
 
-    def __init__(self, text: str, body_start: int) -> None:
+    def __init__(self, text: str, start: int, end: int) -> None:
         self.text = text
-        self.body_start = body_start
-        self.base = body_start - 1
+        self.start = start
+        self.end = end
+        self.base = start - 1
         self.blocks = Blocks()
 
     def document(self, root: Node) -> None:
@@ -165,7 +165,7 @@ class _Walk:
             case ElementKind.TABLE:
                 self._rows(node, owner or (start, end))
             case ElementKind.LIST:
-                parts = self._items(node, nested=nested)
+                parts = self._items(node)
             case ElementKind.QUOTE:
                 for child in _flat(node):
                     self._block(child, nested=True, owner=owner or (start, end))
@@ -178,20 +178,20 @@ class _Walk:
     def _span(self, node: Node) -> tuple[int, int]:
         """From the start of the node's first line (if it stands first there) to the end of its last."""
         text = self.text
-        start = max(node.start_byte + self.base, self.body_start)
-        end = min(node.end_byte + self.base, len(text))
+        start = max(node.start_byte + self.base, self.start)
+        end = min(node.end_byte + self.base, self.end)
         while end > start and text[end - 1].isspace():
             end -= 1
         while start < end and text[start] in "\r\n":
             start += 1
         if end > start:
             line = start
-            while line > self.body_start and text[line - 1] in " \t":
+            while line > self.start and text[line - 1] in " \t":
                 line -= 1
-            if line == self.body_start or text[line - 1] in "\r\n":
+            if line == self.start or text[line - 1] in "\r\n":
                 start = line
-            if end < len(text) and text[end] not in "\r\n":
-                rest = REST_OF_LINE.match(text, end)
+            if end < self.end and text[end] not in "\r\n":
+                rest = REST_OF_LINE.match(text, end, self.end)
                 end = rest.end() if rest and rest[0].isspace() else end
         return start, end
 
@@ -199,7 +199,7 @@ class _Walk:
         for child in node.named_children:
             if child.type == "inline":
                 start, end = child.start_byte + self.base, child.end_byte + self.base
-                self.blocks.leaves.append(Leaf(kind, start, min(end, len(self.text)), *owner))
+                self.blocks.leaves.append(Leaf(kind, start, min(end, self.end), *owner))
 
     def _heading(self, node: Node, start: int, end: int, *, nested: bool) -> None:
         level = 0
@@ -210,7 +210,11 @@ class _Walk:
             elif child.type == "paragraph":
                 inline = child.named_children[0]
                 content = (inline.start_byte + self.base, inline.end_byte + self.base)
-            level = LEVELS.get(child.type, level)
+            if child.type in LEVELS:
+                level = LEVELS[child.type]
+                # What follows on later lines is the prefix of the quote around it.
+                rest = REST_OF_LINE.match(self.text, max(start, child.start_byte + self.base))
+                end = rest.end() if rest else end
         self.blocks.headings.append(RawHeading(level, start, end, *content, nested))
         self.blocks.leaves.append(Leaf(LeafKind.HEADING, *content, start, end))
 
@@ -227,7 +231,7 @@ class _Walk:
                 start, end = row.start_byte + self.base, row.end_byte + self.base
                 self.blocks.leaves.append(Leaf(LeafKind.ROW, start, end, *owner))
 
-    def _items(self, node: Node, *, nested: bool) -> tuple[Element, ...]:
+    def _items(self, node: Node) -> tuple[Element, ...]:
         items = []
         for child in node.named_children:
             if child.type != "list_item":

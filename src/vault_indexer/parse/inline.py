@@ -15,23 +15,27 @@ from enum import Enum
 from typing import NamedTuple
 
 PUNCTUATION = r"!-/:-@\[-`{-~"
+TAG = r"\#[^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f'\"!#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]+"
+ATTRIBUTE = r"""\s++[A-Za-z_:][\w.:-]*+(?:\s*+=\s*+(?:[^\s"'=<>`]++|'[^'<>]*+'|"[^"<>]*+"))?"""
 TOKEN = re.compile(
     rf"""
       (?P<escape>\\[{PUNCTUATION}])
-    | (?P<ticks>`+)
-    | (?P<wiki>!?\[\[(?:(?!\[\[|\]\])[^\r\n])+\]\])
+    | (?P<ticks>`++)
+    | (?P<wiki>!?\[\[(?:(?!\[\[|\]\])[^\r\n])++\]\])
     | (?P<open>!?\[)
     | (?P<close>\])
-    | (?P<auto><[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*>)
-    | (?P<html></?[A-Za-z][^<>]*>)
+    | (?P<auto><[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*+>)
+    | (?P<html></?[A-Za-z][A-Za-z0-9-]*+(?:{ATTRIBUTE})*+\s*+/?>)
     | (?P<math>\$\$|\$(?=[^\s$]))
-    | (?P<tag>(?:(?<=[\s|])|^)\#[^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f'"!#$%&()*+,.:;<=>?@^`{{|}}~\[\]\\\s]+)
+    | (?P<tag>{TAG})
     """,
     re.VERBOSE,
 )
 NEEDS_SCAN = re.compile(r"[\[#]")
 TICKS = re.compile(r"`+")
-MATH_END = re.compile(r"(?<=[^\s\\$])\$(?!\d)")
+MATH_END = re.compile(r"(?<=[^\s\\$])\$(?![\d$])")
+MATH_BLOCK_END = re.compile(r"\$\$")
+LINE_END = re.compile(r"[\r\n]")
 DESTINATION_PIECE = re.compile(rf"[^\s()\\\x00-\x1f\x7f]+|\\[{PUNCTUATION}]|\\|[()]")
 ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]|\\[{PUNCTUATION}]|\\)*)>")
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -41,6 +45,7 @@ TITLE = re.compile(
 )
 LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
 MAX_PARENTHESES = 32
+MAX_LABEL = 999
 
 
 class SpanKind(Enum):
@@ -87,14 +92,158 @@ class InlineScan:
         self.end = end
         self.definitions = definitions
         self.brackets: list[_Bracket] = []
-        self.links_until = -1
+        self.closed_below = 0  # brackets under this index cannot become links: links do not nest
         self.runs: dict[int, list[int]] | None = None
+        self.ahead: dict[re.Pattern[str], int] = {}
 
     def spans(self) -> Iterator[Span]:
-        """Everything found, in the order in which it ends."""
+        """Everything found; spans inside a link come before the link."""
         position = self.start
-        text, end = self.text, self.end
-        while match := TOKEN.search(text, position, end):
-            span, position = self._token(match)
+        search, text, end = TOKEN.search, self.text, self.end
+        while match := search(text, position, end):
+            span = getattr(self, f"_{match.lastgroup}")(match)
+            position = match.end() if span is None else max(span.end, match.end())
             if span is not None:
                 yield span
+
+    def _escape(self, match: re.Match[str]) -> Span:
+        return Span(SpanKind.ESCAPE, match.start(), match.end(), match.start() + 1, match.end())
+
+    def _wiki(self, match: re.Match[str]) -> Span:
+        embed = match[0][0] == "!"
+        kind = SpanKind.EMBED if embed else SpanKind.WIKILINK
+        return Span(kind, match.start(), match.end(), match.start() + 2 + embed, match.end() - 2)
+
+    def _auto(self, match: re.Match[str]) -> Span:
+        return Span(SpanKind.AUTOLINK, match.start(), match.end(), match.start() + 1, match.end() - 1)
+
+    def _html(self, match: re.Match[str]) -> Span:
+        return Span(SpanKind.HTML, match.start(), match.end(), match.end(), match.end())
+
+    def _tag(self, match: re.Match[str]) -> Span | None:
+        start = match.start()
+        before = self.text[start - 1] if start > self.start else " "
+        if not (before.isspace() or before == "|"):
+            return None
+        name = tag_name(match[0][1:])
+        if not name:
+            return None
+        return Span(SpanKind.TAG, start, start + 1 + len(name), start + 1, start + 1 + len(name))
+
+    def _ticks(self, match: re.Match[str]) -> Span | None:
+        length = len(match[0])
+        if self.runs is None:
+            self.runs = {}
+            for run in TICKS.finditer(self.text, match.start(), self.end):
+                self.runs.setdefault(len(run[0]), []).append(run.start())
+        candidates = self.runs.get(length, [])
+        index = bisect_right(candidates, match.start())
+        if index == len(candidates):
+            return None
+        close = candidates[index]
+        return Span(SpanKind.CODE, match.start(), close + length, match.end(), close)
+
+    def _math(self, match: re.Match[str]) -> Span | None:
+        block = match[0] == "$$"
+        close = self._next(MATH_BLOCK_END if block else MATH_END, match.end())
+        if close >= self.end or (not block and self._next(LINE_END, match.end()) < close):
+            return None
+        return Span(SpanKind.MATH, match.start(), close + len(match[0]), match.end(), close)
+
+    def _next(self, pattern: re.Pattern[str], position: int) -> int:
+        """Start of the first match at or after `position` (the end if none); positions only grow, so
+        the text is searched once for each pattern."""
+        known = self.ahead.get(pattern, -1)
+        if known < position:
+            match = pattern.search(self.text, position, self.end)
+            known = self.ahead[pattern] = match.start() if match else self.end
+        return known
+
+    def _open(self, match: re.Match[str]) -> None:
+        self.brackets.append(_Bracket(match.start(), match.end(), match[0][0] == "!"))
+
+    def _close(self, match: re.Match[str]) -> Span | None:
+        if not self.brackets:
+            return None
+        bracket = self.brackets.pop()
+        closed = len(self.brackets) < self.closed_below
+        self.closed_below = min(self.closed_below, len(self.brackets))
+        if closed and not bracket.image:
+            return None
+        tail = inline_tail(self.text, match.end(), self.end) or self._reference(bracket, match)
+        if tail is None:
+            return None
+        if not bracket.image:
+            self.closed_below = len(self.brackets)
+        kind = SpanKind.IMAGE if bracket.image else SpanKind.LINK
+        return Span(kind, bracket.start, tail[1], bracket.after, match.start(), tail[0])
+
+    def _reference(self, bracket: _Bracket, match: re.Match[str]) -> tuple[str, int] | None:
+        """Destination and end of a full, collapsed or shortcut reference link."""
+        if not self.definitions:
+            return None
+        end = match.end()
+        label = LABEL.match(self.text, end, self.end)
+        if label:
+            end = label.end()
+        if label and label[1].strip():
+            name = label[1]
+        elif match.start() - bracket.after <= MAX_LABEL:
+            name = self.text[bracket.after : match.start()]
+        else:
+            return None
+        destination = self.definitions.get(normal_label(name))
+        return None if destination is None else (destination, end)
+
+
+def tag_name(candidate: str) -> str:
+    """The part of `candidate` (no `#`) that is a tag, "" if it is none.
+
+    Letters, digits, marks, emoji, `_`, `-`, `/` of any script; not digits alone.
+    """
+    if not candidate.isascii():
+        for index, char in enumerate(candidate):
+            if not (char in "_-/\u200d" or unicodedata.category(char)[0] in "LMN" or _is_emoji(char)):
+                candidate = candidate[:index]
+                break
+    name = candidate.rstrip("/")
+    return name if any(not (char.isdigit() or char in "-/") for char in name) else ""
+
+
+def _is_emoji(char: str) -> bool:
+    return unicodedata.category(char) in ("So", "Sk")
+
+
+def inline_tail(text: str, start: int, end: int) -> tuple[str, int] | None:
+    """Destination (as written) and end of a `(destination "title")` that begins at `start`."""
+    if start >= end or text[start] != "(":
+        return None
+    position = _skip_space(text, start + 1, end)
+    destination, position = link_destination(text, position, end)
+    after = _skip_space(text, position, end)
+    if after > position and (title := TITLE.match(text, after, end)):
+        after = _skip_space(text, title.end(), end)
+    return (destination, after + 1) if after < end and text[after] == ")" else None
+
+
+def link_destination(text: str, start: int, end: int) -> tuple[str, int]:
+    """The destination at `start` (without angle brackets) and where it ends; "" if there is none."""
+    if angled := ANGLE_DESTINATION.match(text, start, end):
+        return angled[1], angled.end()
+    position, depth = start, 0
+    while piece := DESTINATION_PIECE.match(text, position, end):
+        depth += {"(": 1, ")": -1}.get(piece[0], 0)
+        if depth < 0 or depth > MAX_PARENTHESES:
+            break
+        position = piece.end()
+    return text[start:position], position
+
+
+def _skip_space(text: str, start: int, end: int) -> int:
+    match = SPACE.match(text, start, end)
+    return match.end() if match else start
+
+
+def normal_label(label: str) -> str:
+    """Reference labels match case-insensitively, with runs of whitespace as one space."""
+    return " ".join(label.split()).casefold()

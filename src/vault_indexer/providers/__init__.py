@@ -1,13 +1,24 @@
-"""All that calls a model: embeddings, language models, rerankers."""
+"""All that calls a model: embeddings, language models, rerankers. Nothing heavy is imported before use."""
 
+from vault_indexer.providers.choose import UNKNOWN_DIMENSION, embedder_for, is_same_model, model_for
+from vault_indexer.providers.llamaindex import LlamaIndexEmbedder
+from vault_indexer.providers.llm import LlamaIndexLlm, llm_for
+from vault_indexer.providers.rerank import CrossEncoderReranker
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
-from vault_indexer.providers.wordllama import WordLlamaEmbedder, wordllama_model
+from vault_indexer.providers.wordllama import WordLlamaEmbedder
 from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
 
 __all__ = [
+    "UNKNOWN_DIMENSION",
+    "CrossEncoderReranker",
+    "LlamaIndexEmbedder",
+    "LlamaIndexLlm",
     "TokenCounts",
     "TokenWeights",
     "WordLlamaEmbedder",
     "WordLlamaTokenizer",
-    "wordllama_model",
+    "embedder_for",
+    "is_same_model",
+    "llm_for",
+    "model_for",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
+from vault_indexer.providers.unit import unit_rows
 from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, WordLlamaTokens, wordllama_file
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from vault_indexer.ports import Vectors
-    from vault_indexer.providers.wordllama_tokens import TokenIds
 
 DIMENSION = 256
 
@@ -34,9 +34,9 @@ def wordllama_model(weights: TokenWeights | None = None) -> EmbeddingModel:
 class WordLlamaEmbedder:
     """ports.Embedder: a text's vector is the mean of its tokens' vectors, each times the token's weight.
 
-    The same vectors as `wordllama.WordLlama.embed` (cosine 1 without weights), without importing it:
-    nothing is padded, and the mean of weighted vectors is the mean of the rows of a weighted table. A
-    text's vector depends on that text alone, bit for bit, never on its neighbours in the batch.
+    Without weights these are the vectors of `wordllama.WordLlama.embed` (cosine 1), without importing it and
+    without padding. Weights cost nothing: they are worked into the table once. A text's vector depends on
+    that text alone, bit for bit, never on its neighbours in the batch.
     """
 
     def __init__(self, weights: TokenWeights | None = None) -> None:
@@ -61,8 +61,7 @@ class WordLlamaEmbedder:
                 # "clip" only spares a copy: ids come from the table's own tokenizer.
                 self._table.take(some, axis=0, out=rows[: len(some)], mode="clip")
                 vector += np.add.reduce(rows[: len(some)], axis=0)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.where(lengths > 0, lengths, np.float32(1))
+        return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Vectors:
         """As any text: the model has no prompt for queries."""
@@ -70,12 +69,12 @@ class WordLlamaEmbedder:
         return row
 
     def count(self, texts: Iterable[str]) -> TokenCounts:
-        """In how many of the texts each token stands: what `TokenWeights.fit` needs."""
+        """How often each token stands in the texts: what `TokenWeights.fit` needs."""
         return TokenCounts.of(self._tokens.ids(texts))
 
 
 def _load_table(weights: TokenWeights | None) -> NDArray[np.float32]:
-    """The vectors of all tokens, shape (32000, 256), each times the weight of its token."""
+    """The vectors of all tokens, shape (32000, 256), weighted."""
     import numpy as np
     from safetensors import SafetensorError, safe_open
 
@@ -87,4 +86,21 @@ def _load_table(weights: TokenWeights | None) -> NDArray[np.float32]:
         raise ProviderError(f"{path} cannot be read: {error}") from error
     if table.shape != (VOCABULARY_SIZE, DIMENSION):
         raise ProviderError(f"{path} holds a table of shape {table.shape}, not (32000, 256)")
-    return table if weights is None else table * weights.values[:, np.newaxis]
+    return table if weights is None else _weighted(table, weights.values)
+
+
+def _weighted(table: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row times its weight, less its share in the direction that the texts of the vault have in common.
+
+    The direction is the vault's mean vector, sum of p(t) w(t) v(t), as w = a / (a + p) gives
+    p w = a (1 - w). Arora et al. take the first singular vector of the texts' vectors; the mean
+    measures alike and needs the token counts alone. By einsum, not BLAS, whose sums depend on the number
+    of its threads: two processes must make the same bits.
+    """
+    import numpy as np
+
+    common = np.einsum("t,td->d", 1 - weights, table)
+    common /= max(float(np.linalg.norm(common)), float(np.finfo(np.float32).tiny))
+    table *= weights[:, np.newaxis]
+    table -= np.einsum("td,d->t", table, common)[:, np.newaxis] * common
+    return table

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _NEAREST_CHUNKS = 200
 _LINK_SHARE = 0.35
-"""A direct link counts as much as this much cosine: enough to lift a linked note over a loosely similar one."""
+"""A direct link counts as much as this much cosine: it lifts a linked note over a loosely similar one."""
 
 
 def related(snapshot: Snapshot, path: str, model: str, limit: int) -> list[RelatedNote]:

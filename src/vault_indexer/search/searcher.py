@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -25,7 +25,8 @@ from vault_indexer.search.retrieve import Rankings, by_link, by_meaning, by_word
 from vault_indexer.search.snippet import snippet
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
-from vault_indexer.text.tokens import analyze_query
+from vault_indexer.text.query import analyze_query
+from vault_indexer.text.terms import QueryTerm
 
 _MIN_CANDIDATES = 50
 """Each ranking gives at least this many: fusing deep rankings costs little and finds what both half know."""
@@ -50,11 +51,15 @@ class Searcher:
         self._settings = settings
         self._fields = FieldWeights()
 
+    def with_settings(self, settings: SearchSettings) -> Searcher:
+        """The same model, other settings."""
+        return Searcher(self._embedder, settings)
+
     def search(self, snapshot: Snapshot, request: SearchRequest) -> list[Hit]:
         """The best chunks, best first, scores in [0, 1] with the best at 1."""
         limit = request.limit or self._settings.limit
-        terms = analyze_query(request.query)
-        rankings = self._rank(snapshot, request.query, limit)
+        terms = analyze_query(request.query, snapshot.languages, typing=request.as_you_type)
+        rankings = self._rank(snapshot, request.query, terms, limit)
         scored = self._score(snapshot, rankings)
         per_note = 1 if request.by_note else self._settings.max_chunks_per_note
         shown = _limited(scored.order, limit, per_note)
@@ -69,11 +74,11 @@ class Searcher:
             if key in rows
         ]
 
-    def _rank(self, snapshot: Snapshot, query: str, limit: int) -> Rankings:
+    def _rank(self, snapshot: Snapshot, query: str, terms: Sequence[QueryTerm], limit: int) -> Rankings:
         k = self._settings.candidates or max(_MIN_CANDIDATES, 2 * limit)
         vector = self._embedder.embed_query(query)
         meaning = by_meaning(snapshot, vector, k)
-        words = by_word(snapshot, analyze_query(query), self._fields, k)
+        words = by_word(snapshot, terms, self._fields, k)
         strongest = best_first(self._fuse(Rankings(meaning, words, {})))
         paths = snapshot.catalog.notes(note_ids(strongest[: 4 * SEEDS]))
         seeds = [paths[note_id].path for note_id in note_ids(strongest) if note_id in paths][:SEEDS]

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.model import Chunk, ChunkRow, FileRow, IndexCounts, JsonValue, LinkRow, NoteRow
+from vault_indexer.model import (
+    Chunk,
+    ChunkRow,
+    FileRow,
+    IndexCounts,
+    JsonValue,
+    LinkRow,
+    NoteRow,
+    SkippedFile,
+)
 from vault_indexer.store.catalog_writer import ADDED
 from vault_indexer.store.texts import TextCache
 
@@ -65,9 +74,31 @@ class CatalogReader:
         notes, chunks, links, unresolved = (int(value or 0) for value in row)
         return IndexCounts(notes, chunks, links, unresolved)
 
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the notes, most frequent first; notes of unknown language do not count."""
+        sql = (
+            "SELECT language FROM notes WHERE language != '' GROUP BY language"
+            " ORDER BY count(*) DESC, language"
+        )
+        return tuple(row[0] for row in self.rows(sql))
+
     def files(self) -> list[FileRow]:
         """All files as last seen, ordered by path."""
         return [FileRow(*row) for row in self.rows("SELECT * FROM files ORDER BY path")]
+
+    def files_within(self, scope: Iterable[str]) -> list[FileRow]:
+        """The files at these paths and below them, ordered by path."""
+        found: dict[str, FileRow] = {}
+        for path in scope:
+            below = (path, f"{path}/", f"{path}0")  # "0" follows "/": all that begins with the folder
+            sql = "SELECT * FROM files WHERE path = ? OR (path >= ? AND path < ?)"
+            found.update((row[0], FileRow(*row)) for row in self.rows(sql, below))
+        return [found[path] for path in sorted(found)]
+
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        """The files that are not indexed though one might expect it, with the reason."""
+        sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
+        return tuple(SkippedFile(*row) for row in self.rows(sql))
 
     def file(self, path: str) -> FileRow | None:
         """One file as last seen."""
@@ -137,6 +168,10 @@ class CatalogReader:
         if keys is None:
             return self.rows(sql + " ORDER BY c.key", (model,))
         return list(self._in_batches(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
+
+    def nonzero_vector_keys(self, model: str) -> list[int]:
+        """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
+        return [key for key, vector in self.chunk_vectors(model) if vector.strip(b"\0")]
 
     def changes_since(self, seq: int) -> tuple[set[int], set[int]]:
         """Chunk keys that came and that went after `seq`, net."""

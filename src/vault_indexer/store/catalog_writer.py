@@ -115,6 +115,10 @@ class CatalogWriter:
             (row.mtime_ns, row.path, row.mtime_ns),
         )
 
+    def forget_digest(self, path: str) -> None:
+        """Let the next scan read this file again, whatever its stat says."""
+        self._db.execute("UPDATE files SET digest = '', mtime_ns = 0 WHERE path = ?", (path,))
+
     def remove_file(self, path: str) -> None:
         """Forget a file, and the note in it."""
         self.remove_note(path)

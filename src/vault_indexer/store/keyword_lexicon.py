@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from vault_indexer.store.keyword_segment import SegmentData
+
+_WILD = re.compile(r"[*?]")
+_FREQUENCY_WORTH = 0.15
+_OTHER_FIRST_LETTER = 0.3
 
 
 class Word(NamedTuple):
-    """An index term as written in some text, and how many documents hold it (at least; by field)."""
+    """An index term as written in some text, and how many documents hold it (a lower bound)."""
 
     term: str
     frequency: int
@@ -30,20 +31,49 @@ class Lexicon:
         self._segments = segments
 
     def load(self) -> None:
-        """Reads the words of all segments that have not been read yet."""
-        for segment in self._segments:
-            len(segment.words.terms)
+        """Reads what has not been read yet, so that the next call is quick."""
+        self.near("warming")
 
     def with_prefix(self, prefix: str, limit: int) -> list[Word]:
-        """The `limit` most frequent words that begin with `prefix` (itself too)."""
+        """The `limit` most frequent words that begin with `prefix`, itself among them."""
+        return self._most_frequent((segment.words.starting_with(prefix) for segment in self._segments), limit)
+
+    def matching(self, pattern: str, limit: int) -> list[Word]:
+        """The `limit` most frequent words that match a pattern with `*` (any characters) and `?` (one)."""
+        start = _WILD.split(pattern, maxsplit=1)[0]
+        whole = re.compile(translate(pattern.replace("[", "[[]"))).match
+        found = (
+            [item for item in segment.words.starting_with(start) if whole(item[0])]
+            for segment in self._segments
+        )
+        return self._most_frequent(found, limit)
+
+    def near(self, word: str, limit: int = 5) -> list[Word]:
+        """Words that `word` may be a misspelling of, likeliest first; not itself.
+
+        One edit is allowed up to 5 letters, two above (none up to 2); an edit swaps two neighbours,
+        or adds, drops or changes a letter. A frequent word is preferred, and one with the same first letter.
+        """
+        distance = 0 if len(word) < 3 else 1 if len(word) < 6 else 2
+        if not distance:
+            return []
+        apart: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for segment in self._segments:
-            found = segment.words
-            first = bisect_left(found.terms, prefix)
-            last = bisect_left(found.terms, prefix + "\U0010ffff")
-            counts.update(dict(zip(found.terms[first:last], found.frequencies[first:last], strict=True)))
-        return _most_frequent(counts, limit)
+            for term, (edits, frequency) in segment.words.near(word, distance).items():
+                apart[term] = edits
+                counts[term] += frequency
+        counts.pop(word, None)
 
+        def cost(term: str) -> tuple[float, str]:
+            other_start = _OTHER_FIRST_LETTER if term[0] != word[0] else 0.0
+            return apart[term] + other_start - _FREQUENCY_WORTH * math.log(1 + counts[term]), term
 
-def _most_frequent(counts: Counter[str], limit: int) -> list[Word]:
-    return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]
+        return [Word(term, counts[term]) for term in sorted(counts, key=cost)[:limit]]
+
+    @staticmethod
+    def _most_frequent(found: Iterable[Iterable[tuple[str, int]]], limit: int) -> list[Word]:
+        counts: Counter[str] = Counter()
+        for words in found:
+            counts.update(dict(words))
+        return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]

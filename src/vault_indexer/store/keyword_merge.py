@@ -41,4 +41,5 @@ def _tier(documents: int) -> int:
 
 
 def _mostly_deleted(segment: W3Segment) -> bool:
-    return 0 < segment.doc_count() <= TIERS[-1] and segment.deleted_count() > segment.doc_count()
+    live: int = segment.doc_count()
+    return 0 < live <= TIERS[-1] and int(segment.deleted_count()) > live

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.store.keyword_schema import FIELDS, KEY_COLUMN
+from vault_indexer.store.keyword_words import SegmentWords
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
@@ -48,16 +49,6 @@ class Postings(NamedTuple):
     frequencies: Floats
 
 
-class SegmentWords(NamedTuple):
-    """The terms of a segment that some text holds as written, in order, and in how many documents each is.
-
-    (The largest frequency of the fields: a lower bound.)
-    """
-
-    terms: list[str]
-    frequencies: list[int]
-
-
 class TermTable:
     """Whoosh's `OrderedHashReader` over a buffer: a two-level hash of (field, term), keys in order."""
 
@@ -68,7 +59,9 @@ class TermTable:
         fields: dict[str, int] = pickle.loads(buffer[extras_start:])["fieldmap"]
         self._field_ids = {name: struct.pack("!H", number) for name, number in fields.items()}
         directory = extras_start - _TABLES * _DIRECTORY.size
-        self._tables = [_DIRECTORY.unpack_from(buffer, directory + i * _DIRECTORY.size) for i in range(_TABLES)]
+        self._tables = [
+            _DIRECTORY.unpack_from(buffer, directory + i * _DIRECTORY.size) for i in range(_TABLES)
+        ]
 
     def find(self, field: str, term: str) -> int | None:
         """Where the term's entry starts, or None."""
@@ -148,8 +141,7 @@ class SegmentData:
         for _, term, frequency in self.terms():
             if not term.startswith(VARIANT_MARK):
                 counts[term] = max(counts.get(term, 0), frequency)
-        ordered = sorted(counts)
-        return SegmentWords(ordered, [counts[word] for word in ordered])
+        return SegmentWords(counts)
 
     @cached_property
     def keys(self) -> Keys:

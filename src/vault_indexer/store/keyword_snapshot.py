@@ -93,7 +93,7 @@ class KeywordSnapshot:
     def search(
         self, terms: Sequence[QueryTerm], weights: FieldWeights, k: int, allowed: Keys | None = None
     ) -> Ranking:
-        """The `k` best documents that hold any of the terms; with `allowed` (ascending keys), of those only."""
+        """The `k` best documents that hold any of the terms; with `allowed` (keys), of those only."""
         import numpy as np
 
         totals = np.zeros(self._size, np.float32)
@@ -267,4 +267,5 @@ class KeywordSnapshot:
         if not len(known):
             return np.empty(0, np.int64)
         at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-        return positions[at[known[at] == keys]]
+        held: Positions = positions[at[known[at] == keys]]
+        return held

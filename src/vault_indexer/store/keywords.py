@@ -74,7 +74,15 @@ class KeywordIndex:
         try:
             segments = _read_segments(folder, seal.generation)
             return cls(folder, seal, segments)
-        except (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError) as error:
+        except (
+            OSError,
+            EOFError,
+            ValueError,
+            TypeError,
+            LookupError,
+            struct.error,
+            pickle.PickleError,
+        ) as error:
             raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
 
     @property
@@ -89,6 +97,17 @@ class KeywordIndex:
 
     def snapshot(self) -> KeywordSnapshot:
         """The state after the last commit."""
+        return self._snapshot
+
+    def refreshed(self) -> KeywordSnapshot:
+        """The state that is on disk now, where another process may have committed; open files and cached
+        postings of segments that are still there are kept. Raises IndexUnusableError."""
+        with self._write_lock:
+            seal = checked_seal(self._folder, full=False)
+            if seal.generation != self._seal.generation:
+                self._segments = _read_segments(self._folder, seal.generation)
+                self._seal = seal
+                self._snapshot = self._take_snapshot()
         return self._snapshot
 
     def keys(self) -> set[int]:
@@ -120,7 +139,9 @@ class KeywordIndex:
             try:
                 self._commit([*self._segments, *segments], seq)
             except OSError as error:
-                raise IndexUnusableError(f"keyword index: cannot adopt into {self._folder}: {error}") from error
+                raise IndexUnusableError(
+                    f"keyword index: cannot adopt into {self._folder}: {error}"
+                ) from error
 
     def compact(self) -> None:
         """Rewrites everything without deleted documents, in segments of the builder's size. Takes long."""

@@ -21,6 +21,7 @@ CREATE TABLE notes (
   language TEXT NOT NULL, frontmatter TEXT NOT NULL, aliases TEXT NOT NULL, tags TEXT NOT NULL,
   mtime_ns INTEGER NOT NULL, diagnostics TEXT NOT NULL
 );
+CREATE INDEX notes_by_language ON notes (language);
 CREATE TABLE texts (note_id INTEGER PRIMARY KEY, text BLOB NOT NULL);
 CREATE TABLE headings (
   note_id INTEGER NOT NULL, ord INTEGER NOT NULL, level INTEGER NOT NULL, text TEXT NOT NULL,

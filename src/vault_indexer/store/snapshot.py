@@ -16,13 +16,15 @@ from vault_indexer.store.vectors import VectorSnapshot
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Catalog, graph, vectors and keywords of one generation at one seq."""
+    """Catalog, graph, vectors and keywords of one generation at one seq. `languages` are those of its
+    notes, most frequent first."""
 
     generation: int
     catalog: CatalogReader
     graph: LinkGraph
     vectors: VectorSnapshot
     keywords: KeywordSnapshot
+    languages: tuple[str, ...]
 
     @property
     def seq(self) -> int:

@@ -133,8 +133,9 @@ def save(snapshot: VectorSnapshot, path: Path) -> None:
     import faiss
 
     payload = faiss.serialize_index(snapshot.base).tobytes()
-    header = {"seq": snapshot.seq, "dimension": snapshot.dimension, "crc32": zlib.crc32(payload)}
-    line = _MAGIC + json.dumps({**header, "bytes": len(payload)}).encode() + b"\n"
+    header = {"seq": snapshot.seq, "dimension": snapshot.dimension, "bytes": len(payload)}
+    sealed = {**header, "crc32": _checksum(payload, snapshot.seq, snapshot.dimension)}
+    line = _MAGIC + json.dumps(sealed).encode() + b"\n"
     write_atomically(path, line + payload)
 
 
@@ -150,12 +151,17 @@ def load(path: Path) -> VectorSnapshot:
         if not line.startswith(_MAGIC):
             raise ValueError("not a vector file")
         header = json.loads(line[len(_MAGIC) :])
-        if len(payload) != header["bytes"] or zlib.crc32(payload) != header["crc32"]:
+        checksum = _checksum(payload, header["seq"], header["dimension"])
+        if len(payload) != header["bytes"] or checksum != header["crc32"]:
             raise ValueError("checksum does not fit")
         base = faiss.deserialize_index(np.frombuffer(payload, np.uint8))
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise IndexUnusableError(f"vector index {path}: {error}") from error
     return _fresh(int(header["seq"]), int(header["dimension"]), base)
+
+
+def _checksum(payload: bytes, seq: int, dimension: int) -> int:
+    return zlib.crc32(f"{seq} {dimension}".encode(), zlib.crc32(payload))
 
 
 def _fresh(seq: int, dimension: int, base: Any) -> VectorSnapshot:

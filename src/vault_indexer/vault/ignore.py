@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError, VaultError
@@ -58,6 +58,14 @@ class Decision(StrEnum):
     """It does not exist for the index; an ignored folder is not entered."""
 
 
+class PathRules(Protocol):
+    """What walker and watcher ask; from several threads at once."""
+
+    def decide(self, path: str, is_dir: bool) -> Decision:
+        """What to do with a vault path; of a folder only whether it is entered (INDEX) or not (IGNORE)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
     """The predicate. `problems` names what could not be understood, `fingerprint` changes with the rules."""
@@ -82,16 +90,19 @@ class IgnoreRules:
         return Decision.INDEX
 
     def _is_ignored_folder(self, path: str) -> bool:
-        if not path:
-            return False
-        known = self._folders.get(path)
-        if known is not None:
-            return known
-        parent, _, name = path.rpartition("/")
-        ignored = self._is_ignored_folder(parent) or self._is_ignored_here(path, name, is_dir=True)
+        # Upwards to the nearest folder that is known, then down again; a loop, for paths can be very deep.
+        unknown: list[str] = []
+        known: bool | None = None
+        while path and (known := self._folders.get(path)) is None:
+            unknown.append(path)
+            path = path.rpartition("/")[0]
+        ignored = bool(known)
         if len(self._folders) >= _MAX_CACHED_FOLDERS:
             self._folders.clear()
-        self._folders[path] = ignored
+        for folder in reversed(unknown):
+            name = folder.rpartition("/")[2]
+            ignored = ignored or self._is_ignored_here(folder, name, is_dir=True)
+            self._folders[folder] = ignored
         return ignored
 
     def _is_ignored_here(self, path: str, name: str, *, is_dir: bool) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import NoteError
+from vault_indexer.vault.diff import KnownFile
 from vault_indexer.vault.files import FileStat, is_evicted, is_regular
 
 _TRIES = 4
@@ -49,7 +50,7 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
         real = os.path.realpath(f"{root}/{path}")
     except (OSError, ValueError) as error:
         raise NoteError(f"cannot be resolved: {path[:200]!r}: {error}") from error
-    if not real.startswith(root.rstrip(os.sep) + os.sep):
+    if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
         raise NoteError("leads out of the vault through a symbolic link")
     return Path(real)
 
@@ -109,3 +110,14 @@ def _read_all(descriptor: int, size: int) -> bytes:
 def too_large(size: int, limit: int) -> str:
     """The reason shown for a file over the limit (bytes)."""
     return f"too large: {size:,} bytes, the limit (files.max_file_bytes) is {limit:,}"
+
+
+def unchanged(vault: Path, known: KnownFile) -> bool:
+    """Whether a file's stat is still what is known of it; a file that cannot be looked at has changed."""
+    try:
+        status = resolve_in_vault(vault, known.path).lstat()
+    except (NoteError, OSError):
+        return False
+    return FileStat.of(known.path, status) == FileStat(
+        known.path, known.size, known.mtime_ns, known.ctime_ns, known.inode
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.vault.files import is_utf8_name
-from vault_indexer.vault.ignore import OBSIDIAN_APP_FILE, Decision, IgnoreRules
+from vault_indexer.vault.ignore import OBSIDIAN_APP_FILE, Decision, PathRules
 from vault_indexer.vault.walk import walk_folders
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ class TooFewWatchesError(OSError):
     """The system does not let us watch every folder."""
 
 
-def native_source(
-    root: Path, rules: IgnoreRules, sink: Sink, watch_limit: Callable[[], int | None]
-) -> Source:
+def native_source(root: Path, rules: PathRules, sink: Sink, watch_limit: Callable[[], int | None]) -> Source:
     """The best source of this system. `root` is the vault's real path."""
     if _ON_LINUX:
         return InotifySource(root, rules, sink, watch_limit)
@@ -82,7 +80,7 @@ class InotifySource:
     """One inotify watch for every folder that the rules enter, and one for `.obsidian`."""
 
     def __init__(
-        self, root: Path, rules: IgnoreRules, sink: Sink, watch_limit: Callable[[], int | None]
+        self, root: Path, rules: PathRules, sink: Sink, watch_limit: Callable[[], int | None]
     ) -> None:
         from watchdog.observers.inotify_c import InotifyConstants, Mask
 
@@ -204,7 +202,7 @@ class InotifySource:
         if limit is not None and len(self._watches) >= limit:
             raise TooFewWatchesError(f"the system allows {limit} watches, the vault has more folders")
         place = os.fsencode(self._root / folder if folder else self._root)
-        if not os.access(place, os.R_OK):
+        if not os.access(place, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
             return
         try:
             watch = self._descriptor.add_callback(place, self._mask, self, CallbackId(id(self)))

@@ -26,7 +26,7 @@ from vault_indexer.vault.files import (
     is_utf8_name,
     kind_of,
 )
-from vault_indexer.vault.ignore import Decision, IgnoreRules
+from vault_indexer.vault.ignore import Decision, PathRules
 from vault_indexer.vault.read import resolve_in_vault, too_large
 
 NOT_DOWNLOADED = "not downloaded"
@@ -99,7 +99,7 @@ def root_identity(vault: Path) -> RootIdentity:
     return RootIdentity.of(status)
 
 
-def scan(vault: Path, rules: IgnoreRules, *, max_file_bytes: int, within: Collection[str] = ("",)) -> Scan:
+def scan(vault: Path, rules: PathRules, *, max_file_bytes: int, within: Collection[str] = ("",)) -> Scan:
     """Every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
 
     A path of `within` may be a file, a folder (with all below it), or gone (nothing is found, and the scan
@@ -133,7 +133,7 @@ def scan(vault: Path, rules: IgnoreRules, *, max_file_bytes: int, within: Collec
     )
 
 
-def walk_folders(vault: Path, rules: IgnoreRules, folder: str = "") -> Iterator[str]:
+def walk_folders(vault: Path, rules: PathRules, folder: str = "") -> Iterator[str]:
     """The vault paths of `folder` and all folders below that are entered, parents first."""
     pending = [folder]
     while pending:
@@ -187,7 +187,7 @@ class _OnePath:
 class _Walker:
     """The lists that one scan fills."""
 
-    def __init__(self, vault: Path, rules: IgnoreRules, max_file_bytes: int) -> None:
+    def __init__(self, vault: Path, rules: PathRules, max_file_bytes: int) -> None:
         self._vault = vault
         self._rules = rules
         self._max_file_bytes = max_file_bytes

@@ -18,7 +18,7 @@ from vault_indexer.config.settings import WatchSettings
 from vault_indexer.errors import VaultError
 from vault_indexer.vault.coalesce import Batch, Coalescer
 from vault_indexer.vault.files import RootIdentity
-from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules
+from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, PathRules
 from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
 from vault_indexer.vault.sources import Sink, Source, native_source
 from vault_indexer.vault.walk import root_identity
@@ -27,7 +27,7 @@ _CHECK_S = 1.0
 _CLOCK_JUMP_S = 30.0
 _POLL_FACTOR = 10.0
 
-SourceFactory = Callable[[Path, IgnoreRules, Sink, Callable[[], "int | None"]], Source]
+SourceFactory = Callable[[Path, PathRules, Sink, Callable[[], "int | None"]], Source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class VaultWatcher:
     def __init__(
         self,
         vault: Path,
-        rules: IgnoreRules,
+        rules: PathRules,
         settings: WatchSettings,
         surroundings: Surroundings | None = None,
     ) -> None:
@@ -144,7 +144,7 @@ class VaultWatcher:
         self._scan_s = seconds
         self._looked = self._system.monotonic()
 
-    def use_rules(self, rules: IgnoreRules) -> None:
+    def use_rules(self, rules: PathRules) -> None:
         """New rules: other folders are watched, and everything is looked at again."""
         self._inbox.rules = rules
         with self._source_lock:
@@ -235,7 +235,7 @@ class VaultWatcher:
 class _Inbox:
     """The `Sink` of the source: a coalescer behind a condition variable."""
 
-    def __init__(self, rules: IgnoreRules, settings: WatchSettings, clock: Callable[[], float]) -> None:
+    def __init__(self, rules: PathRules, settings: WatchSettings, clock: Callable[[], float]) -> None:
         self.rules = rules
         self._clock = clock
         self._coalescer = Coalescer(settings)

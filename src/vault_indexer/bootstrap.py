@@ -1,0 +1,340 @@
+"""The composition root: the only place where configuration, models and strategies meet the ports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from vault_indexer.chunk import chunker_for
+from vault_indexer.config import (
+    SPEC_VERSION,
+    LoadedConfig,
+    Manifest,
+    Settings,
+    chunking_config,
+    config_files,
+    default_index_dir,
+    load,
+)
+from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.manifest import differences
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.config.sources import OptionValue
+from vault_indexer.daemon.assembly import OpenGeneration, Report
+from vault_indexer.daemon.keeper import DaemonKeeper
+from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
+from vault_indexer.errors import LockedError, ManifestError, UsageError
+from vault_indexer.index.build import BuildSpec, Pool, build
+from vault_indexer.index.live import LiveIndex, open_to_read
+from vault_indexer.index.prepare import Preparer
+from vault_indexer.index.sample import sample_texts
+from vault_indexer.index.worker import NoteWorker
+from vault_indexer.index.workers import WorkerPool
+from vault_indexer.model import Note, RebuildReport
+from vault_indexer.parse import PARSERS
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.providers import TokenWeights, WordLlamaEmbedder, embedder_for, is_same_model, model_for
+from vault_indexer.search.opened import OpenIndex
+from vault_indexer.search.searcher import Searcher
+from vault_indexer.service import VaultService
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.generations import Generation, IndexDir
+from vault_indexer.store.snapshot import SnapshotHolder
+from vault_indexer.text.tokens import ANALYZER
+from vault_indexer.vault.ignore import load_ignore_rules
+from vault_indexer.vault.walk import Scan, root_identity, scan
+
+WEIGHTS_BLOB = "token_weights"
+"""Under this name a generation keeps the token weights it was built with."""
+
+_DRIFT = 1.25
+"""Token weights are fitted anew when the vault has this many times the notes, or as many times fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which vault, which index, which configuration a command works on."""
+
+    vault: Path
+    index_dir: Path
+    config: LoadedConfig
+    reload: Callable[[], LoadedConfig]
+    files: tuple[Path, ...] = ()
+
+
+def resolve_target(
+    vault: Path | None,
+    index_dir: Path | None,
+    config_file: Path | None,
+    *,
+    environ: Mapping[str, str],
+    options: Mapping[str, OptionValue],
+) -> Target:
+    """From arguments and environment to a target. Raises UsageError, VaultError or ConfigError.
+
+    Without a vault named, the current folder is one if it looks like one.
+    """
+    chosen = dict(options)
+    if index_dir is not None:
+        chosen["index.dir"] = str(index_dir)
+    reload = partial(load, vault, config_file=config_file, environ=dict(environ), options=chosen)
+    config = reload()
+    folder = config.vault or _vault_here()
+    if config.vault is None:
+        reload = partial(load, folder, config_file=config_file, environ=dict(environ), options=chosen)
+        config = reload()
+    root_identity(folder)
+    folder = folder.resolve()
+    where = config.settings.index.dir or default_index_dir(folder, environ)
+    files = tuple(file.path for file in config_files(folder, config_file, environ))
+    return Target(folder, where.expanduser().absolute(), config, reload, files)
+
+
+def _vault_here() -> Path:
+    here = Path.cwd()
+    if any((here / name).exists() for name in (".obsidian", ".indexer.toml")):
+        return here
+    raise UsageError(
+        "no vault: name one with --vault DIR or INDEXER_VAULT (this folder does not look like one)"
+    )
+
+
+def open_index(target: Target, report: Report, *, build: bool = True) -> VaultService:
+    """The index in this process, for one command: built or rebuilt if need be, in step with the vault.
+
+    Where another process writes the index, it is only read.
+    """
+    assembly = Assembly.of(target)
+    keeper = LocalKeeper(assembly)
+    try:
+        keeper.open(report, build=build)
+    except LockedError as busy:
+        return VaultService(ReadingKeeper(assembly, busy))
+    except BaseException:
+        keeper.close()
+        raise
+    return VaultService(keeper)
+
+
+def open_daemon(target: Target) -> VaultService:
+    """The index with the threads that keep it. Raises LockedError naming the holder."""
+    return VaultService(DaemonKeeper(Assembly.of(target)))
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a worker process needs to prepare notes; picklable. `caches` are catalogs with known vectors."""
+
+    vault: Path
+    settings: Settings
+    weights: bytes | None
+    caches: tuple[Path, ...]
+
+
+def make_preparer(recipe: Recipe) -> Preparer:
+    """In the worker: parser, chunker, model and caches of a recipe."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes are the parallelism
+    embedder = _embedder(recipe.settings, recipe.weights)
+    return Preparer(
+        recipe.vault,
+        recipe.settings.files.max_file_bytes,
+        partial(_chunker, recipe.settings.chunking, embedder),
+        embedder,
+        [CatalogReader(path) for path in recipe.caches if path.exists()],
+    )
+
+
+def start_worker(recipe: Recipe) -> NoteWorker:
+    """In the worker: its life begins; models load with the first note."""
+    return NoteWorker(partial(make_preparer, recipe))
+
+
+def _chunker(settings: ChunkingSettings, embedder: Embedder, _note: Note) -> Chunker:
+    return chunker_for(settings, embedder=embedder)
+
+
+def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
+    return embedder_for(
+        settings.embedding, weights=TokenWeights.from_bytes(weights) if weights is not None else None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Implements daemon.assembly.Assembly: one vault, one index folder, one configuration. Picklable."""
+
+    vault: Path
+    root: Path
+    settings: Settings
+    reload: Callable[[], LoadedConfig]
+    files: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, target: Target) -> Assembly:
+        """The assembly of a command's target."""
+        return cls(target.vault, target.index_dir, target.config.settings, target.reload, target.files)
+
+    @property
+    def index_dir(self) -> IndexDir:
+        """Where the generations are."""
+        return IndexDir(self.root)
+
+    def config_files(self) -> tuple[Path, ...]:
+        """The files that can hold configuration."""
+        return self.files
+
+    def reloaded(self) -> Assembly:
+        """The same with the configuration read anew; the index stays where it is."""
+        return replace(self, settings=self.reload().settings)
+
+    def wanted(self) -> Manifest:
+        """What a generation built now would be built with, but for the name of its token weights."""
+        return _manifest(self.settings, model_for(_unweighted(self.settings)), _weighting(self.settings))
+
+    def open_generation(self, generation: Generation) -> OpenGeneration:
+        """Open and heal; edits go on by what the generation was built with."""
+        manifest, reasons = self._fit(generation)
+        settings = _settings_of(manifest, self.settings)
+        weights = _weights_of(generation)
+        embedder = _embedder(settings, weights)
+        pool = self._pool(Recipe(self.vault, settings, weights, (generation.catalog,)), size=1)
+        try:
+            live = LiveIndex(generation, embedder.model.key, embedder.model.dimension, pool)
+        except BaseException:
+            pool.close()
+            raise
+        opened = OpenIndex(live.holder, Searcher(embedder, self.settings.search), live.model)
+        return OpenGeneration(
+            generation, manifest, settings, live, opened, reasons, partial(_close, live, pool)
+        )
+
+    def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
+        """The same generation, searched by this configuration."""
+        searcher = opened.opened.searcher.with_settings(self.settings.search)
+        _, reasons = self._fit(opened.generation)
+        return replace(opened, reasons=reasons, opened=replace(opened.opened, searcher=searcher))
+
+    def open_to_read(self, generation: Generation) -> OpenIndex:
+        """Open without writing."""
+        manifest, _ = self._fit(generation)
+        embedder = _embedder(_settings_of(manifest, self.settings), _weights_of(generation))
+        holder = SnapshotHolder()
+        holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
+        return OpenIndex(holder, Searcher(embedder, self.settings.search), embedder.model.key)
+
+    def build_next(self, report: Report, *, refit: bool) -> tuple[Generation, RebuildReport]:
+        """Build in this process and its workers; known vectors come from the generations that exist."""
+        rules = load_ignore_rules(self.vault, self.settings.files)
+        found = scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
+        index_dir = self.index_dir
+        caches = [one.catalog for one in reversed(index_dir.complete())]
+        weights = self._weights(found, index_dir.current(), refit=refit)
+        generation = index_dir.begin()
+        pool = self._pool(Recipe(self.vault, self.settings, weights, tuple(caches)), size=self._cores())
+        try:
+            result = build(generation, self._spec(weights), found, pool, report)
+        finally:
+            pool.close()
+        return index_dir.finish(generation), result
+
+    def _spec(self, weights: bytes | None) -> BuildSpec:
+        embedder = _embedder(self.settings, weights)
+        model = embedder.model
+        plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
+        name = TokenWeights.from_bytes(weights).name if weights is not None else ""
+        blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
+        return BuildSpec(_manifest(self.settings, plain, name).to_toml(), model.key, model.dimension, blobs)
+
+    def _weights(self, found: Scan, current: Generation | None, *, refit: bool) -> bytes | None:
+        """Those of the generation in force, so that known vectors stay good; fitted anew where there are
+        none, or where a rebuild was asked for and the vault has changed much in size."""
+        if not _weighting(self.settings):
+            return None
+        old = _weights_of(current) if current else None
+        if old is not None and not (refit and self._has_drifted(found, current)):
+            return old
+        counts = WordLlamaEmbedder().count(sample_texts(self.vault, found))
+        return TokenWeights.fit(counts).to_bytes()
+
+    def _has_drifted(self, found: Scan, current: Generation | None) -> bool:
+        if current is None:
+            return True
+        catalog = CatalogReader(current.catalog)
+        try:
+            before = catalog.counts().notes
+        finally:
+            catalog.close()
+        now = len(found.files)
+        return not before / _DRIFT <= now <= before * _DRIFT
+
+    def _fit(self, generation: Generation) -> tuple[Manifest, tuple[str, ...]]:
+        """What the generation was built with, as far as it tells, and why it does not fit any more."""
+        wanted = self.wanted()
+        try:
+            text = generation.manifest.read_text("utf-8")
+            built = Manifest.from_toml(text)
+        except (ManifestError, OSError, UnicodeDecodeError) as error:
+            return wanted, (f"manifest.toml: {error}",)
+        if is_same_model(wanted.embedding_model, built.embedding_model):
+            wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
+        return built, tuple(differences(built, wanted))
+
+    def _pool(self, recipe: Recipe, size: int) -> Pool:
+        return WorkerPool(size, partial(start_worker, recipe), nice=self.settings.index.nice)
+
+    def _cores(self) -> int:
+        return self.settings.index.workers or len(os.sched_getaffinity(0))
+
+
+def _close(live: LiveIndex, pool: Pool) -> None:
+    live.close()
+    pool.close()
+
+
+def _manifest(settings: Settings, model: EmbeddingModel, weights: str) -> Manifest:
+    return Manifest(
+        spec_version=SPEC_VERSION,
+        embedding_model=model,
+        parsers=dict(PARSERS),
+        chunking_config=chunking_config(settings),
+        analyzer=ANALYZER,
+        token_weights=weights,
+    )
+
+
+def _weighting(settings: Settings) -> str:
+    embedding = settings.embedding
+    return (
+        embedding.token_weights
+        if embedding.provider == "wordllama" and embedding.token_weights != "none"
+        else ""
+    )
+
+
+def _unweighted(settings: Settings) -> EmbeddingSettings:
+    return settings.embedding.model_copy(update={"token_weights": "none"})
+
+
+def _settings_of(manifest: Manifest, settings: Settings) -> Settings:
+    """The configuration that a generation was built with, as far as its manifest tells."""
+    model = manifest.embedding_model
+    embedding = settings.embedding.model_copy(
+        update={
+            "provider": model.provider,
+            "token_weights": "idf" if manifest.token_weights else "none",
+            **({} if model.provider in ("wordllama", "minilm") else {"model": model.name}),
+        }
+    )
+    chunking = ChunkingSettings.model_validate(manifest.chunking_config)
+    return settings.model_copy(update={"embedding": embedding, "chunking": chunking})
+
+
+def _weights_of(generation: Generation) -> bytes | None:
+    catalog = CatalogReader(generation.catalog)
+    try:
+        return catalog.blob(WEIGHTS_BLOB)
+    finally:
+        catalog.close()

@@ -1,0 +1,175 @@
+"""`semantic`: chunks end where the meaning turns, judged by the embeddings of neighbouring sentences.
+
+`breakpoint` compares each group of sentences with the next and cuts where they differ most. `cluster`
+looks at the whole note: it finds the division that maximizes the sum, over all chunks, of how much more
+alike the segments of a chunk are than two segments of the note are on average. That is the
+ClusterSemanticChunker of Chroma's report "Evaluating Chunking Strategies for Retrieval" (2024), here with
+a band of similarities instead of the full matrix: time and memory grow with the note, not with its square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from vault_indexer.chunk.assemble import Draft, assemble, trimmed
+from vault_indexer.chunk.blocks import Cutter, blocks_of
+from vault_indexer.chunk.gathering import headed
+from vault_indexer.chunk.outline import Outline
+from vault_indexer.chunk.packing import pack
+from vault_indexer.chunk.sizes import Characters
+from vault_indexer.chunk.spans import Span
+from vault_indexer.config.chunking_options import SemanticOptions
+from vault_indexer.model import Chunk, ElementKind, Note
+from vault_indexer.ports import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+STRATEGY = "semantic"
+_LOOSE = frozenset(ElementKind) - {ElementKind.HEADING, ElementKind.ITEM}
+
+
+class SemanticChunker:
+    """Sentences are embedded once; the note is cut where they tell."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: SemanticOptions, embedder: Embedder) -> None:
+        self._options = options
+        self._embedder = embedder
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note. Raises ProviderError if it cannot be embedded."""
+        sentences = self._sentences(note)
+        if not sentences:
+            return []
+        spans = (
+            self._clusters(note, sentences)
+            if self._options.mode == "cluster"
+            else self._turns(note, sentences)
+        )
+        drafts = trimmed(note.text, [Draft(start, end) for start, end in spans])
+        return assemble(note, STRATEGY, drafts, Outline(note))
+
+    def _sentences(self, note: Note) -> list[Span]:
+        """Touching spans of sentences, lines of code and list items, each with the heading above."""
+        cutter = Cutter(note.text, Characters(note.text), self._options.max_chunk_size, _LOOSE)
+        return cutter.atoms(blocks_of(note), len(note.text))
+
+    def _embedded(self, note: Note, spans: Sequence[Span]) -> Floats:
+        return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
+
+    def _turns(self, note: Note, sentences: list[Span]) -> list[Span]:
+        """Spans between the turns, small ones joined, long ones cut evenly."""
+        import numpy as np
+
+        if len(sentences) < 2:
+            return sentences
+        reach = self._options.buffer_sentences
+        last = len(sentences) - 1
+        groups = [
+            (sentences[max(i - reach, 0)][0], sentences[min(i + reach, last)][1]) for i in range(last + 1)
+        ]
+        vectors = self._embedded(note, groups)
+        distances = 1.0 - np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
+        border = float(np.percentile(distances, self._options.threshold))
+        cuts = [0, *(int(i) + 1 for i in np.flatnonzero(distances > border)), last + 1]
+        ruler = Characters(note.text)
+        spans: list[Span] = []
+        for first, stop in pairwise(self._long_enough(sentences, cuts)):
+            spans.extend(pack(sentences[first:stop], ruler, self._options.max_chunk_size))
+        return spans
+
+    def _long_enough(self, sentences: list[Span], cuts: list[int]) -> list[int]:
+        """The cuts without those that would leave a chunk below the minimum; the last one stays."""
+        kept = [cuts[0]]
+        for cut in cuts[1:-1]:
+            if sentences[cut][0] - sentences[kept[-1]][0] >= self._options.min_chunk_size:
+                kept.append(cut)
+        if len(kept) > 1 and sentences[-1][1] - sentences[kept[-1]][0] < self._options.min_chunk_size:
+            kept.pop()
+        return [*kept, cuts[-1]]
+
+    def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
+        segments = self._segments(note, sentences)
+        vectors = self._embedded(note, segments)
+        lengths = [end - start for start, end in segments]
+        return [
+            (segments[first][0], segments[stop - 1][1])
+            for first, stop in pairwise(best_division(vectors, lengths, self._options.max_chunk_size))
+        ]
+
+    def _segments(self, note: Note, sentences: list[Span]) -> list[Span]:
+        """Sentences gathered up to `segment_chars`; over a paragraph's end only while very short.
+
+        Any two neighbours together exceed an eighth of that, so a chunk has a bounded number of them.
+        """
+        size = self._options.segment_chars
+        borders = {paragraph.start for paragraph in headed(blocks_of(note), len(note.text))}
+        segments: list[Span] = []
+        for start, end in sentences:
+            held = start - segments[-1][0] if segments else 0
+            room = size // 4 if start in borders else size
+            if segments and held < room and end - segments[-1][0] <= size:
+                segments[-1] = (segments[-1][0], end)
+            else:
+                segments.append((start, end))
+        return segments
+
+
+def best_division(vectors: Floats, lengths: Sequence[int], limit: int) -> list[int]:
+    """Where each chunk begins (indices of segments), and at the end their number.
+
+    `vectors` are unit vectors, shape (segments, dimension). No chunk is longer than `limit`, unless one
+    segment is. Of equally good divisions the one with longer chunks towards the end is taken.
+    """
+    import numpy as np
+
+    count = len(lengths)
+    ends = np.cumsum(lengths)
+    starts = ends - np.asarray(lengths)
+    # The earliest segment that may share a chunk with each.
+    earliest = np.minimum(np.searchsorted(starts, ends - limit, side="left"), np.arange(count))
+    widest = int((np.arange(count) - earliest).max()) + 1
+    rewards = _rewards(vectors, widest)
+    best = np.zeros(count + 1, dtype=np.float64)
+    begins = np.zeros(count, dtype=np.int64)
+    for last in range(count):
+        first = int(earliest[last])
+        # rewards[last, d] is that of the chunk of d + 1 segments which ends with `last`.
+        values = best[first : last + 1] + rewards[last, last - first :: -1][: last - first + 1]
+        choice = int(values.argmax())
+        begins[last] = first + choice
+        best[last + 1] = values[choice]
+    found = [count]
+    while found[-1] > 0:
+        found.append(int(begins[found[-1] - 1]))
+    return found[::-1]
+
+
+def _rewards(vectors: Floats, widest: int) -> Floats:
+    """For each segment and d < widest: the reward of the chunk of d + 1 segments that it ends.
+
+    A chunk's reward is the sum over its pairs of their similarity less the mean of all pairs.
+    """
+    import numpy as np
+
+    count = len(vectors)
+    total = vectors.sum(axis=0, dtype=np.float64)
+    pairs = count * (count - 1)
+    mean = (float(total @ total) - float(np.einsum("ij,ij->", vectors, vectors))) / pairs if pairs else 0.0
+    rewards = np.zeros((count, widest), dtype=np.float32)
+    chunk = np.zeros(count, dtype=np.float64)
+    # joined[i]: how much segment i + d is worth to the chunk of the d segments i … i + d - 1.
+    joined = np.zeros(count, dtype=np.float64)
+    for d in range(1, widest):
+        similar = np.einsum("ij,ij->i", vectors[:-d], vectors[d:]) - mean
+        joined = similar + joined[1 : count - d + 1]
+        chunk = chunk[: count - d] + joined
+        rewards[d:, d] = chunk
+    return rewards

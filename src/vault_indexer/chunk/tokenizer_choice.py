@@ -1,0 +1,118 @@
+"""The tokenizer that `chunking.token.tokenizer` names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pkgutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import ProviderError, UsageError
+from vault_indexer.ports import Tokenizer
+
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
+
+Offsets = list[tuple[int, int]]
+_TIKTOKEN = "tiktoken:"  # a prefix of the option
+_TIKTOKEN_FILE = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
+
+
+def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
+    """The named tokenizer: "" is the embedding model's own.
+
+    Raises UsageError for a name that means nothing and ProviderError for one that cannot be loaded.
+    `module:function` imports code: callers must not pass a name that a note or a vault chose.
+    """
+    if not name:
+        if models_own is None:
+            raise UsageError(
+                "chunking.token.tokenizer is empty, and the embedding model in use has no tokenizer"
+            )
+        return models_own
+    if name.startswith(_TIKTOKEN):
+        return _TiktokenTokenizer(_tiktoken(name.removeprefix(_TIKTOKEN)))
+    if name.endswith(".json"):
+        return _FileTokenizer(_from_file(Path(name).expanduser()))
+    module, colon, function = name.partition(":")
+    if not (colon and module and function):
+        raise UsageError(
+            f"chunking.token.tokenizer = {name!r}: a tokenizer.json, tiktoken:NAME or module:function"
+        )
+    return _FunctionTokenizer(_function(name))
+
+
+class _FileTokenizer:
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def offsets(self, text: str) -> Offsets:
+        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+
+class _TiktokenTokenizer:
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._encoding = encoding
+
+    def offsets(self, text: str) -> Offsets:
+        _, starts = self._encoding.decode_with_offsets(self._encoding.encode_ordinary(text))
+        return [
+            (start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True) if end > start
+        ]
+
+
+class _FunctionTokenizer:
+    def __init__(self, function: Callable[[str], Offsets]) -> None:
+        self._function = function
+
+    def offsets(self, text: str) -> Offsets:
+        return list(self._function(text))
+
+
+def _from_file(path: Path) -> tokenizers.Tokenizer:
+    import tokenizers
+
+    if not path.is_file():
+        raise ProviderError(f"chunking.token.tokenizer: there is no file {path}")
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
+    except Exception as error:
+        raise ProviderError(f"chunking.token.tokenizer: {path} is no tokenizer file: {error}") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _tiktoken(name: str) -> tiktoken.Encoding:
+    """An encoding from tiktoken's cache. The library would download a missing one: we never do."""
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise ProviderError("chunking.token.tokenizer: the package tiktoken is not installed") from error
+    if name not in tiktoken.list_encoding_names():
+        known = ", ".join(tiktoken.list_encoding_names())
+        raise UsageError(f"chunking.token.tokenizer = {_TIKTOKEN}{name!r}: one of {known}")
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    cache = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
+    key = hashlib.sha1(_TIKTOKEN_FILE.format(name=name).encode(), usedforsecurity=False).hexdigest()
+    if not (cache / key).is_file():
+        raise ProviderError(
+            f"chunking.token.tokenizer: {_TIKTOKEN}{name} is not in tiktoken's cache (TIKTOKEN_CACHE_DIR), "
+            "and nothing is downloaded here; load it once with tiktoken itself, or name a tokenizer.json"
+        )
+    return tiktoken.get_encoding(name)
+
+
+def _function(name: str) -> Callable[[str], Offsets]:
+    try:
+        found = pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ProviderError(f"chunking.token.tokenizer: {name} cannot be imported: {error}") from error
+    if not callable(found):
+        raise ProviderError(f"chunking.token.tokenizer: {name} is not a function")
+    tokenizer: Callable[[str], Offsets] = found
+    return tokenizer

@@ -1,0 +1,117 @@
+"""The command `indexer`: a table of commands, of which only the one that runs is loaded."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+import traceback
+from collections.abc import Collection, Sequence
+from types import TracebackType
+from typing import Annotated, NamedTuple
+
+import typer
+
+from vault_indexer.cli.parameters import Output, Place, flattened
+
+
+class Command(NamedTuple):
+    """A command: its name, the module that holds its `app`, and its line in the help."""
+
+    name: str
+    module: str
+    help: str
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("search", "vault_indexer.cli.search", "Find notes by meaning, by word and by link."),
+    Command("related", "vault_indexer.cli.related", "Notes near a note, by meaning and by link."),
+    Command("links", "vault_indexer.cli.links", "Outgoing links, backlinks, unresolved links of a note."),
+    Command("rebuild", "vault_indexer.cli.rebuild", "Build the index anew from the vault."),
+    Command("status", "vault_indexer.cli.status", "What the index holds and what the daemon does."),
+    Command("serve", "vault_indexer.cli.serve", "The daemon in the foreground: watch, index, answer."),
+    Command("start", "vault_indexer.cli.start", "Start the daemon in the background."),
+    Command("stop", "vault_indexer.cli.stop", "Stop the daemon."),
+    Command("init", "vault_indexer.cli.init", "Write a commented configuration for a vault."),
+    Command("config", "vault_indexer.cli.config", "Check the configuration, or show what is in force."),
+    Command("inspect", "vault_indexer.cli.inspect", "Parse and chunk notes; needs no index."),
+    Command("export", "vault_indexer.cli.export", "All that the index holds, as canonical JSON lines."),
+    Command("verify", "vault_indexer.cli.verify", "Compare vault, catalog and derived indices."),
+)
+
+UNFORESEEN = 3
+"""Exit status of a mistake in this program: the index cannot be used, whatever the reason."""
+
+
+def build(arguments: Collection[str]) -> typer.Typer:
+    """The program, with the commands loaded whose names occur in the arguments.
+
+    The command that runs is always among them, wherever it stands; the rest are lines of the help.
+    """
+    program = typer.Typer(
+        name="indexer",
+        help="Search a folder of Markdown notes by meaning, by word and by link. All of it stays here.",
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    program.callback()(flattened(_root))
+    for command in COMMANDS:
+        if command.name in arguments:
+            loaded: typer.Typer = importlib.import_module(command.module).app
+            _add(program, command, loaded)
+        else:
+            program.command(command.name, help=command.help)(_not_loaded)
+    return program
+
+
+def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
+    if len(loaded.registered_commands) > 1:
+        program.add_typer(loaded, name=command.name, help=command.help)
+        return
+    for info in loaded.registered_commands:
+        info.name = command.name
+        info.help = info.help or command.help
+        program.registered_commands.append(info)
+
+
+def _not_loaded() -> None:
+    """Stands in the help only."""
+
+
+def _root(
+    ctx: typer.Context,
+    place: Place,
+    output: Output,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        import importlib.metadata
+
+        typer.echo(importlib.metadata.version("vault-indexer"))
+        raise typer.Exit
+    ctx.obj = (place, output)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave the process with its exit status."""
+    sys.excepthook = _unforeseen
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        typer.main.get_command(build(given))(args=given, prog_name="indexer")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _unforeseen(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """One line instead of a traceback, with the place for whoever reports it."""
+    frames = traceback.extract_tb(trace)
+    where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
+    print(f"indexer: a mistake in this program: {kind.__name__}: {error}{where}", file=sys.stderr)  # noqa: T201
+    # Raised from the hook, this becomes the status of the process (the hook's own would be 1, "no").
+    raise SystemExit(UNFORESEEN)

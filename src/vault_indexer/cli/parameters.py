@@ -1,0 +1,151 @@
+"""What the commands take: options as dataclasses, and one way to run a command and tell its errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+import typer
+
+from vault_indexer.errors import VaultIndexerError
+
+BROKEN_PIPE = 141
+"""As the shell reports a program ended by SIGPIPE: whoever read has read enough."""
+
+_SHARED = "Everywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which vault, which index, which configuration."""
+
+    vault: Annotated[
+        Path | None,
+        typer.Option(
+            "--vault", metavar="DIR", help="The folder of notes \\[INDEXER_VAULT].", rich_help_panel=_SHARED
+        ),
+    ] = None
+    index_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--index-dir",
+            metavar="DIR",
+            help="Where the index lives \\[INDEXER_INDEX_DIR].",
+            rich_help_panel=_SHARED,
+        ),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="The configuration to use \\[INDEXER_CONFIG].",
+            rich_help_panel=_SHARED,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How data is printed."""
+
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Data as JSON, alone on standard output.", rich_help_panel=_SHARED
+        ),
+    ] = False
+
+
+def one_command(function: Callable[..., int | None]) -> typer.Typer:
+    """The `app` of a module with one command; the help is the docstring of its function."""
+    app = typer.Typer()
+    app.command()(flattened(function))
+    return app
+
+
+def flattened(function: Callable[..., int | None]) -> Callable[..., None]:
+    """The function as typer wants it: a parameter that is a dataclass becomes one option per field.
+
+    What a user gave before the command's name counts where it was not given after it. The function
+    returns the exit status, None for 0; errors of our tree become their message and status.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    grouped: dict[str, type] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind = hints[parameter.name]
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+            grouped[parameter.name] = kind
+            parameters.extend(_fields(kind))
+        else:
+            parameters.append(
+                parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY)
+            )
+    if all(parameter.name != "ctx" for parameter in parameters):
+        parameters.append(
+            inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        )
+    takes_context = "ctx" in hints
+
+    @functools.wraps(function)
+    def run(ctx: typer.Context, **given: object) -> None:
+        before = ctx.obj or ()
+        arguments: dict[str, object] = {"ctx": ctx} if takes_context else {}
+        for name, kind in grouped.items():
+            values = {field.name: given.pop(field.name) for field in dataclasses.fields(kind)}
+            earlier = next((item for item in before if isinstance(item, kind)), None)
+            arguments[name] = kind(
+                **{key: value or getattr(earlier, key, value) for key, value in values.items()}
+            )
+        status = _guarded(functools.partial(function, **arguments, **given))
+        if status:
+            raise typer.Exit(status)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _fields(kind: type) -> list[inspect.Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hints[field.name],
+            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+        )
+        for field in dataclasses.fields(kind)
+    ]
+
+
+def _guarded(command: Callable[[], int | None]) -> int:
+    """The exit status of the command; what went wrong is on standard error."""
+    try:
+        status = command() or 0
+        sys.stdout.flush()
+    except VaultIndexerError as error:
+        complain(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Python flushes at exit: into nothing, rather than into an error about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return status
+
+
+def complain(error: VaultIndexerError) -> None:
+    """Each line of the message on standard error, none that a terminal would obey."""
+    for line in str(error).splitlines() or [type(error).__name__]:
+        shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
+        typer.echo(f"indexer: {shown}", err=True)

@@ -1,0 +1,75 @@
+"""What the daemon asks of the composition root: it builds and opens generations without knowing of what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from vault_indexer.config import Manifest, Settings
+from vault_indexer.index.live import LiveIndex
+from vault_indexer.model import Progress, RebuildReport
+from vault_indexer.search.opened import OpenIndex
+from vault_indexer.store.generations import Generation, IndexDir
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGeneration:
+    """A generation open for edits and searches. `settings` are those it was built with.
+
+    `reasons` tell why it no longer fits the configuration (empty: it does).
+    """
+
+    generation: Generation
+    manifest: Manifest
+    settings: Settings
+    live: LiveIndex
+    opened: OpenIndex
+    reasons: tuple[str, ...]
+    close: Callable[[], None]
+
+
+class Assembly(Protocol):
+    """One vault, one index folder, one configuration. Can be pickled: a build runs in its own process."""
+
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """The configuration in force."""
+        ...
+
+    @property
+    def index_dir(self) -> IndexDir:
+        """Where the generations are."""
+        ...
+
+    def open_generation(self, generation: Generation) -> OpenGeneration:
+        """Open and heal. Raises IndexUnusableError if the generation cannot be used at all."""
+        ...
+
+    def open_to_read(self, generation: Generation) -> OpenIndex:
+        """Open without writing anything, for a process that does not hold the lock."""
+        ...
+
+    def build_next(self, report: Report, *, refit: bool) -> tuple[Generation, RebuildReport]:
+        """Build the next generation from the vault; it is complete, but not in force."""
+        ...
+
+    def config_files(self) -> tuple[Path, ...]:
+        """The files that can hold configuration, whether or not they exist."""
+        ...
+
+    def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
+        """An open generation under this configuration: searched by it, and with what no longer fits."""
+        ...
+
+    def reloaded(self) -> Assembly:
+        """The same with the configuration read anew. Raises ConfigError."""
+        ...

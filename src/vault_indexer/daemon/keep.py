@@ -1,0 +1,173 @@
+"""The steps of keeping, without threads: open, look, plan, hold deletions, apply, switch generations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.errors import IndexUnusableError, VaultError
+from vault_indexer.index.live import Applied
+from vault_indexer.index.plan import Plan, plan
+from vault_indexer.index.verify import verify
+from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
+from vault_indexer.store.generations import Generation
+from vault_indexer.vault.deletion import DeleteHold, Look, judge
+from vault_indexer.vault.files import RootIdentity
+from vault_indexer.vault.ignore import IgnoreRules, load_ignore_rules
+from vault_indexer.vault.walk import Scan, scan
+
+EVERYTHING = frozenset({""})
+
+
+class KeptIndex:
+    """The generation in force and what is known of the vault. One thread at a time calls it."""
+
+    def __init__(self, assembly: Assembly, *, hold_deletes: bool) -> None:
+        self.assembly = assembly
+        self.current: OpenGeneration | None = None
+        self.degraded = ""
+        self.rules: IgnoreRules = load_ignore_rules(assembly.vault, assembly.settings.files)
+        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s if hold_deletes else 0.0)
+        self._home: RootIdentity | None = None
+        self._doubted: Look | None = None
+
+    def open_current(self) -> tuple[str, ...]:
+        """Open what is in force. Returns why a rebuild is needed (empty: it is not)."""
+        generation = self.assembly.index_dir.current()
+        if generation is None:
+            return ("there is no index yet",)
+        try:
+            self.current = self.assembly.open_generation(generation)
+        except IndexUnusableError as error:
+            return (str(error),)
+        return self.current.reasons
+
+    def adopt(self, generation: Generation) -> None:
+        """Put a complete generation in force, with the edits made while it was built already in it."""
+        following = self.assembly.open_generation(generation)
+        old, self.current = self.current, following
+        self.sync(EVERYTHING)
+        self.assembly.index_dir.publish(generation)
+        if old is not None:
+            old.close()
+        self.assembly.index_dir.collect()
+
+    def sync(
+        self, within: Iterable[str], on_progress: Callable[[int], None] = lambda _left: None
+    ) -> tuple[Applied, Scan | None]:
+        """Look at part of the vault ("" for all) and bring the index in step with it.
+
+        A vault that cannot be looked at, or has suddenly lost its notes, leaves the index as it is and is
+        `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out.
+        """
+        if self.current is None:
+            return Applied(), None
+        scope = frozenset(within)
+        try:
+            found = scan(
+                self.assembly.vault,
+                self.rules,
+                max_file_bytes=self.assembly.settings.files.max_file_bytes,
+                within=scope,
+            )
+        except VaultError as error:
+            self.degraded = str(error)
+            return Applied(), None
+        todo, known = self._plan(found, scope)
+        look = Look(found.root, known, len(todo.removed), time.monotonic())
+        return self.current.live.apply(self._believed(todo, look), on_progress), found
+
+    def release_due(self) -> Applied:
+        """Carry out the deletions whose time has come, if the files are still gone."""
+        due = self.hold.take_due()
+        if not due or self.current is None:
+            return Applied()
+        try:
+            found = scan(
+                self.assembly.vault,
+                self.rules,
+                max_file_bytes=self.assembly.settings.files.max_file_bytes,
+                within=frozenset(due),
+            )
+        except VaultError as error:
+            self.degraded = str(error)
+            return Applied()
+        todo, _ = self._plan(found, frozenset(due))
+        return self.current.live.apply(todo)
+
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        """The files that are not indexed, with their reasons."""
+        if self.current is None:
+            return ()
+        with self.current.live.holder.lease() as snapshot:
+            return snapshot.catalog.skipped()
+
+    def verify(self, *, mend: bool) -> tuple[Problem, ...]:
+        """Every disagreement between vault, catalog and derived indices; `mend` puts it right where the
+        catalog is whole (a damaged catalog needs a rebuild, and is reported as such)."""
+        if self.current is None:
+            return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
+        limit = self.assembly.settings.files.max_file_bytes
+        found = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
+        problems = verify(self.current.live, self.assembly.vault, found, limit)
+        if mend and problems:
+            self.current.live.mend(problems)
+            self.sync(EVERYTHING)
+        return tuple(problems)
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self.current is not None:
+            self.current.close()
+            self.current = None
+
+    def _plan(self, found: Scan, scope: frozenset[str]) -> tuple[Plan, int]:
+        """What is to be done, and how many files were known within the scope."""
+        assert self.current is not None
+        with self.current.live.holder.lease() as snapshot:
+            known = snapshot.catalog.files() if "" in scope else snapshot.catalog.files_within(scope)
+        todo = plan(known, found)
+        for path in (*todo.read, *(row.path for row in todo.linked)):
+            self.hold.drop(path)
+        return todo, len(known)
+
+    def _believed(self, todo: Plan, look: Look) -> Plan:
+        """The plan without deletions that are not (yet) to be believed."""
+        verdict = judge(look, self._home, self._doubted)
+        if not verdict.ok:
+            self._doubted = self._doubted or look
+            self.degraded = verdict.reason
+            return replace(todo, removed=())
+        self._home, self._doubted, self.degraded = look.root, None, ""
+        for path in todo.removed:
+            self.hold.hold(path)
+        due = set(self.hold.take_due())
+        return replace(todo, removed=tuple(path for path in todo.removed if path in due))
+
+
+def status_of(kept: KeptIndex, state: str, pending: int) -> StatusReport:
+    """The state of the index for `status`; the keeper adds what only it knows."""
+    assembly, current = kept.assembly, kept.current
+    report = StatusReport(
+        vault=str(assembly.vault),
+        index_dir=str(assembly.index_dir.root),
+        state=state,
+        generation=0,
+        seq=0,
+        pending=pending,
+        counts=IndexCounts(0, 0, 0, 0),
+        detail=kept.degraded,
+    )
+    if current is None:
+        return report
+    with current.live.holder.lease() as snapshot:
+        return replace(
+            report,
+            generation=snapshot.generation,
+            seq=snapshot.seq,
+            counts=snapshot.catalog.counts(),
+            skipped=snapshot.catalog.skipped(),
+            manifest=current.manifest.model_dump(mode="json"),
+        )

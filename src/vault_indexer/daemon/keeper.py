@@ -1,0 +1,124 @@
+"""The daemon as the service sees it: the loop in its thread, and answers that never wait for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from vault_indexer.daemon.asked import Asked
+from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.keep import KeptIndex, status_of
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.loop import IndexLoop
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
+from vault_indexer.search.opened import OpenIndex
+from vault_indexer.vault.watch import VaultWatcher
+
+Report = Callable[[Progress], None]
+
+_STOP_S = 1.5
+
+
+class DaemonKeeper:
+    """Keeps one index for as long as it runs. Raises LockedError or VaultError when it cannot begin."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        assembly.index_dir.prepare()
+        self._lock = IndexLock(assembly.index_dir.root, "the daemon")
+        self._lock.acquire()
+        try:
+            self._kept = KeptIndex(assembly, hold_deletes=True)
+            watcher = VaultWatcher(assembly.vault, self._kept.rules, assembly.settings.watch)
+            self._loop = IndexLoop(assembly, self._kept, watcher, self._kept.open_current())
+        except BaseException:
+            self._lock.release()
+            raise
+        watcher.start()
+        self._thread = threading.Thread(target=self._loop.run, name="indexer-loop", daemon=True)
+        self._thread.start()
+
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        return self._assembly.vault
+
+    def opened(self) -> OpenIndex:
+        """The index in force. Raises IndexUnusableError while the first one is being built."""
+        current = self._kept.current
+        if current is None:
+            raise IndexUnusableError(f"the index is not ready yet: {self._build_text()}")
+        return current.opened
+
+    def pending(self) -> int:
+        """Changes heard of, being read, or held."""
+        return self._loop.left + len(self._kept.hold) + self._loop.watcher.pending
+
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know."""
+        told = [f"degraded: {self._kept.degraded}"] if self._kept.degraded else []
+        if self._loop.building:
+            told.append(f"a rebuild is under way: {self._build_text()}")
+        return (*told, *((self._loop.trouble,) if self._loop.trouble else ()))
+
+    def wait_fresh(self, deadline_s: float) -> bool:
+        """Have the vault looked at now, and wait until what was found is in the index."""
+        end = time.monotonic() + deadline_s
+        with self._loop.changed:
+            # A scan that is under way may have passed a file before it changed: the one after it counts.
+            wanted = self._loop.scans_begun + 1
+            self._loop.watcher.request_scan("a fresh answer was asked for")
+            while self._loop.scans_done < wanted:
+                left = end - time.monotonic()
+                if left <= 0 or not self._loop.changed.wait(left):
+                    return False
+        return not self._kept.degraded
+
+    def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
+        """Have the next generation built, and wait until it is in force."""
+        asked: Asked[RebuildReport] = Asked(report=report, refit=refit)
+        self._loop.ask_build(asked)
+        return asked.wait()
+
+    def status(self) -> StatusReport:
+        """The state of index and daemon."""
+        mode = self._loop.watcher.mode
+        return replace(
+            status_of(self._kept, self._state(), self.pending()),
+            watching=f"{mode.name}: {mode.reason}" if mode.reason else mode.name,
+            detail=self._kept.degraded or self._loop.trouble or "; ".join(self._loop.reasons),
+            progress=self._loop.progress,
+        )
+
+    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+        """Compare everything with everything, between two edits."""
+        asked: Asked[tuple[Problem, ...]] = Asked(mend=repair)
+        self._loop.ask_check(asked)
+        return asked.wait()
+
+    def close(self) -> None:
+        """Stop within two seconds: a build is ended, an edit under way is finished or left out whole."""
+        self._loop.stop()
+        self._thread.join(_STOP_S)
+        if not self._thread.is_alive():
+            self._kept.close()
+        self._lock.release()
+
+    def _state(self) -> str:
+        if self._kept.degraded:
+            return "degraded"
+        if self._loop.building:
+            return "rebuilding" if self._kept.current else "building"
+        if self._kept.current is None:
+            return "unusable"
+        return "indexing" if self._loop.left else "ready"
+
+    def _build_text(self) -> str:
+        progress = self._loop.progress
+        if progress is None:
+            return self._loop.trouble or "; ".join(self._loop.reasons) or "it starts"
+        return f"{progress.notes} of {progress.total} notes"

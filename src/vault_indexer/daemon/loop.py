@@ -1,0 +1,193 @@
+"""The daemon's loop: one thread that hears of changes, indexes them, and rebuilds when it must."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from pathlib import Path
+
+from vault_indexer.daemon.asked import Asked
+from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.builder import BuilderProcess
+from vault_indexer.daemon.keep import KeptIndex
+from vault_indexer.errors import ConfigError, UnavailableError, VaultIndexerError
+from vault_indexer.model import Problem, Progress, RebuildReport
+from vault_indexer.vault.coalesce import Batch
+from vault_indexer.vault.ignore import load_ignore_rules
+from vault_indexer.vault.watch import VaultWatcher
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_TICK_S = 0.25
+_BUILDING_TICK_S = 0.05
+_RETRY_BUILD_S = 60.0
+
+
+class IndexLoop:
+    """Everything here runs in the one thread that `run` is called in, but for what is named otherwise."""
+
+    def __init__(
+        self, assembly: Assembly, kept: KeptIndex, watcher: VaultWatcher, reasons: tuple[str, ...]
+    ) -> None:
+        self.kept = kept
+        self.watcher = watcher
+        self.left = 0
+        self.trouble = ""
+        self.progress: Progress | None = None
+        self.reasons = reasons
+        self.changed = threading.Condition()
+        self.scans_begun = 0
+        self.scans_done = 0
+        self._assembly = assembly
+        self._builder: BuilderProcess | None = None
+        self._builds: list[Asked[RebuildReport]] = []
+        self._checks: list[Asked[tuple[Problem, ...]]] = []
+        self._retry_at = 0.0
+        self._config_seen = self._config_times()
+        self._stopping = False
+
+    @property
+    def building(self) -> bool:
+        """Whether a build is under way. Any thread."""
+        return self._builder is not None
+
+    def ask_build(self, asked: Asked[RebuildReport]) -> None:
+        """Have the next generation built. Any thread."""
+        self._builds.append(asked)
+
+    def ask_check(self, asked: Asked[tuple[Problem, ...]]) -> None:
+        """Have everything compared with everything. Any thread."""
+        self._checks.append(asked)
+
+    def stop(self) -> None:
+        """Let `run` return after the step it is in, and end a build. Any thread."""
+        self._stopping = True
+        self.watcher.stop()
+
+    def run(self) -> None:
+        """Step after step until `stop`."""
+        while not self._stopping:
+            try:
+                self._step()
+            except Exception as error:  # the loop must outlive whatever one step meets
+                foreseen = isinstance(error, VaultIndexerError | OSError)
+                log.error("indexing failed: %s", error, exc_info=not foreseen)
+                self.trouble = f"indexing failed: {error}"
+                self.watcher.request_scan("after an error")
+                self.watcher.next_batch(0)
+        if self._builder is not None:
+            self._builder.kill()
+        for build in self._builds:
+            build.fail("the daemon was stopped")
+        for check in self._checks:
+            check.fail("the daemon was stopped")
+
+    def _step(self) -> None:
+        """Wait for something to do, and do it."""
+        batch = self.watcher.next_batch(self._patience())
+        self._reload_if_changed()
+        self._start_build()
+        self._follow_build()
+        self._run_checks()
+        if batch is not None and not self._stopping:
+            self._sync(batch)
+        self.kept.release_due()
+
+    def _patience(self) -> float:
+        if self._builder is not None:
+            return _BUILDING_TICK_S
+        due = self.kept.hold.next_due()
+        return _TICK_S if due is None else min(_TICK_S, max(0.0, due - time.monotonic()))
+
+    def _sync(self, batch: Batch) -> None:
+        if batch.control:
+            self._reload_rules()
+        self.scans_begun += batch.scan_all
+        _, found = self.kept.sync(batch.scope, self._set_left)
+        self.left = 0
+        self.trouble = ""
+        if batch.scan_all:
+            if found is not None:
+                self.watcher.scanned(found.seconds)
+            with self.changed:
+                self.scans_done = self.scans_begun
+                self.changed.notify_all()
+
+    def _set_left(self, left: int) -> None:
+        self.left = left
+
+    def _start_build(self) -> None:
+        """A build that is asked for, or that the manifest asks for; one that is under way serves both."""
+        wanted = bool(self._builds) or (bool(self.reasons) and time.monotonic() >= self._retry_at)
+        if wanted and self._builder is None:
+            log.info("building: %s", "; ".join(self.reasons) or "as asked")
+            refit = self.kept.current is None or any(asked.refit for asked in self._builds)
+            self._builder = BuilderProcess(self._assembly, refit=refit)
+            for asked in self._builds:
+                asked.started = True
+
+    def _follow_build(self) -> None:
+        if self._builder is None:
+            return
+        try:
+            done = self._builder.poll(self._set_progress)
+            if done is None:
+                return
+            self.kept.assembly = self._assembly
+            self.kept.adopt(done[0])
+        except (UnavailableError, OSError) as error:
+            self._end_build(error=str(error))
+        else:
+            self.reasons = self.kept.current.reasons if self.kept.current else ()
+            self._end_build(done[1])
+
+    def _set_progress(self, progress: Progress) -> None:
+        self.progress = progress
+        for asked in self._builds:
+            if asked.started:
+                asked.report(progress)
+
+    def _end_build(self, report: RebuildReport | None = None, error: str = "") -> None:
+        self._builder, self.progress = None, None
+        ended = [asked for asked in self._builds if asked.started]
+        self._builds = [asked for asked in self._builds if not asked.started]
+        if report is None:
+            self._retry_at = time.monotonic() + _RETRY_BUILD_S
+            self.trouble = f"the rebuild failed: {error}"
+            log.error("%s", self.trouble)
+        for asked in ended:
+            asked.give(report) if report else asked.fail(error)
+
+    def _run_checks(self) -> None:
+        waiting, self._checks = self._checks, []
+        for asked in waiting:
+            asked.give(self.kept.verify(mend=asked.mend))
+
+    def _reload_rules(self) -> None:
+        rules = load_ignore_rules(self._assembly.vault, self._assembly.settings.files)
+        if rules.fingerprint != self.kept.rules.fingerprint:
+            self.kept.rules = rules
+            self.watcher.use_rules(rules)
+
+    def _config_times(self) -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in self._assembly.config_files() if path.exists()}
+
+    def _reload_if_changed(self) -> None:
+        """A changed configuration counts at once; a wrong one is named, and the old one stays in force."""
+        seen = self._config_times()
+        if seen == self._config_seen:
+            return
+        self._config_seen = seen
+        try:
+            self._assembly = self._assembly.reloaded()
+        except ConfigError as error:
+            self.trouble = f"the changed configuration is not used: {error}"
+            log.error("%s", self.trouble)
+            return
+        self.trouble = ""
+        self.kept.assembly = self._assembly
+        self._reload_rules()
+        if self.kept.current is not None:
+            self.kept.current = self._assembly.reconfigured(self.kept.current)
+            self.reasons, self._retry_at = self.kept.current.reasons, 0.0

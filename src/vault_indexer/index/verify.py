@@ -1,0 +1,98 @@
+"""Vault against catalog against each derived index: every disagreement, named."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from vault_indexer.errors import IndexUnusableError, NoteError
+from vault_indexer.index.live import LiveIndex
+from vault_indexer.index.plan import is_indexed
+from vault_indexer.model import FileRow, Problem
+from vault_indexer.store import vectors
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.vault.read import read_note
+from vault_indexer.vault.walk import Scan
+
+_SHOWN_KEYS = 3
+
+
+def verify(live: LiveIndex, vault: Path, found: Scan, max_file_bytes: int) -> list[Problem]:
+    """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build."""
+    with live.holder.lease() as snapshot:
+        catalog = snapshot.catalog
+        problems = list(_catalog(catalog))
+        if problems:
+            return problems  # what follows would compare with a damaged authority
+        problems.extend(_vault(catalog.files(), vault, found, max_file_bytes))
+        held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
+        problems.extend(_keys("vectors", held, wanted))
+        problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
+    problems.extend(_files(live))
+    return problems
+
+
+def _catalog(catalog: CatalogReader) -> Iterator[Problem]:
+    for (told,) in catalog.rows("PRAGMA integrity_check(5)"):
+        if told != "ok":
+            yield Problem("catalog", "damaged", str(told))
+            return
+    for note in catalog.all_notes():
+        try:
+            size = len(catalog.text(note.note_id))
+        except (zlib.error, UnicodeDecodeError) as error:
+            yield Problem("catalog", "damaged", f"text of {note.path}: {error}", note.path)
+            continue
+        sql = "SELECT count(*) FROM chunks WHERE note_id = ? AND NOT (0 <= start_pos AND end_pos <= ?)"
+        outside = catalog.rows(sql, (note.note_id, size))[0][0]
+        if outside:
+            yield Problem(
+                "catalog", "damaged", f"{outside} chunks outside the text of {note.path}", note.path
+            )
+
+
+def _vault(known: Iterable[FileRow], vault: Path, found: Scan, max_file_bytes: int) -> Iterator[Problem]:
+    rows = {row.path: row for row in known}
+    for file in found.files:
+        row = rows.pop(file.path, None)
+        if row is None:
+            yield Problem("vault", "missing", "in the vault, not in the catalog", file.path)
+        elif is_indexed(file) and row.state == "note":
+            yield from _same_text(row, vault, max_file_bytes)
+        elif is_indexed(file) != (row.state != "linked"):
+            yield Problem("vault", "rules", "the exclusions say otherwise than the catalog", file.path)
+    for path, row in rows.items():
+        if row.state != "skipped" and found.vouches_for(path):
+            yield Problem("vault", "ghost", "in the catalog, not in the vault", path)
+
+
+def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Problem]:
+    try:
+        digest = read_note(vault, row.path, max_file_bytes).sha256
+    except NoteError as error:
+        yield Problem("vault", "unreadable", str(error), row.path)
+        return
+    if digest != row.digest:
+        yield Problem("vault", "stale", "the file has other content than was indexed", row.path)
+
+
+def _keys(store: str, held: Iterable[int], wanted: Iterable[int]) -> Iterator[Problem]:
+    held, wanted = set(held), set(wanted)
+    for kind, keys in (("missing", wanted - held), ("ghost", held - wanted)):
+        if keys:
+            some = ", ".join(map(str, sorted(keys)[:_SHOWN_KEYS]))
+            yield Problem(store, kind, f"{len(keys)} chunks, among them {some}")
+
+
+def _files(live: LiveIndex) -> Iterator[Problem]:
+    """The files as they are on disk; what is in memory may be sound where they are not."""
+    try:
+        vectors.load(live.generation.vectors)
+    except IndexUnusableError as error:
+        yield Problem("vectors", "damaged", str(error))
+    try:
+        KeywordIndex.open(live.generation.keywords).verify()
+    except IndexUnusableError as error:
+        yield Problem("keywords", "damaged", str(error))

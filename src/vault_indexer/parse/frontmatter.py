@@ -1,0 +1,84 @@
+"""Frontmatter: where it stands, its values, and the properties with a meaning of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from vault_indexer.model import Diagnostic, JsonValue
+from vault_indexer.parse.inline import tag_name
+from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
+
+END = r"(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)"
+BLOCK = re.compile(rf"---[ \t]*(?:\r\n?|\n)((?:(?!{END})[^\r\n]*(?:\r\n?|\n))*+){END}")
+SEPARATOR = re.compile(r"[,\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """The values, the span of the YAML between the fences, and where the body begins."""
+
+    values: Mapping[str, JsonValue] = field(default_factory=dict)
+    start: int = 0
+    end: int = 0
+    body_start: int = 0
+    problem: Diagnostic | None = None
+
+
+def read_frontmatter(text: str) -> Frontmatter:
+    """Frontmatter only counts at the very start of a file and between fences; else all is body.
+
+    YAML that cannot be read gives no values and a diagnostic; the body begins after it all the same.
+    """
+    match = BLOCK.match(text) if text.startswith("---") else None
+    if match is None:
+        return Frontmatter()
+    values: Mapping[str, JsonValue] = {}
+    problem = None
+    try:
+        values = load_mapping(match[1])
+    except YamlRefusedError as refusal:
+        problem = Diagnostic("frontmatter", refusal.detail, 1 + refusal.line)
+    return Frontmatter(values, match.start(1), match.end(1), match.end(), problem)
+
+
+def property_tags(values: Mapping[str, JsonValue]) -> list[str]:
+    """Tags of the properties `tags` and `tag`: a list, or text with commas or spaces between them."""
+    names = []
+    for word in _words(values, ("tags", "tag"), SEPARATOR):
+        word = word.strip().removeprefix("#")
+        if word and tag_name(word).rstrip("/") == word.rstrip("/"):
+            names.append(word.rstrip("/"))
+    return names
+
+
+def property_aliases(values: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """Aliases of the properties `aliases` and `alias`: a list, or text with commas between them."""
+    found = (alias.strip() for alias in _words(values, ("aliases", "alias"), re.compile(",")))
+    return tuple(dict.fromkeys(alias for alias in found if alias))
+
+
+def strings(value: JsonValue) -> list[str]:
+    """Every text inside a value, in order."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for item in value for text in strings(item)]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in strings(item)]
+    return []
+
+
+def _words(values: Mapping[str, JsonValue], keys: tuple[str, ...], separator: re.Pattern[str]) -> list[str]:
+    words: list[str] = []
+    for key, value in values.items():
+        if key.lower() not in keys:
+            continue
+        if isinstance(value, str):
+            words += separator.split(value)
+        elif isinstance(value, list):
+            words += [str(item) for item in value if isinstance(item, str | int | float)]
+        elif isinstance(value, int | float):
+            words.append(str(value))
+    return words

@@ -1,0 +1,19 @@
+"""Line numbers of character offsets."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+LINE_BREAK = re.compile(r"\r\n?|\n")
+
+
+class Lines:
+    """1-based line numbers; `\\n`, `\\r\\n` and a lone `\\r` each end a line, as CommonMark has it."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
+
+    def at(self, position: int) -> int:
+        """The line in which the character at `position` stands."""
+        return bisect_right(self._starts, position)

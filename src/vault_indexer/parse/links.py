@@ -1,0 +1,148 @@
+"""Links, tags and block ids of a note, from its inline leaves."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
+
+from vault_indexer.model import BlockId, Element, Link, LinkKind
+from vault_indexer.parse.blocks import Leaf, LeafKind
+from vault_indexer.parse.frontmatter import Frontmatter, strings
+from vault_indexer.parse.inline import (
+    LABEL,
+    NEEDS_SCAN,
+    SPACE,
+    InlineScan,
+    Span,
+    SpanKind,
+    link_destination,
+    normal_label,
+)
+from vault_indexer.parse.lines import Lines
+from vault_indexer.parse.plain import plain, unescape_destination, wikilink_parts
+
+WIKILINK = re.compile(r"!?\[\[((?:(?!\[\[|\]\])[^\r\n])++)\]\]")
+BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([A-Za-z0-9-]+)[ \t]*\Z")
+BLOCK_ID_TAIL = 200
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+
+
+@dataclass(slots=True)
+class Finds:
+    """What the leaves of a note hold, in document order; tags as written, without `#`."""
+
+    links: list[Link] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    blocks: list[BlockId] = field(default_factory=list)
+
+
+def link_definitions(text: str, spans: Iterable[tuple[int, int]]) -> dict[str, str]:
+    """Normalised label to destination of `[label]: destination`; the first of a label wins."""
+    found: dict[str, str] = {}
+    for start, end in spans:
+        while start < end and text[start] in " \t":
+            start += 1
+        label = LABEL.match(text, start, end)
+        if not label or text[label.end() : label.end() + 1] != ":":
+            continue
+        space = SPACE.match(text, label.end() + 1, end)
+        destination, _ = link_destination(text, space.end() if space else label.end() + 1, end)
+        found.setdefault(normal_label(label[1]), destination)
+    return found
+
+
+def scan_leaves(text: str, leaves: Iterable[Leaf], definitions: Mapping[str, str], lines: Lines) -> Finds:
+    """All links, tags and block ids of the body."""
+    finds = Finds()
+    for leaf in leaves:
+        if leaf.kind is LeafKind.HTML:
+            for match in WIKILINK.finditer(text, leaf.start, leaf.end):
+                _add_wikilink(finds, text, match.span(), match[1], lines)
+            continue
+        if NEEDS_SCAN.search(text, leaf.start, leaf.end):
+            found = list(InlineScan(text, leaf.start, leaf.end, definitions).spans())
+            found.sort(key=lambda span: span.start)
+            for span in found:
+                _add_span(finds, text, span, lines)
+        _add_block_id(finds, text, leaf, lines)
+    return finds
+
+
+def frontmatter_links(text: str, frontmatter: Frontmatter, lines: Lines) -> list[Link]:
+    """Wikilinks inside texts of the properties; unquoted `[[x]]` is a list in YAML and no link."""
+    wanted = Counter(
+        match[0]
+        for value in frontmatter.values.values()
+        for value_text in strings(value)
+        for match in WIKILINK.finditer(value_text)
+    )
+    links = []
+    for match in WIKILINK.finditer(text, frontmatter.start, frontmatter.end):
+        if wanted[match[0]] <= 0:
+            continue
+        wanted[match[0]] -= 1
+        target, subpath, display = wikilink_parts(match[1])
+        if target or subpath:
+            start, end = match.span()
+            links.append(Link(LinkKind.FRONTMATTER, target, subpath, display, start, end, lines.at(start)))
+    return links
+
+
+def own_line_ids(text: str, blocks: Sequence[BlockId], elements: Sequence[Element]) -> tuple[BlockId, ...]:
+    """A `^id` in a paragraph of its own names the block before it."""
+    ends = [element.end for element in elements]
+    found = []
+    for block in blocks:
+        if text[block.start : block.end].strip() == f"^{block.id}":
+            before = bisect_right(ends, block.start) - 1
+            if before >= 0:
+                block = replace(block, start=elements[before].start, end=elements[before].end)
+        found.append(block)
+    return tuple(found)
+
+
+def markdown_target(destination: str) -> tuple[str, str] | None:
+    """Target and subpath of a destination as written; None for what leads out of the vault."""
+    destination = unescape_destination(destination.strip())
+    if not destination or SCHEME.match(destination):
+        return None
+    path, _, subpath = destination.partition("#")
+    target = unquote(path, errors="replace").replace("\x00", "\ufffd")
+    return target.strip(), unquote(subpath, errors="replace").strip()
+
+
+def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
+    inner = text[span.inner_start : span.inner_end]
+    match span.kind:
+        case SpanKind.TAG:
+            finds.tags.append(inner)
+        case SpanKind.WIKILINK | SpanKind.EMBED:
+            _add_wikilink(finds, text, (span.start, span.end), inner, lines)
+        case SpanKind.LINK | SpanKind.IMAGE:
+            place = markdown_target(span.destination)
+            if place and any(place):
+                display = plain(inner)
+                finds.links.append(
+                    Link(LinkKind.MARKDOWN, *place, display, span.start, span.end, lines.at(span.start))
+                )
+
+
+def _add_wikilink(finds: Finds, text: str, span: tuple[int, int], inner: str, lines: Lines) -> None:
+    target, subpath, display = wikilink_parts(inner)
+    if target or subpath:
+        kind = LinkKind.EMBED if text[span[0]] == "!" else LinkKind.WIKILINK
+        finds.links.append(Link(kind, target, subpath, display, *span, lines.at(span[0])))
+
+
+def _add_block_id(finds: Finds, text: str, leaf: Leaf, lines: Lines) -> None:
+    begin = max(leaf.start, leaf.end - BLOCK_ID_TAIL)
+    if text.find("^", begin, leaf.end) < 0:
+        return
+    match = BLOCK_ID.search(text[begin : leaf.end])
+    if match:
+        start, end = leaf.owner_start, leaf.owner_end
+        finds.blocks.append(BlockId(match[1], start, end, lines.at(begin + match.start())))

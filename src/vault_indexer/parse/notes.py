@@ -1,0 +1,185 @@
+"""A Markdown file, parsed: bytes in, `Note` out, nothing else touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from vault_indexer.errors import NoteError
+from vault_indexer.model import (
+    BlockId,
+    Diagnostic,
+    Element,
+    Heading,
+    JsonValue,
+    Link,
+    Note,
+    Section,
+    doc_id_of,
+)
+from vault_indexer.parse.blocks import RawHeading, scan_blocks
+from vault_indexer.parse.elements import finish_elements
+from vault_indexer.parse.frontmatter import property_aliases, property_tags, read_frontmatter
+from vault_indexer.parse.lines import Lines
+from vault_indexer.parse.links import frontmatter_links, link_definitions, own_line_ids, scan_leaves
+from vault_indexer.parse.plain import plain
+
+BOM = b"\xef\xbb\xbf"
+SNIFFED = 8192
+CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
+CONTINUED = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t]*")
+CONTINUED_QUOTE = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t>]*")
+
+
+def decode(path: str, data: bytes) -> str:
+    """The text of a file: a BOM is dropped, line breaks stay as they are. Raises NoteError."""
+    data = data.removeprefix(BOM)
+    if b"\x00" in data[:SNIFFED]:
+        raise NoteError(f"{path}: binary (a NUL byte at offset {data.index(0)})")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NoteError(f"{path}: not UTF-8 (byte offset {error.start}: {error.reason})") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What one stretch of Markdown holds; positions are relative to the whole text."""
+
+    headings: tuple[Heading, ...]
+    links: tuple[Link, ...]
+    tags: tuple[str, ...]
+    blocks: tuple[BlockId, ...]
+    elements: tuple[Element, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def parse_note(path: str, data: bytes) -> Note:
+    """Parses one Markdown file of the vault. Raises NoteError if it is not text in UTF-8.
+
+    Whatever else is wrong with it ends up in `Note.diagnostics`.
+    """
+    text = decode(path, data)
+    front = read_frontmatter(text)
+    lines = Lines(text)
+    body = parse_body(text, front.body_start, len(text), lines)
+    return Note(
+        path=path,
+        text=text,
+        title=_title(path, front.values.get("title"), front.body_start, text, body.headings),
+        language=_language(front.values),
+        frontmatter=front.values,
+        body_start=front.body_start,
+        aliases=property_aliases(front.values),
+        tags=unique_tags([*property_tags(front.values), *body.tags]),
+        headings=body.headings,
+        links=(*frontmatter_links(text, front, lines), *body.links),
+        blocks=body.blocks,
+        sections=sections(text, front.body_start, len(text), body.headings),
+        elements=body.elements,
+        diagnostics=(*([front.problem] if front.problem else ()), *body.diagnostics),
+    )
+
+
+def parse_body(text: str, start: int, end: int, lines: Lines) -> Body:
+    """Parses `text[start:end]` as Markdown that knows nothing of what stands around it."""
+    blocks = scan_blocks(text, start, end)
+    definitions = link_definitions(text, blocks.definitions)
+    elements = finish_elements(text, start, end, blocks.elements)
+    finds = scan_leaves(text, blocks.leaves, definitions, lines)
+    return Body(
+        headings=tuple(_heading(text, raw, lines, definitions) for raw in blocks.headings),
+        links=tuple(finds.links),
+        tags=tuple(finds.tags),
+        blocks=own_line_ids(text, finds.blocks, elements),
+        elements=elements,
+        diagnostics=tuple(
+            Diagnostic("nesting", "quotes or lists nested too deep are read as text", lines.at(position))
+            for position in blocks.too_deep[:1]
+        ),
+    )
+
+
+def sections(
+    text: str, start: int, end: int, headings: Iterable[Heading], first_index: int = 0
+) -> tuple[Section, ...]:
+    """The outline of `text[start:end]`: what stands before the first heading, then each heading's section.
+
+    Headings inside quotes and list items make no section. Indices count from `first_index`.
+    """
+    outline = [heading for heading in headings if not heading.nested]
+    found: list[Section] = []
+    first = outline[0].start if outline else end
+    if text[start:first].strip():
+        found.append(Section(first_index, None, 0, "", (), start, start, first))
+    open_sections: list[Section] = []
+    for position, heading in enumerate(outline):
+        while open_sections and open_sections[-1].level >= heading.level:
+            open_sections.pop()
+        parent = open_sections[-1] if open_sections else None
+        stop = outline[position + 1].start if position + 1 < len(outline) else end
+        section = Section(
+            index=first_index + len(found),
+            parent=parent.index if parent else None,
+            level=heading.level,
+            title=heading.text,
+            header_path=(*(parent.header_path if parent else ()), heading.text),
+            start=heading.start,
+            body_start=_next_line(text, heading.end),
+            end=stop,
+        )
+        found.append(section)
+        open_sections.append(section)
+    return tuple(found)
+
+
+def _next_line(text: str, position: int) -> int:
+    if text[position : position + 2] == "\r\n":
+        return position + 2
+    return min(position + 1, len(text))
+
+
+def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str, str]) -> Heading:
+    content, line = text[raw.content_start : raw.content_end], lines.at(raw.start)
+    if text[raw.start : raw.end].lstrip(" \t").startswith("#"):
+        content = CLOSING_HASHES.sub("", content.strip(" \t"))
+    elif "\n" in content or "\r" in content:
+        content = (CONTINUED_QUOTE if raw.nested else CONTINUED).sub(" ", content)
+    return Heading(
+        raw.level, plain(content, definitions), raw.start, raw.end, lines.at(raw.start), raw.nested
+    )
+
+
+def _title(path: str, declared: JsonValue, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
+    """The property `title`, else a heading of level 1 that the body begins with, else the file name."""
+    if isinstance(declared, str) and declared.strip():
+        return declared.strip()
+    first = next((heading for heading in headings if not heading.nested), None)
+    if first and first.level == 1 and first.text and not text[body_start : first.start].strip():
+        return first.text
+    return stem(path)
+
+
+def stem(path: str) -> str:
+    """The file name without folder and extension."""
+    name = PurePosixPath(doc_id_of(path)).name
+    return name if path != doc_id_of(path) else PurePosixPath(path).stem
+
+
+def _language(values: Mapping[str, JsonValue]) -> str:
+    """The language that the note itself declares, as written ("" for none)."""
+    for key in ("lang", "language"):
+        value = values.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""
+
+
+def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """First spelling kept, order of appearance; tags differ only if they do without case."""
+    found: dict[str, str] = {}
+    for tag in tags:
+        found.setdefault(tag.casefold(), tag)
+    return tuple(found.values())

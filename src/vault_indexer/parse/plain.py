@@ -1,0 +1,198 @@
+"""The text that a reader sees: inline content with its markup removed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from html import unescape
+from types import MappingProxyType
+from typing import NamedTuple
+
+from vault_indexer.parse.inline import InlineScan, Span, SpanKind
+
+MARKUP = re.compile(r"[*_~=`\[\]<>\\&%\r\n]")
+DELIMITERS = re.compile(r"\*+|_+|~~|==|%%")
+ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
+ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+MAX_RUNS = 1000
+NO_DEFINITIONS: Mapping[str, str] = MappingProxyType({})
+
+
+class _Run(NamedTuple):
+    char: str
+    start: int
+    length: int
+    opens: bool
+    closes: bool
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def plain(text: str, definitions: Mapping[str, str] = NO_DEFINITIONS) -> str:
+    """Removes emphasis, code ticks, links (their text stays), tags of HTML, comments and escapes."""
+    if not MARKUP.search(text):
+        return text.strip(" \t")
+    text = COMMENT.sub("", text)
+    edits, atoms = _edits(text, definitions)
+    edits += _emphasis(text, atoms)
+    edits.sort()
+    parts: list[str] = []
+    position = 0
+    for edit in edits:
+        if edit.start < position:
+            continue
+        parts += (unescape_entities(text[position : edit.start]), edit.text)
+        position = edit.end
+    parts.append(unescape_entities(text[position:]))
+    return "".join(parts).strip(" \t\r\n")
+
+
+def wikilink_parts(source: str) -> tuple[str, str, str | None]:
+    """Target, subpath and display of the inside of a wikilink; `\\|` (in tables) is a `|` too."""
+    path, bar, display = source.partition("|")
+    if bar and path.endswith("\\"):
+        path = path[:-1]
+    target, _, subpath = path.partition("#")
+    return target.strip(), subpath.strip(), display.strip() if bar else None
+
+
+def wikilink_text(source: str) -> str:
+    """What a reader sees of a wikilink: its display text, else where it points."""
+    target, subpath, display = wikilink_parts(source)
+    if display:
+        return display
+    return " > ".join(part for part in (target, *subpath.split("#")) if part)
+
+
+def unescape_entities(text: str) -> str:
+    """Decodes the entities that CommonMark knows: with their semicolon."""
+    if "&" not in text:
+        return text
+    return ENTITY.sub(lambda match: unescape(match[0]), text)
+
+
+def unescape_destination(text: str) -> str:
+    """A link destination as meant: backslash escapes and entities undone."""
+    if "\\" in text:
+        text = ESCAPABLE.sub(r"\1", text)
+    return unescape_entities(text)
+
+
+def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[_Edit], list[tuple[int, int]]]:
+    """What is cut or replaced, and the stretches in which no emphasis can stand."""
+    edits: list[_Edit] = []
+    atoms: list[tuple[int, int]] = []
+    for span in InlineScan(text, 0, len(text), definitions).spans():
+        match span.kind:
+            case SpanKind.LINK | SpanKind.IMAGE:
+                edits += (_Edit(span.start, span.inner_start, ""), _Edit(span.inner_end, span.end, ""))
+                atoms.append((span.inner_end, span.end))
+            case SpanKind.TAG:
+                atoms.append((span.start, span.end))
+            case SpanKind.MATH:
+                edits.append(_Edit(span.start, span.end, text[span.start : span.end]))
+                atoms.append((span.start, span.end))
+            case _:
+                edits.append(_Edit(span.start, span.end, _shown(text, span)))
+                atoms.append((span.start, span.end))
+    return edits, sorted(atoms)
+
+
+def _shown(text: str, span: Span) -> str:
+    inner = text[span.inner_start : span.inner_end]
+    if span.kind in (SpanKind.WIKILINK, SpanKind.EMBED):
+        return wikilink_text(inner)
+    if span.kind is SpanKind.CODE:
+        inner = inner.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
+        if inner[0] == inner[-1] == " " and inner.strip(" "):
+            inner = inner[1:-1]
+    return inner
+
+
+def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[_Edit]:
+    """The delimiters that CommonMark's rules pair (`~~` and `==` as pairs of their own kind)."""
+    edits: list[_Edit] = []
+    open_runs: list[list[int]] = []  # [index into runs, characters left]
+    runs = _runs(text, atoms)
+    if len(runs) > MAX_RUNS:  # pairing is quadratic at worst; no heading has that many
+        return []
+    for index, run in enumerate(runs):
+        left = run.length
+        if run.closes:
+            left = _close_with(runs, index, open_runs, edits)
+        if left and run.opens:
+            open_runs.append([index, left])
+    return edits
+
+
+def _close_with(runs: list[_Run], index: int, open_runs: list[list[int]], edits: list[_Edit]) -> int:
+    """Pairs a closing run with the openers before it; returns how many of its characters are left."""
+    closer = runs[index]
+    left = closer.length
+    while left:
+        found = next(
+            (at for at in range(len(open_runs) - 1, -1, -1) if _pairs(runs[open_runs[at][0]], closer)), None
+        )
+        if found is None:
+            break
+        opener_index, available = open_runs[found]
+        opener = runs[opener_index]
+        used = 2 if left >= 2 and available >= 2 else 1
+        edits.append(_Edit(opener.start + available - used, opener.start + available, ""))
+        start = closer.start + closer.length - left
+        edits.append(_Edit(start, start + used, ""))
+        left -= used
+        del open_runs[found + 1 :]
+        if available > used:
+            open_runs[found][1] = available - used
+        else:
+            open_runs.pop()
+    return left
+
+
+def _pairs(opener: _Run, closer: _Run) -> bool:
+    if opener.char != closer.char:
+        return False
+    # "Rule of three" of CommonMark, 9 and 10 of its rules for emphasis.
+    both = opener.closes or closer.opens
+    return not (
+        both
+        and (opener.length + closer.length) % 3 == 0
+        and (opener.length % 3 or closer.length % 3)
+        and opener.char in "*_"
+    )
+
+
+def _runs(text: str, atoms: list[tuple[int, int]]) -> list[_Run]:
+    runs = []
+    at = 0
+    for match in DELIMITERS.finditer(text):
+        while at < len(atoms) and atoms[at][1] <= match.start():
+            at += 1
+        if at < len(atoms) and atoms[at][0] <= match.start():
+            continue
+        before = text[match.start() - 1] if match.start() else " "
+        after = text[match.end()] if match.end() < len(text) else " "
+        runs.append(_run(match, before, after))
+    return runs
+
+
+def _run(match: re.Match[str], before: str, after: str) -> _Run:
+    space_before, space_after = before.isspace(), after.isspace()
+    mark_before, mark_after = _is_punctuation(before), _is_punctuation(after)
+    left = not space_after and (not mark_after or space_before or mark_before)
+    right = not space_before and (not mark_before or space_after or mark_after)
+    if match[0][0] == "_":
+        left, right = left and (not right or mark_before), right and (not left or mark_after)
+    return _Run(match[0][0], match.start(), len(match[0]), left, right)
+
+
+def _is_punctuation(char: str) -> bool:
+    return unicodedata.category(char)[0] in "PS"

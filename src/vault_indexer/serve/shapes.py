@@ -1,0 +1,232 @@
+"""The JSON that goes out, as types: one set for HTTP and for `--json`. Nothing is imported for them.
+
+These names are a contract with other programs: a key is added, never renamed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from vault_indexer.model import JsonValue
+
+
+class VectorJson(TypedDict):
+    """Rank and cosine among the chunks nearest in meaning."""
+
+    rank: int
+    score: float
+
+
+class KeywordJson(TypedDict):
+    """Rank and BM25F score, by word and by field."""
+
+    rank: int
+    score: float
+    terms: dict[str, float]
+    fields: dict[str, float]
+
+
+class GraphJson(TypedDict):
+    """Rank and weight among the neighbours of strong hits."""
+
+    rank: int
+    score: float
+    via: list[str]
+
+
+class WhyJson(TypedDict):
+    """Why a hit is there."""
+
+    vector: VectorJson | None
+    keyword: KeywordJson | None
+    graph: GraphJson | None
+    recency: float
+    fused: float
+    title: float
+
+
+class HitJson(TypedDict):
+    """One ranked chunk."""
+
+    path: str
+    title: str
+    header_path: str
+    chunk_id: str
+    chunk_index: int
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    score: float
+    snippet: str
+    marks: list[list[int]]
+    content: str
+    modified_time: str
+    tags: list[str]
+    aliases: list[str]
+    frontmatter: dict[str, JsonValue]
+    stale: bool
+    why: WhyJson
+
+
+class IndexStateJson(TypedDict):
+    """Which state of the vault an answer tells."""
+
+    generation: int
+    seq: int
+    pending: int
+
+
+class SearchJson(TypedDict):
+    """`search --json` and `GET /v1/search`."""
+
+    query: str
+    took_ms: float
+    index: IndexStateJson
+    results: list[HitJson]
+    notices: list[str]
+
+
+class OutgoingJson(TypedDict):
+    """A link as written and where it leads."""
+
+    kind: str
+    target: str
+    subpath: str
+    display: str | None
+    line: int
+    resolved: str | None
+
+
+class BacklinkJson(TypedDict):
+    """A link from another note."""
+
+    path: str
+    line: int
+    kind: str
+    subpath: str
+
+
+class LinksJson(TypedDict):
+    """`links --json` and `GET /v1/links`."""
+
+    path: str
+    outgoing: list[OutgoingJson]
+    backlinks: list[BacklinkJson]
+    unresolved: list[OutgoingJson]
+
+
+class RelatedNoteJson(TypedDict):
+    """A note near another one."""
+
+    path: str
+    title: str
+    score: float
+    similarity: float | None
+    links: list[str]
+
+
+class RelatedJson(TypedDict):
+    """`related --json` and `GET /v1/related`."""
+
+    note: str
+    results: list[RelatedNoteJson]
+
+
+class NoteJson(TypedDict):
+    """`GET /v1/note`: the file as it is now, if it is a note of the index."""
+
+    path: str
+    text: str
+    modified_time: str
+
+
+class SkippedJson(TypedDict):
+    """A file that is not in the index, and why."""
+
+    path: str
+    reason: str
+
+
+class RebuildJson(TypedDict):
+    """`rebuild --json` and `POST /v1/rebuild`."""
+
+    generation: int
+    notes: int
+    chunks: int
+    skipped: list[SkippedJson]
+    seconds: float
+    embedded: int
+    reused: int
+    reasons: list[str]
+
+
+class ProgressJson(TypedDict):
+    """How far a build is."""
+
+    stage: str
+    notes: int
+    total: int
+    chunks: int
+    seconds: float
+
+
+class ErrorJson(TypedDict):
+    """What went wrong: the class of the error, and one clear line."""
+
+    kind: str
+    message: str
+
+
+class RebuildRunJson(TypedDict):
+    """`GET /v1/rebuild`: the rebuild that runs or ran last."""
+
+    running: bool
+    progress: ProgressJson | None
+    report: RebuildJson | None
+    error: ErrorJson | None
+
+
+class DaemonJson(TypedDict):
+    """Whether a daemon keeps the index."""
+
+    running: bool
+    pid: int | None
+    url: str | None
+
+
+class StatusJson(TypedDict):
+    """`status --json` and `GET /v1/status`."""
+
+    vault: str
+    index_dir: str
+    state: str
+    generation: int
+    seq: int
+    pending: int
+    notes: int
+    chunks: int
+    links: int
+    unresolved: int
+    skipped: list[SkippedJson]
+    detail: str
+    watching: str
+    progress: ProgressJson | None
+    daemon: DaemonJson
+    manifest: dict[str, JsonValue]
+
+
+class ProblemJson(TypedDict):
+    """Something `verify` found."""
+
+    store: str
+    kind: str
+    detail: str
+
+
+class VerifyJson(TypedDict):
+    """`verify --json`."""
+
+    ok: bool
+    problems: list[ProblemJson]

@@ -1,0 +1,204 @@
+"""From the answers of the use cases to the JSON that goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.model import (
+    Hit,
+    LinksAnswer,
+    OutgoingLink,
+    Problem,
+    Progress,
+    RebuildReport,
+    RelatedNote,
+    SearchAnswer,
+    SkippedFile,
+    StatusReport,
+    Why,
+)
+from vault_indexer.serve.shapes import (
+    DaemonJson,
+    ErrorJson,
+    HitJson,
+    LinksJson,
+    OutgoingJson,
+    ProgressJson,
+    RebuildJson,
+    RelatedJson,
+    SearchJson,
+    SkippedJson,
+    StatusJson,
+    VerifyJson,
+    WhyJson,
+)
+
+NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
+
+
+def search_json(answer: SearchAnswer) -> SearchJson:
+    """One search."""
+    return {
+        "query": answer.query,
+        "took_ms": round(answer.took_ms, 2),
+        "index": {
+            "generation": answer.index.generation,
+            "seq": answer.index.seq,
+            "pending": answer.index.pending,
+        },
+        "results": [hit_json(hit) for hit in answer.results],
+        "notices": list(answer.notices),
+    }
+
+
+def hit_json(hit: Hit) -> HitJson:
+    """One hit."""
+    return {
+        "path": hit.path,
+        "title": hit.title,
+        "header_path": hit.header_path,
+        "chunk_id": hit.chunk_id,
+        "chunk_index": hit.chunk_index,
+        "start_pos": hit.start_pos,
+        "end_pos": hit.end_pos,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "score": round(min(1.0, max(0.0, hit.score)), 4),
+        "snippet": hit.snippet,
+        "marks": [list(mark) for mark in hit.marks],
+        "content": hit.content,
+        "modified_time": hit.modified_time,
+        "tags": list(hit.tags),
+        "aliases": list(hit.aliases),
+        "frontmatter": dict(hit.frontmatter),
+        "stale": hit.stale,
+        "why": _why_json(hit.why),
+    }
+
+
+def _why_json(why: Why) -> WhyJson:
+    vector, keyword, graph = why.vector, why.keyword, why.graph
+    return {
+        "vector": vector and {"rank": vector.rank, "score": round(vector.score, 4)},
+        "keyword": keyword
+        and {
+            "rank": keyword.rank,
+            "score": round(keyword.score, 3),
+            "terms": {term: round(share, 3) for term, share in keyword.terms.items()},
+            "fields": {name: round(share, 3) for name, share in keyword.fields.items()},
+        },
+        "graph": graph and {"rank": graph.rank, "score": round(graph.score, 4), "via": list(graph.via)},
+        "recency": round(why.recency, 3),
+        "fused": round(why.fused, 6),
+        "title": round(why.title, 3),
+    }
+
+
+def links_json(answer: LinksAnswer) -> LinksJson:
+    """All links of a note."""
+    return {
+        "path": answer.path,
+        "outgoing": [_outgoing_json(link) for link in answer.outgoing],
+        "backlinks": [
+            {"path": link.path, "line": link.line, "kind": link.kind, "subpath": link.subpath}
+            for link in answer.backlinks
+        ],
+        "unresolved": [_outgoing_json(link) for link in answer.unresolved],
+    }
+
+
+def _outgoing_json(link: OutgoingLink) -> OutgoingJson:
+    return {
+        "kind": link.kind,
+        "target": link.target,
+        "subpath": link.subpath,
+        "display": link.display,
+        "line": link.line,
+        "resolved": link.resolved,
+    }
+
+
+def related_json(note: str, answer: Sequence[RelatedNote]) -> RelatedJson:
+    """Notes near `note`, as it was asked for."""
+    return {
+        "note": note,
+        "results": [
+            {
+                "path": near.path,
+                "title": near.title,
+                "score": round(near.score, 4),
+                "similarity": None if near.similarity is None else round(near.similarity, 4),
+                "links": list(near.links),
+            }
+            for near in answer
+        ],
+    }
+
+
+def rebuild_json(report: RebuildReport) -> RebuildJson:
+    """What a rebuild did."""
+    return {
+        "generation": report.generation,
+        "notes": report.notes,
+        "chunks": report.chunks,
+        "skipped": _skipped_json(report.skipped),
+        "seconds": round(report.seconds, 2),
+        "embedded": report.embedded,
+        "reused": report.reused,
+        "reasons": list(report.reasons),
+    }
+
+
+def progress_json(progress: Progress) -> ProgressJson:
+    """How far a build is."""
+    return {
+        "stage": progress.stage,
+        "notes": progress.notes,
+        "total": progress.total,
+        "chunks": progress.chunks,
+        "seconds": round(progress.seconds, 2),
+    }
+
+
+def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
+    """The state of an index, and of the daemon that keeps it."""
+    return {
+        "vault": report.vault,
+        "index_dir": report.index_dir,
+        "state": report.state,
+        "generation": report.generation,
+        "seq": report.seq,
+        "pending": report.pending,
+        "notes": report.counts.notes,
+        "chunks": report.counts.chunks,
+        "links": report.counts.links,
+        "unresolved": report.counts.unresolved,
+        "skipped": _skipped_json(report.skipped),
+        "detail": report.detail,
+        "watching": report.watching,
+        "progress": report.progress and progress_json(report.progress),
+        "daemon": daemon,
+        "manifest": dict(report.manifest),
+    }
+
+
+def verify_json(problems: Sequence[Problem]) -> VerifyJson:
+    """What `verify` found."""
+    return {
+        "ok": not problems,
+        "problems": [
+            {"store": problem.store, "kind": problem.kind, "detail": problem.detail} for problem in problems
+        ],
+    }
+
+
+def error_json(error: VaultIndexerError) -> ErrorJson:
+    """An error meant for a person; `kind` is its class in snake_case without "Error"."""
+    name = type(error).__name__.removesuffix("Error")
+    kind = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
+    return {"kind": kind or "error", "message": str(error)}
+
+
+def _skipped_json(files: Sequence[SkippedFile]) -> list[SkippedJson]:
+    return [{"path": file.path, "reason": file.reason} for file in files]

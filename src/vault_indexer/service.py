@@ -1,0 +1,183 @@
+"""The use cases. Command line, HTTP, MCP and Python callers all come through here, and only here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from vault_indexer.errors import UsageError
+from vault_indexer.model import (
+    Backlink,
+    Hit,
+    IndexState,
+    LinkRow,
+    LinksAnswer,
+    OutgoingLink,
+    Problem,
+    Progress,
+    RebuildReport,
+    RelatedNote,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+    doc_id_of,
+)
+from vault_indexer.search.opened import OpenIndex
+from vault_indexer.search.related import related
+from vault_indexer.store.export import export_lines
+from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.vault.read import unchanged
+
+MAX_QUERY_BYTES = 4096
+MAX_LIMIT = 200
+
+
+class Keeper(Protocol):
+    """Who keeps the index in step with the vault: a daemon's loop, or this process for one command."""
+
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        ...
+
+    def opened(self) -> OpenIndex:
+        """The index in force. Raises IndexUnusableError while there is none (it says why)."""
+        ...
+
+    def pending(self) -> int:
+        """Changes seen but not yet in the index."""
+        ...
+
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know of the state: degraded, rebuilding, healed."""
+        ...
+
+    def wait_fresh(self, deadline_s: float) -> bool:
+        """Wait until all changes of the vault up to now are in; False if the deadline passed first."""
+        ...
+
+    def rebuild(self, report: Callable[[Progress], None], *, refit: bool) -> RebuildReport:
+        """Build the next generation and put it in force. Raises VaultIndexerError."""
+        ...
+
+    def status(self) -> StatusReport:
+        """The state of index and keeper."""
+        ...
+
+    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+        """Every disagreement between vault, catalog and derived indices; `repair` mends them."""
+        ...
+
+    def close(self) -> None:
+        """Stop keeping, end all processes, release the lock."""
+        ...
+
+
+class VaultService:
+    """All that can be asked of one vault's index. Thread-safe."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    def search(self, request: SearchRequest, *, fresh_deadline_s: float = 10.0) -> SearchAnswer:
+        """Ranked hits. Raises UsageError for a query that is empty or too long or a limit out of bounds."""
+        _check(request)
+        notices: list[str] = []
+        if request.fresh and not self._keeper.wait_fresh(fresh_deadline_s):
+            notices.append(f"some changes were not indexed within {fresh_deadline_s:g} s")
+        started = time.perf_counter()
+        opened = self._keeper.opened()
+        with opened.holder.lease() as snapshot:
+            hits = opened.searcher.search(snapshot, request)
+            results = self._marked_stale(snapshot, hits)
+            state = IndexState(snapshot.generation, snapshot.seq, self._keeper.pending())
+        took_ms = (time.perf_counter() - started) * 1000
+        notices.extend(self._keeper.notices())
+        return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
+
+    def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
+        """Notes near a note. Raises UsageError if there is no such note."""
+        opened = self._keeper.opened()
+        with opened.holder.lease() as snapshot:
+            return tuple(related(snapshot, _path_of(snapshot, note), opened.model, limit))
+
+    def links(self, note: str) -> LinksAnswer:
+        """All links of a note. Raises UsageError if there is no such note."""
+        with self._keeper.opened().holder.lease() as snapshot:
+            path = _path_of(snapshot, note)
+            outgoing = tuple(_outgoing(row) for row in snapshot.catalog.links_from(path))
+            return LinksAnswer(
+                path=path,
+                outgoing=outgoing,
+                backlinks=tuple(
+                    Backlink(row.source, row.line, row.kind, row.subpath)
+                    for row in snapshot.catalog.links_to(path)
+                    if row.source != path
+                ),
+                unresolved=tuple(link for link in outgoing if link.resolved is None),
+            )
+
+    def status(self) -> StatusReport:
+        """The state of the index and of what keeps it."""
+        return self._keeper.status()
+
+    def rebuild(self, report: Callable[[Progress], None], *, refit: bool = True) -> RebuildReport:
+        """Build the index anew beside the one in force, then switch."""
+        return self._keeper.rebuild(report, refit=refit)
+
+    def export(self) -> Iterator[str]:
+        """All that the index holds, as canonical JSON lines."""
+        with self._keeper.opened().holder.lease() as snapshot:
+            yield from export_lines(snapshot.catalog)
+
+    def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
+        """Every disagreement between vault, catalog and derived indices."""
+        return self._keeper.verify(repair=repair)
+
+    def close(self) -> None:
+        """End it all."""
+        self._keeper.close()
+
+    def _marked_stale(self, snapshot: Snapshot, hits: list[Hit]) -> tuple[Hit, ...]:
+        """A hit whose file has changed since it was indexed says so."""
+        stale: dict[str, bool] = {}
+        for path in {hit.path for hit in hits}:
+            known = snapshot.catalog.file(path)
+            stale[path] = known is None or not unchanged(self._keeper.vault, known)
+        return tuple(replace(hit, stale=True) if stale[hit.path] else hit for hit in hits)
+
+
+def _check(request: SearchRequest) -> None:
+    if not request.query.strip():
+        raise UsageError("the query is empty: give at least one word")
+    size = len(request.query.encode("utf-8", "replace"))
+    if size > MAX_QUERY_BYTES:
+        raise UsageError(f"the query has {size} bytes: at most {MAX_QUERY_BYTES} are allowed")
+    if not 0 <= request.limit <= MAX_LIMIT:
+        raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")
+
+
+def _path_of(snapshot: Snapshot, note: str) -> str:
+    """A note by its vault path, with or without `.md`, or by its name if that is unique."""
+    wanted = note.strip().removeprefix("./")
+    for path in (wanted, f"{wanted}.md"):
+        if snapshot.catalog.note(path):
+            return path
+    folded = doc_id_of(wanted).casefold()
+    matches = [
+        row.path
+        for row in snapshot.catalog.all_notes()
+        if doc_id_of(row.path).casefold() == folded or doc_id_of(row.path).casefold().endswith(f"/{folded}")
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
+    raise UsageError(f"no such note in the index: {note!r}")
+
+
+def _outgoing(row: LinkRow) -> OutgoingLink:
+    return OutgoingLink(row.kind, row.target, row.subpath, row.display, row.line, row.resolved)

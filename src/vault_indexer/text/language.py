@@ -1,0 +1,106 @@
+"""Which language a text is written in: by its script, and where many share one, by its function words.
+
+Small on purpose: no model file and nothing to import, about 0.1 ms a note. Function words tell languages of
+prose apart about as well as trigrams do, and say nothing about code, where silence is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from functools import cache
+
+from vault_indexer.text.fold import normalize
+from vault_indexer.text.language_signs import FUNCTION_WORDS, LETTERS
+
+_SAMPLE = 2_000
+_LEAST_SHARE = 0.08
+"""Of the words, those that must be function words of the language (prose has 0.3 to 0.5)."""
+
+_LETTER_WORTH = 0.25
+
+_SCRIPTS = {
+    "ja": re.compile("[\u3041-\u30fa\uff66-\uff9f]"),
+    "ko": re.compile("[\u1100-\u11ff\uac00-\ud7a3]"),
+    "zh": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
+    "th": re.compile("[\u0e01-\u0e3a]"),
+    "el": re.compile("[\u0370-\u03ff]"),
+    "he": re.compile("[\u05d0-\u05ea]"),
+    "hy": re.compile("[\u0531-\u058f]"),
+    "ta": re.compile("[\u0b80-\u0bff]"),
+}
+"""Scripts that name a language by themselves; Japanese before Chinese, since it uses its characters too."""
+
+_WORDS = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*[\u0300-\u036f\u0900-\u094f\w]*")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\{\{.*?\}\}", re.DOTALL)
+
+
+def detect(text: str, among: Collection[str] = ()) -> str:
+    """ISO 639-1 code of the text's language, or "" where it cannot be told. Looks at its beginning only.
+
+    With `among`, one of these or "": a short query needs the help.
+    """
+    prose = _NOT_PROSE.sub(" ", text[: 2 * _SAMPLE])[:_SAMPLE]
+    letters = sum(map(str.isalpha, prose))
+    by_script = "" if prose.isascii() else _by_script(prose, letters)
+    if by_script:
+        return by_script if not among or by_script in among else ""
+    return _by_function_words(prose, among)
+
+
+def _by_script(prose: str, letters: int) -> str:
+    kana = len(_SCRIPTS["ja"].findall(prose))
+    for code, pattern in _SCRIPTS.items():
+        found = len(pattern.findall(prose))
+        if code == "ja":
+            found += 3 * kana  # a kana weighs more than the ideographs around it
+            if kana * 10 < letters:
+                continue
+        # A character of these scripts says as much as a few letters.
+        if found * (3 if code in ("ja", "ko", "zh") else 2) >= max(letters, 1):
+            return code
+    return ""
+
+
+def _by_function_words(prose: str, among: Collection[str]) -> str:
+    words = [normalize(word) for word in _WORDS.findall(prose)]
+    votes: defaultdict[str, float] = defaultdict(float)
+    function_words, letters = _signs()
+    for word in words:
+        for code, worth in function_words.get(word, ()):
+            votes[code] += worth
+    if not prose.isascii():
+        for letter in _BEYOND_ASCII.findall(prose):
+            for code, worth in letters.get(letter, ()):
+                votes[code] += worth * _LETTER_WORTH
+    ranked = [(code, count) for code, count in votes.items() if not among or code in among]
+    if not ranked:
+        return ""
+    ranked.sort(key=lambda vote: (-vote[1], vote[0]))
+    code, most = ranked[0]
+    clear = len(ranked) == 1 or most > ranked[1][1] * 1.05
+    return code if clear and most >= _LEAST_SHARE * len(words) else ""
+
+
+_Votes = dict[str, tuple[tuple[str, float], ...]]
+
+
+@cache
+def _signs() -> tuple[_Votes, _Votes]:
+    """Function words and letters, each with its languages; the more of them, the less it says."""
+    words = [
+        (code, word) for code, *found in map(str.split, FUNCTION_WORDS.split("\n")[1:-1]) for word in found
+    ]
+    letters = [
+        (code, letter) for code, found in map(str.split, LETTERS.split("\n")[1:-1]) for letter in found
+    ]
+    return _votes(words), _votes(letters)
+
+
+def _votes(signs: Iterable[tuple[str, str]]) -> _Votes:
+    owners: dict[str, list[str]] = {}
+    for code, sign in signs:
+        owners.setdefault(sign, []).append(code)
+    return {sign: tuple((code, len(codes) ** -0.5) for code in codes) for sign, codes in owners.items()}

@@ -1,0 +1,121 @@
+"""Text to index terms.
+
+Each word gives its normalized form, as written. Where they differ it also gives, behind `VARIANT_MARK`, what
+else the word should be found by: its folded stem, the parts of camelCase, a version's beginnings. A compound
+(`snake_case`, `src/main.rs`, `TS-999`) gives the whole and each part. Scripts without spaces give overlapping
+pairs of characters, and the last character of each run alone (so that every single character begins a term).
+Nothing is dropped for being frequent. Terms come without positions, so their order says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain, pairwise, repeat
+from unicodedata import normalize as unicode_form
+
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.scripts import CLUSTER_MARKS, MARKS, SPACELESS
+from vault_indexer.text.stem import stem
+from vault_indexer.text.terms import VARIANT_MARK
+
+ANALYZER = "terms-1"
+"""Names what `analyze` does, for the manifest: another value means another index."""
+
+LONGEST_TERM = 64
+
+_LETTER = rf"[^\W{SPACELESS}{MARKS}]"
+_REST = rf"(?:{_LETTER}|[{MARKS}])"
+_SUFFIX = r"(?:\+\+|#(?!\w))?"
+WORD = re.compile(rf"{_LETTER}{_REST}*+(?:[-./:\\@'’&+#]{{1,2}}{_REST}++)*+{_SUFFIX}")
+RUN = re.compile(rf"[{SPACELESS}](?:[{SPACELESS}{MARKS}])*+")
+_ASCII_WORD = re.compile(rf"\w++(?:[-./:\\@'&+#]{{1,2}}\w++)*+{_SUFFIX}", re.ASCII)
+_CLUSTER = re.compile(rf".[{CLUSTER_MARKS}]*+", re.DOTALL)
+_PARTS = re.compile(r"[^-./:\\@'’&+#_]+")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z\x80-\U0010ffff])|[A-Z]?[a-z\x80-\U0010ffff]+|\d+")
+_VERSION = re.compile(r"v?(\d+(?:\.\d+)+)")
+
+
+def analyze(text: str, language: str) -> list[str]:
+    """Index terms of a text, one occurrence each; `language` is ISO 639-1, or "" for no stemming."""
+    if text.isascii():
+        words = _ASCII_WORD.findall(text)
+        return list(chain.from_iterable(map(word_terms, words, repeat(language))))
+    text = unicode_form("NFC", text)
+    terms = list(chain.from_iterable(map(word_terms, WORD.findall(text), repeat(language))))
+    for run in RUN.findall(text):
+        terms += run_terms(run)
+    return terms
+
+
+def run_terms(run: str) -> list[str]:
+    """Overlapping pairs of a run without spaces, and its last character."""
+    clusters = _CLUSTER.findall(normalize(run))
+    return [*map("".join, pairwise(clusters)), clusters[-1]]
+
+
+@lru_cache(maxsize=1 << 16)
+def word_terms(word: str, language: str) -> tuple[str, ...]:
+    """Index terms of one match of `WORD`, which may be a compound."""
+    whole = word.strip("_")  # emphasis
+    parts = _PARTS.findall(whole)
+    if len(parts) == 1 and parts[0] == whole:
+        return tuple(dict.fromkeys(_simple_terms(whole, language)))
+    if not parts:
+        return (word,)
+    terms = [normalize(whole)[:LONGEST_TERM], *_version_starts(word)]
+    for part in parts:
+        if len(part) > 1:
+            terms += _simple_terms(part, language)
+    return tuple(dict.fromkeys(terms))
+
+
+def compound_parts(word: str) -> list[str]:
+    """The parts by which a compound or camelCase word can be found, as written; none of a simple word."""
+    parts = _PARTS.findall(word)
+    if len(parts) > 1:
+        return [part for part in parts if len(part) > 1]
+    return _humps(word)
+
+
+def _simple_terms(word: str, language: str) -> Iterator[str]:
+    exact = normalize(word)[:LONGEST_TERM]
+    yield exact
+    for variant in concepts(exact, language):
+        if variant != exact:
+            yield VARIANT_MARK + variant
+    for hump in _humps(word):
+        part = normalize(hump)
+        yield VARIANT_MARK + part
+        for variant in concepts(part, language):
+            yield VARIANT_MARK + variant
+
+
+def concepts(exact: str, language: str) -> tuple[str, ...]:
+    """What a normalized word stands for: its folded stem, and the stem of its folded form if another."""
+    if not exact.isalpha() and exact.isascii():
+        return (exact,)
+    folded = fold(exact)
+    if folded == exact:
+        return (stem(exact, language),)
+    return tuple(dict.fromkeys((stem(exact, language), stem(folded, language), folded)))
+
+
+def _humps(word: str) -> list[str]:
+    """camelCase and letters beside digits, where a part is at least two characters."""
+    whole = word if word.isascii() else unicode_form("NFKC", word)
+    if whole.isdigit() or (whole.isalpha() and (whole.islower() or whole.isupper() or whole[1:].islower())):
+        return []
+    humps = _HUMPS.findall(whole)
+    return [hump for hump in humps if len(hump) > 1] if len(humps) > 1 else []
+
+
+def _version_starts(word: str) -> Iterator[str]:
+    """`1.2.3` and `1.2` of `v1.2.3`."""
+    version = _VERSION.fullmatch(word)
+    if version:
+        numbers = version[1].split(".")
+        first = len(numbers) if word[0] == "v" else len(numbers) - 1
+        for count in range(first, 1, -1):
+            yield VARIANT_MARK + ".".join(numbers[:count])

@@ -1,0 +1,207 @@
+"""A manifest says what built a generation; what differs from it starts a rebuild."""
+
+from __future__ import annotations
+
+import pytest
+import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_config
+from vault_indexer.config.manifest import differences
+from vault_indexer.errors import ManifestError
+from vault_indexer.ports import EmbeddingModel
+
+FIELDS = tuple(Manifest.model_fields)
+
+
+def manifest(**changed: object) -> Manifest:
+    made = Manifest(
+        spec_version=SPEC_VERSION,
+        embedding_model=EmbeddingModel("wordllama", "l2_supercat", 256),
+        parsers={"markdown": "1"},
+        chunking_config=chunking_config(Settings()),
+        analyzer="stem-1",
+        token_weights="idf-3f2a",
+    )
+    return made.model_copy(update=changed)
+
+
+def settings(**chunking: object) -> Settings:
+    return Settings.model_validate({"chunking": chunking})
+
+
+def test_the_file_of_a_default_generation() -> None:
+    assert manifest().to_toml() == (
+        "spec_version = 1\n"
+        'analyzer = "stem-1"\n'
+        'token_weights = "idf-3f2a"\n'
+        "\n"
+        "[embedding_model]\n"
+        'provider = "wordllama"\n'
+        'name = "l2_supercat"\n'
+        "dimension = 256\n"
+        "\n"
+        "[parsers]\n"
+        'markdown = "1"\n'
+        "\n"
+        "[chunking_config]\n"
+        "min_chunk_chars = 200\n"
+        "max_chunk_chars = 1500\n"
+        "overlap_chars = 50\n"
+        "include_parent_headers = true\n"
+        'strategy = "header_based"\n'
+    )
+
+
+def test_what_is_written_is_read_again() -> None:
+    assert Manifest.from_toml(manifest().to_toml()) == manifest()
+
+
+json_values = st.recursive(
+    st.booleans() | st.integers(-(2**53), 2**53) | st.text() | st.floats(-1e9, 1e9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    config=st.dictionaries(st.text(min_size=1), json_values, max_size=4),
+    parsers=st.dictionaries(st.text(min_size=1), st.text(), max_size=3),
+    model=st.builds(EmbeddingModel, st.text(), st.text(), st.integers(0, 9999)),
+)
+def test_any_manifest_survives_its_file(
+    config: dict[str, JsonValue], parsers: dict[str, str], model: EmbeddingModel
+) -> None:
+    made = manifest(chunking_config=config, parsers=parsers, embedding_model=model)
+    again = Manifest.from_toml(made.to_toml())
+    assert again == made
+    assert differences(made, again) == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_missing_field_is_named(field: str) -> None:
+    table = manifest().model_dump(mode="json")
+    del table[field]
+    with pytest.raises(ManifestError, match=rf"^manifest\.toml: {field} is missing$") as caught:
+        Manifest.from_toml(_toml(table))
+    assert caught.value.fields == (field,)
+
+
+@pytest.mark.parametrize("field", ["provider", "name", "dimension"])
+def test_a_missing_field_of_the_model_is_named(field: str) -> None:
+    table = manifest().model_dump(mode="json")
+    del table["embedding_model"][field]
+    with pytest.raises(ManifestError, match=f"embedding_model.{field} is missing"):
+        Manifest.from_toml(_toml(table))
+
+
+def test_odd_fields_are_named_all_at_once() -> None:
+    table = manifest().model_dump(mode="json") | {"spec_version": "1", "colour": "red"}
+    table["embedding_model"]["size"] = 3
+    with pytest.raises(ManifestError) as caught:
+        Manifest.from_toml(_toml(table))
+    assert set(caught.value.fields) == {"spec_version", "colour", "embedding_model.size"}
+    assert "spec_version is of the wrong type" in str(caught.value)
+    assert "colour is not known" in str(caught.value)
+
+
+@given(st.text())
+def test_no_text_raises_anything_else(text: str) -> None:
+    with pytest.raises(ManifestError):
+        Manifest.from_toml(text)
+
+
+@pytest.mark.parametrize("text", ["", "x = ", "a = 1979-05-27", f"a = {'[' * 450}", f"a = {'1' * 5000}"])
+def test_a_damaged_file_is_a_manifest_error(text: str) -> None:
+    with pytest.raises(ManifestError, match=r"^manifest\.toml: "):
+        Manifest.from_toml(text)
+
+
+def test_nothing_changed_makes_no_difference() -> None:
+    assert differences(manifest(), manifest()) == []
+
+
+def test_differences_are_told_by_field() -> None:
+    new = manifest(
+        spec_version=2,
+        embedding_model=EmbeddingModel("minilm", "all-MiniLM-L6-v2", 384),
+        parsers={"markdown": "2", "canvas": "1"},
+        chunking_config=chunking_config(settings(max_chunk_chars=900)),
+        analyzer="stem-2",
+    )
+    assert differences(manifest(), new) == [
+        "spec_version: 1 -> 2",
+        'embedding_model.provider: "wordllama" -> "minilm"',
+        'embedding_model.name: "l2_supercat" -> "all-MiniLM-L6-v2"',
+        "embedding_model.dimension: 256 -> 384",
+        'parsers.markdown: "1" -> "2"',
+        "chunking_config.max_chunk_chars: 1500 -> 900",
+        'analyzer: "stem-1" -> "stem-2"',
+        'parsers.canvas: none -> "1"',
+    ]
+
+
+def test_other_weights_are_no_difference_but_another_mode_is() -> None:
+    assert differences(manifest(), manifest(token_weights="idf-9999")) == []
+    assert differences(manifest(), manifest(token_weights="")) == ['token_weights: "idf" -> "none"']
+    assert differences(manifest(token_weights=""), manifest()) == ['token_weights: "none" -> "idf"']
+
+
+def test_a_strategy_without_options_keeps_only_its_name() -> None:
+    assert chunking_config(settings(strategy="none")) == {"strategy": "none"}
+
+
+def test_options_of_an_idle_strategy_change_nothing() -> None:
+    idle = chunking_config(settings(strategy="none", max_chunk_chars=900))
+    assert idle == chunking_config(settings(strategy="none"))
+
+
+def test_options_of_a_strategy_that_a_rule_or_note_uses_count() -> None:
+    rule = {"paths": ["*.txt"], "strategy": "word"}
+    by_rule = [chunking_config(settings(rules=[rule], word={"chunk_size": size})) for size in (100, 200)]
+    assert by_rule[0] != by_rule[1]
+    by_note = [chunking_config(settings(word={"chunk_size": size}), ["word"]) for size in (100, 200)]
+    assert by_note[0] != by_note[1]
+    idle = [chunking_config(settings(word={"chunk_size": size})) for size in (100, 200)]
+    assert idle[0] == idle[1]
+
+
+def test_a_manifest_with_rules_survives_its_file() -> None:
+    rules = [{"paths": ["*.txt"], "chunk_size": 100, "chunk_overlap": 10}]
+    made = manifest(chunking_config=chunking_config(settings(rules=rules)))
+    assert Manifest.from_toml(made.to_toml()) == made
+    assert any(
+        line.startswith("chunking_config.rules: none -> [{ ") for line in differences(manifest(), made)
+    )
+
+
+@pytest.mark.parametrize(
+    "chunking",
+    [
+        {"min_chunk_chars": 100},
+        {"max_chunk_chars": 900},
+        {"overlap_chars": 0},
+        {"include_parent_headers": False},
+        {"strategy": "none"},
+    ],
+)
+def test_what_decides_the_chunks_is_a_difference(chunking: dict[str, object]) -> None:
+    assert chunking_config(settings(**chunking)) != chunking_config(Settings())
+
+
+def test_unrelated_keys_change_nothing() -> None:
+    other = Settings.model_validate(
+        {
+            "search": {"limit": 5},
+            "watch": {"debounce_s": 1},
+            "server": {"port": 8000},
+            "index": {"workers": 1},
+        }
+    )
+    assert chunking_config(other) == chunking_config(Settings())
+
+
+def _toml(table: dict[str, JsonValue]) -> str:
+    return tomli_w.dumps(table)

@@ -1,0 +1,199 @@
+"""Option over environment over file over default; and where each value came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from config_sandbox import Sandbox
+
+from vault_indexer.config import Settings, config_files, load
+from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.values import toml_text
+
+LIMIT = "[search]\nlimit = {}\n"
+
+
+def test_without_any_source_the_defaults_are_in_force(sandbox: Sandbox) -> None:
+    loaded = sandbox.load()
+    assert loaded.settings == Settings()
+    assert dict(loaded.origins) == dict.fromkeys(SCHEMA, "default")
+    assert loaded.files == ()
+
+
+def test_without_a_vault_the_users_file_counts(sandbox: Sandbox) -> None:
+    sandbox.write(user=LIMIT.format(7))
+    loaded = load(None, config_file=None, environ=sandbox.environ, options={})
+    assert loaded.settings.search.limit == 7
+    assert loaded.vault is None
+
+
+def test_each_source_wins_over_the_weaker_ones(sandbox: Sandbox) -> None:
+    sandbox.write(user=LIMIT.format(2))
+    assert _limit(sandbox) == (2, f"file {sandbox.user_file}")
+    sandbox.write(vault=LIMIT.format(3))
+    assert _limit(sandbox) == (3, f"file {sandbox.vault_file}")
+    variable = {"INDEXER_SEARCH_LIMIT": "4"}
+    assert _limit(sandbox, variable) == (4, "environment INDEXER_SEARCH_LIMIT")
+    assert _limit(sandbox, variable, {"search.limit": "5"}) == (5, "option --limit")
+
+
+def _limit(
+    sandbox: Sandbox, env: dict[str, str] | None = None, options: dict[str, str] | None = None
+) -> tuple[int, str]:
+    loaded = sandbox.load(env=env, options=options)
+    return loaded.settings.search.limit, loaded.origins["search.limit"]
+
+
+def test_the_files_of_user_and_vault_merge_key_by_key(sandbox: Sandbox) -> None:
+    sandbox.write(
+        user="[search]\nlimit = 2\nrrf_k = 30\n[search.weights]\ngraph = 0\n",
+        vault="[search]\nlimit = 3\n[search.weights]\nvector = 2\n",
+    )
+    loaded = sandbox.load()
+    search = loaded.settings.search
+    assert (search.limit, search.rrf_k, search.weights.graph, search.weights.vector) == (3, 30, 0, 2)
+    assert loaded.files == (sandbox.user_file, sandbox.vault_file)
+
+
+def test_a_list_is_replaced_whole(sandbox: Sandbox) -> None:
+    sandbox.write(user='[files]\nexclude = ["a", "b"]', vault='[files]\nexclude = ["c"]')
+    assert sandbox.load().settings.files.exclude == ("c",)
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_a_named_file_stands_alone(sandbox: Sandbox, tmp_path: Path, by_variable: bool) -> None:
+    sandbox.write(user="[search]\nrrf_k = 30", vault="[search]\nrrf_k = 31")
+    named = tmp_path / "named.toml"
+    named.write_text(LIMIT.format(9))
+    loaded = (
+        sandbox.load(env={"INDEXER_CONFIG": str(named)}) if by_variable else sandbox.load(config_file=named)
+    )
+    assert loaded.files == (named,)
+    assert (loaded.settings.search.limit, loaded.settings.search.rrf_k) == (9, 60)
+
+
+def test_the_option_that_names_a_file_wins_over_the_variable(sandbox: Sandbox, tmp_path: Path) -> None:
+    named = tmp_path / "named.toml"
+    named.write_text(LIMIT.format(9))
+    loaded = sandbox.load(config_file=named, env={"INDEXER_CONFIG": str(tmp_path / "absent.toml")})
+    assert loaded.files == (named,)
+
+
+def test_the_vault_may_come_from_its_variable(sandbox: Sandbox) -> None:
+    sandbox.write(vault=LIMIT.format(8))
+    environ = sandbox.environ | {"INDEXER_VAULT": str(sandbox.vault)}
+    loaded = load(None, config_file=None, environ=environ, options={})
+    assert (loaded.vault, loaded.settings.search.limit) == (sandbox.vault, 8)
+
+
+def test_the_files_to_watch_are_told_before_they_exist(sandbox: Sandbox) -> None:
+    files = config_files(sandbox.vault, None, sandbox.environ)
+    assert [file.path for file in files] == [sandbox.user_file, sandbox.vault_file]
+    assert [file.trusted for file in files] == [True, False]
+
+
+@pytest.mark.parametrize("name", SCHEMA)
+def test_every_key_has_a_variable_that_sets_it(sandbox: Sandbox, name: str) -> None:
+    key = SCHEMA[name]
+    text = toml_text(key.default) if key.is_list else str(key.default or "")
+    if text:
+        loaded = sandbox.load(env={key.variable: text})
+        assert loaded.origins[name] == f"environment {key.variable}"
+
+
+def test_the_variables_of_all_keys_differ() -> None:
+    assert len({key.variable for key in SCHEMA.values()}) == len(SCHEMA)
+
+
+def test_variables_with_names_of_their_own(sandbox: Sandbox, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    loaded = sandbox.load(env={"INDEXER_CHUNKER": "none", "INDEXER_INDEX_DIR": str(folder)})
+    assert loaded.settings.chunking.strategy == "none"
+    assert loaded.settings.index.dir == folder
+    assert loaded.origins["chunking.strategy"] == "environment INDEXER_CHUNKER"
+
+
+def test_the_long_name_wins_over_the_short_one(sandbox: Sandbox) -> None:
+    env = {"INDEXER_CHUNKER": "none", "INDEXER_CHUNKING_STRATEGY": "header_based"}
+    assert sandbox.load(env=env).settings.chunking.strategy == "header_based"
+
+
+def test_an_empty_variable_counts_as_not_set(sandbox: Sandbox) -> None:
+    env = {"INDEXER_SEARCH_LIMIT": "", "INDEXER_CONFIG": "", "INDEXER_VAULT": "", "INDEXER_ANYTHING": ""}
+    assert sandbox.load(env=env).origins["search.limit"] == "default"
+
+
+def test_texts_are_read_as_their_keys_type(sandbox: Sandbox) -> None:
+    loaded = sandbox.load(
+        env={"INDEXER_SEARCH_RECENCY_ENABLED": "false", "INDEXER_SEARCH_WEIGHTS_VECTOR": "2.5"},
+        options={"files.exclude": '["a", "b"]', "watch.debounce_s": "1"},
+    )
+    settings = loaded.settings
+    assert settings.search.recency.enabled is False
+    assert settings.search.weights.vector == 2.5
+    assert settings.files.exclude == ("a", "b")
+    assert settings.watch.debounce_s == 1.0
+
+
+def test_options_may_come_typed_and_none_means_not_used(sandbox: Sandbox, tmp_path: Path) -> None:
+    loaded = sandbox.load(
+        options={
+            "search.limit": 6,
+            "files.include": ["*.md"],
+            "index.dir": tmp_path,
+            "server.port": None,
+        }
+    )
+    assert (loaded.settings.search.limit, loaded.settings.files.include) == (6, ("*.md",))
+    assert (loaded.settings.index.dir, loaded.origins["index.dir"]) == (tmp_path, "option --index-dir")
+    assert loaded.origins["server.port"] == "default"
+
+
+def test_a_relative_folder_starts_at_its_file(sandbox: Sandbox) -> None:
+    sandbox.write(user='[index]\ndir = "indices/mine"')
+    assert sandbox.load().settings.index.dir == sandbox.user_file.parent / "indices/mine"
+
+
+def test_a_relative_folder_of_an_option_starts_at_the_working_directory(sandbox: Sandbox) -> None:
+    assert sandbox.load(options={"index.dir": "here"}).settings.index.dir == Path.cwd() / "here"
+
+
+def test_a_home_folder_is_resolved(sandbox: Sandbox) -> None:
+    assert sandbox.load(options={"index.dir": "~/here"}).settings.index.dir == Path.home() / "here"
+
+
+def test_an_empty_folder_means_the_default(sandbox: Sandbox) -> None:
+    sandbox.write(user='[index]\ndir = ""')
+    assert sandbox.load().settings.index.dir is None
+
+
+def test_a_byte_order_mark_and_windows_newlines_are_no_mistake(sandbox: Sandbox) -> None:
+    sandbox.write(vault=b"\xef\xbb\xbf[search]\r\nlimit = 3\r\n")
+    assert sandbox.load().settings.search.limit == 3
+
+
+def test_the_variable_that_holds_the_api_key_may_have_our_prefix(sandbox: Sandbox) -> None:
+    sandbox.write(user='[embedding]\napi_key_env = "INDEXER_MY_KEY"')
+    assert sandbox.load(env={"INDEXER_MY_KEY": "s3cret"}).settings.embedding.api_key_env == "INDEXER_MY_KEY"
+
+
+def test_defaults_of_sizes_give_way_to_a_small_maximum(sandbox: Sandbox) -> None:
+    sandbox.write(vault="[chunking]\nmax_chunk_chars = 100")
+    loaded = sandbox.load()
+    chunking = loaded.settings.chunking
+    assert (chunking.min_chunk_chars, chunking.max_chunk_chars, chunking.overlap_chars) == (100, 100, 50)
+    assert loaded.origins["chunking.min_chunk_chars"] == "default"
+
+
+def test_options_of_the_chosen_strategy_may_stand_flat(sandbox: Sandbox) -> None:
+    sandbox.write(vault='[chunking]\nstrategy = "token"\nmax_tokens = 100')
+    loaded = sandbox.load()
+    assert loaded.settings.chunking.token.max_tokens == 100
+    assert loaded.origins["chunking.token.max_tokens"] == f"file {sandbox.vault_file}"
+
+
+def test_a_chunk_size_alone_means_words(sandbox: Sandbox) -> None:
+    sandbox.write(vault="[chunking]\nchunk_size = 100")
+    chunking = sandbox.load().settings.chunking
+    assert (chunking.strategy, chunking.word.chunk_size) == ("word", 100)

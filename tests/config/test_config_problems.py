@@ -1,0 +1,299 @@
+"""Every mistake is told, all at once, in words: where, which key, what stands there, what may."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from config_sandbox import Sandbox
+
+from vault_indexer.errors import ConfigError
+
+JARGON = ("pydantic", "http", "type=", "Input should", "validation", "Traceback", "int_parsing", "Literal[")
+
+
+def only(sandbox: Sandbox, text: str) -> tuple[str, str, str]:
+    """Key, value and allowed of the single mistake of a vault's file."""
+    sandbox.write(vault=text)
+    (problem,) = sandbox.problems()
+    assert problem.source == f"file {sandbox.vault_file}"
+    assert not any(word in str(problem) for word in JARGON)
+    return problem.key, problem.value, problem.allowed
+
+
+def test_three_mistakes_give_three_problems(sandbox: Sandbox) -> None:
+    sandbox.write(vault='[search]\nlimit = 0\nlimmit = 3\n[watch]\nmode = "push"\n')
+    problems = sandbox.problems()
+    assert [(problem.key, problem.value, problem.allowed) for problem in problems] == [
+        ("search.limit", "0", "a whole number from 1 to 200"),
+        ("search.limmit", "3", "unknown key; did you mean search.limit?"),
+        ("watch.mode", '"push"', "one of: auto, native, poll"),
+    ]
+
+
+def test_mistakes_of_all_sources_are_told_together(sandbox: Sandbox) -> None:
+    sandbox.write(user="[search]\nlimit = 0", vault="[search]\nrrf_k = 0")
+    problems = sandbox.problems(env={"INDEXER_WATCH_MODE": "pol"}, options={"watch.poll_s": "soon"})
+    assert [(problem.source, problem.key) for problem in problems] == [
+        (f"file {sandbox.user_file}", "search.limit"),
+        (f"file {sandbox.vault_file}", "search.rrf_k"),
+        ("environment INDEXER_WATCH_MODE", "watch.mode"),
+        ("option --poll-s", "watch.poll_s"),
+    ]
+
+
+def test_a_mistake_is_told_although_a_stronger_source_is_right(sandbox: Sandbox) -> None:
+    sandbox.write(vault="[search]\nlimit = 0")
+    assert [problem.key for problem in sandbox.problems(options={"search.limit": "5"})] == ["search.limit"]
+
+
+def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
+    sandbox.write(vault="[search]\nlimit = 0\nrrf_k = 0")
+    with pytest.raises(ConfigError) as caught:
+        sandbox.load()
+    assert str(caught.value).splitlines() == [
+        f"file {sandbox.vault_file}: search.limit = 0: a whole number from 1 to 200",
+        f"file {sandbox.vault_file}: search.rrf_k = 0: a whole number from 1 to 1000",
+    ]
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[serach]\nlimit = 1", ("serach", "", "unknown key; did you mean search?")),
+        ("limit = 5", ("limit", "5", "unknown key; did you mean search.limit?")),
+        ("zebra = 5", ("zebra", "5", "unknown key")),
+        ("search = 5", ("search", "5", "a table: [search] in a line of its own, its keys below")),
+        (
+            '"search.limit" = 5',
+            ('"search.limit"', "", "unknown key; did you mean search.limit without quotes?"),
+        ),
+        ('search.limit = "5"', ("search.limit", '"5"', "a whole number from 1 to 200")),
+        ("search.limit = true", ("search.limit", "true", "a whole number from 1 to 200")),
+        ("search.limit = 5.0", ("search.limit", "5.0", "a whole number from 1 to 200")),
+        ("search.limit = { a = 1 }", ("search.limit", "{ a = 1 }", "a whole number from 1 to 200")),
+        ("search.limit = 1979-05-27", ("search.limit", "1979-05-27", "a whole number from 1 to 200")),
+        ("search.recency.enabled = 1", ("search.recency.enabled", "1", "true or false")),
+        ("watch.debounce_s = nan", ("watch.debounce_s", "nan", "a number from 0.05 to 60")),
+        ("watch.debounce_s = inf", ("watch.debounce_s", "inf", "a number from 0.05 to 60")),
+        (
+            'files.include = "*.md"',
+            ("files.include", '"*.md"', "a list; each a glob pattern, as in .gitignore"),
+        ),
+        ('files.include = ["a", 2]', ("files.include[1]", "2", "a glob pattern, as in .gitignore")),
+        (
+            "search.recency.tiers = [{ days = 0, boost = 1.5 }]",
+            ("search.recency.tiers[0].days", "0", "a number above 0 and at most 36500"),
+        ),
+        (
+            "search.recency.tiers = [{ boost = 1.5 }]",
+            ("search.recency.tiers[0].days", "", "is missing; a number above 0 and at most 36500"),
+        ),
+        (
+            "search.recency.tiers = [{ days = 1, boost = 1.5, bost = 1 }]",
+            ("search.recency.tiers[0].bost", "", "unknown key; did you mean boost?"),
+        ),
+        (
+            'chunking.strategy = "word"\nchunking.word.word_pattern = "["',
+            (
+                "chunking.word.word_pattern",
+                '"["',
+                "a regular expression: unterminated character set at position 0",
+            ),
+        ),
+        (
+            'chunking.rules = [{ paths = ["*"], strategy = "word", chunk_size = 0 }]',
+            ("chunking.rules[0].word.chunk_size", "0", "a whole number from 1 to 1000000"),
+        ),
+        (
+            'chunking.rules = [{ paths = ["*"], max_chunk_charz = 900 }]',
+            ("chunking.rules[0].max_chunk_charz", "", "unknown key; did you mean max_chunk_chars?"),
+        ),
+        (
+            'chunking.rules = [{ strategy = "none" }]',
+            ("chunking.rules[0].paths", "", "is missing; a list; each a text"),
+        ),
+        (
+            'chunking.rules = [{ paths = ["*"], rules = [] }]',
+            ("chunking.rules[0]", '{ paths = ["*"], rules = [] }', "a rule has no rules of its own"),
+        ),
+        (
+            'chunking.rules = [{ paths = ["*"], min_chunk_chars = 3000 }]',
+            (
+                "chunking.rules[0]",
+                "{ min_chunk_chars = 3000 }",
+                "min_chunk_chars must not exceed max_chunk_chars",
+            ),
+        ),
+        ('watch.mode = "Poll"', ("watch.mode", '"Poll"', "one of: auto, native, poll")),
+        (
+            "chunking.min_chunk_chars = 3000",
+            (
+                "chunking.min_chunk_chars",
+                "3000",
+                "min_chunk_chars must not exceed max_chunk_chars (chunking.max_chunk_chars is 1500)",
+            ),
+        ),
+    ],
+)
+def test_what_is_said_of_a_mistake(sandbox: Sandbox, text: str, expected: tuple[str, str, str]) -> None:
+    assert only(sandbox, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "allowed"),
+    [
+        ("[search]\nlimit = = 5", "line 2, column 9", "is not valid TOML: "),
+        ("[search]\nlimit = 5\nlimit = 6", "line 3, column 10", "is not valid TOML: "),
+        (f"x = {'[' * 500}{']' * 500}", "TOML", "is nested too deeply"),
+        (f"x = {'1' * 5000}", "TOML", "holds a value that cannot be read: "),
+    ],
+    ids=["syntax", "twice", "nested", "digits"],
+)
+def test_broken_toml_is_placed(sandbox: Sandbox, text: str, key: str, allowed: str) -> None:
+    told = only(sandbox, text)
+    assert told[0] == key
+    assert told[2].startswith(allowed)
+
+
+def test_a_file_that_is_not_utf8_is_placed(sandbox: Sandbox) -> None:
+    sandbox.write(vault=b"[search]\n# caf\xe9\nlimit = 5\n")
+    (problem,) = sandbox.problems()
+    assert (problem.key, problem.allowed) == ("line 2", "is not UTF-8 text (byte 14)")
+
+
+def test_values_that_contradict_each_other_are_told_where_they_were_set(sandbox: Sandbox) -> None:
+    sandbox.write(user="[chunking]\nmin_chunk_chars = 400", vault="[chunking]\nmax_chunk_chars = 300")
+    (problem,) = sandbox.problems()
+    assert problem.key == "chunking.min_chunk_chars"
+    assert problem.source == f"file {sandbox.user_file}"
+    assert "chunking.max_chunk_chars is 300" in problem.allowed
+
+
+def test_no_contradiction_is_told_of_a_value_that_is_wrong_itself(sandbox: Sandbox) -> None:
+    sandbox.write(vault='[chunking]\nmin_chunk_chars = 5000\nmax_chunk_chars = "big"')
+    assert [problem.key for problem in sandbox.problems()] == ["chunking.max_chunk_chars"]
+
+
+def test_a_named_file_must_exist(sandbox: Sandbox, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.toml"
+    (by_option,) = sandbox.problems(config_file=absent)
+    assert str(by_option) == f"option --config: {absent}: there is no such file"
+    (by_variable,) = sandbox.problems(env={"INDEXER_CONFIG": str(absent)})
+    assert str(by_variable) == f"environment INDEXER_CONFIG: {absent}: there is no such file"
+
+
+def test_a_folder_or_pipe_is_no_file(sandbox: Sandbox, tmp_path: Path) -> None:
+    (by_option,) = sandbox.problems(config_file=tmp_path)
+    assert by_option.allowed == "is not a file"
+    os.mkfifo(sandbox.vault_file)
+    (in_vault,) = sandbox.problems()
+    assert (in_vault.source, in_vault.allowed) == ("the vault's configuration", "is not a file")
+
+
+def test_a_dangling_link_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.vault_file.symlink_to(tmp_path / "gone")
+    (problem,) = sandbox.problems()
+    assert (problem.key, problem.allowed) == (str(sandbox.vault_file), "there is no such file")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")
+def test_an_unreadable_file_is_told(sandbox: Sandbox) -> None:
+    sandbox.write(user="[search]")
+    sandbox.user_file.chmod(0)
+    (problem,) = sandbox.problems()
+    assert (problem.key, problem.allowed) == (str(sandbox.user_file), "cannot be read: Permission denied")
+
+
+def test_a_link_in_a_circle_is_told(sandbox: Sandbox) -> None:
+    sandbox.vault_file.symlink_to(sandbox.vault_file)
+    (problem,) = sandbox.problems()
+    assert problem.key == str(sandbox.vault_file)
+    assert problem.allowed.startswith("cannot be read: ")
+
+
+def test_a_huge_file_is_not_read(sandbox: Sandbox) -> None:
+    sandbox.write(vault="# " + "x" * 300_000)
+    (problem,) = sandbox.problems()
+    assert problem.allowed == "is larger than 262144 bytes"
+
+
+def test_a_file_full_of_mistakes_is_cut_short(sandbox: Sandbox) -> None:
+    sandbox.write(vault="".join(f"zz{number} = 1\n" for number in range(5000)))
+    problems = sandbox.problems()
+    assert len(problems) == 101
+    assert problems[-1].allowed == "more than 100 mistakes, the rest is not shown"
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("INDEXER_SERCH_LIMIT", "unknown variable; did you mean INDEXER_SEARCH_LIMIT?"),
+        ("INDEXER_CONFG", "unknown variable; did you mean INDEXER_CONFIG?"),
+        ("INDEXER_XYZZY", "unknown variable"),
+    ],
+)
+def test_an_unknown_variable_is_a_mistake(sandbox: Sandbox, variable: str, told: str) -> None:
+    (problem,) = sandbox.problems(env={variable: "5"})
+    assert (problem.key, problem.value, problem.allowed) == (variable, "", told)
+
+
+def test_an_unknown_option_key_is_a_mistake(sandbox: Sandbox) -> None:
+    (problem,) = sandbox.problems(options={"search.limitt": "5"})
+    assert (problem.key, problem.allowed) == ("search.limitt", "unknown key; did you mean search.limit?")
+
+
+@pytest.mark.parametrize("text", ["", "abc", "5.5", "0", "201", "nan", "\udcff", "9" * 5000])
+def test_texts_that_are_no_limit(sandbox: Sandbox, text: str) -> None:
+    (problem,) = sandbox.problems(options={"search.limit": text})
+    assert problem.allowed == "a whole number from 1 to 200"
+
+
+@pytest.mark.parametrize("text", ["a, b", '["a"]\nother = 1', "[", '["a", 1]'])
+def test_texts_that_are_no_list(sandbox: Sandbox, text: str) -> None:
+    (problem,) = sandbox.problems(options={"files.exclude": text})
+    assert "a glob pattern" in problem.allowed
+
+
+def test_a_path_with_nul_is_a_mistake(sandbox: Sandbox) -> None:
+    (problem,) = sandbox.problems(options={"index.dir": "a\0b"})
+    assert (problem.key, problem.value) == ("index.dir", "a\\x00b")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("embedding.url", "ftp://host"),
+        ("embedding.url", "localhost:11434"),
+        ("server.allowed_origins", '["*"]'),
+        ("server.allowed_origins", '["http://localhost:3000/path"]'),
+        ("files.exclude", '[""]'),
+    ],
+)
+def test_texts_of_the_wrong_form(sandbox: Sandbox, key: str, value: str) -> None:
+    (problem,) = sandbox.problems(options={key: value})
+    assert problem.key.startswith(key)
+
+
+def test_no_secret_is_printed(sandbox: Sandbox) -> None:
+    sandbox.write(
+        user='[embedding]\napi_key_env = "sk-123-456"\napi_key = "sk-123-456"\nauth_token = "sk-123"'
+    )
+    problems = sandbox.problems(env={"INDEXER_API_KEY": "sk-123"})
+    assert len(problems) == 4
+    assert not any("sk-123" in str(problem) for problem in problems)
+
+
+def test_nothing_is_printed_that_a_terminal_obeys(sandbox: Sandbox) -> None:
+    sandbox.write(vault='"\\u001b[2J" = 1\n[chunking]\nstrategy = "\\u009b2J\\u202e\\n"')
+    problems = sandbox.problems()
+    assert len(problems) == 2
+    assert all(str(problem).isprintable() for problem in problems)
+
+
+def test_a_long_value_is_cut(sandbox: Sandbox) -> None:
+    sandbox.write(vault=f'[watch]\nmode = "{"x" * 10_000}"')
+    (problem,) = sandbox.problems()
+    assert len(problem.value) == 80

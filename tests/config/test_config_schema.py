@@ -1,0 +1,71 @@
+"""The schema says of every key what a person needs to set it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from vault_indexer.config.fields import Allowed
+from vault_indexer.config.schema import SCHEMA, describe, nearest
+
+
+@pytest.mark.parametrize("name", SCHEMA)
+def test_every_key_says_why_and_what_it_counts(name: str) -> None:
+    key = SCHEMA[name]
+    assert len(key.description) > 15
+    assert key.allowed
+    is_number = isinstance(key.default, int | float) and not isinstance(key.default, bool)
+    assert key.unit or not is_number
+
+
+@pytest.mark.parametrize("name", SCHEMA)
+def test_every_number_is_bounded_on_both_sides(name: str) -> None:
+    key = SCHEMA[name]
+    if "number" in key.allowed and not key.is_list:
+        assert " to " in key.allowed or " at most " in key.allowed
+
+
+class Pair(BaseModel):
+    left: int
+    right: Annotated[float, Field(gt=0)]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "words"),
+    [
+        (bool, "true or false"),
+        (int, "a whole number"),
+        (Annotated[int, Field(ge=1, le=5)], "a whole number from 1 to 5"),
+        (Annotated[float, Field(gt=0, lt=1)], "a number above 0 and below 1"),
+        (Annotated[int, Field(ge=3)], "a whole number at least 3"),
+        (str, "a text"),
+        (str | None, "a text"),
+        (Literal["a", "b"], "one of: a, b"),
+        (tuple[int, ...], "a list; each a whole number"),
+        (Annotated[str, Allowed("a colour")], "a colour"),
+        (tuple[Pair, ...], "a list; each a table with left (a whole number), right (a number above 0)"),
+    ],
+)
+def test_types_in_words(annotation: object, words: str) -> None:
+    assert describe(annotation) == words
+
+
+def test_a_type_without_words_is_our_own_mistake() -> None:
+    with pytest.raises(TypeError, match="bytes"):
+        describe(bytes)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("search.limmit", "search.limit"),
+        ("limit", "search.limit"),
+        ("chunking.debounce_s", "watch.debounce_s"),
+        ("zebra", ""),
+        ("x" * 1_000_000, ""),
+    ],
+)
+def test_the_nearest_key(name: str, near: str) -> None:
+    assert nearest(name, SCHEMA) == near

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import vault_indexer.providers as providers
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers import TokenWeights, WordLlamaEmbedder, embedder_for, is_same_model, model_for
+from vault_indexer.providers.choose import LLAMAINDEX_PROVIDERS
+
+WEIGHTS = TokenWeights.fit(WordLlamaEmbedder().count(["some text"]))
+
+# What a child process prints: the modules that searching with the default provider loaded.
+_DEFAULT_SEARCH = """
+import json, sys
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.providers import embedder_for, model_for
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args)) if event == "socket.connect" else None)
+embedder_for(EmbeddingSettings()).embed_query("boat")
+print(json.dumps({"modules": sorted(sys.modules), "opened": opened}))
+"""
+
+
+def test_every_provider_of_the_settings_is_known() -> None:
+    allowed = EmbeddingSettings.model_json_schema()["properties"]["provider"]["enum"]
+    assert sorted(allowed) == sorted([*LLAMAINDEX_PROVIDERS, "wordllama"])
+
+
+@pytest.mark.parametrize("token_weights", ["idf", "none"])
+def test_the_model_is_named_as_the_embedder_names_it(token_weights: str) -> None:
+    settings = EmbeddingSettings.model_validate({"token_weights": token_weights})
+    assert model_for(settings, weights=WEIGHTS) == embedder_for(settings, weights=WEIGHTS).model
+
+
+def test_an_index_without_the_configured_weights_is_not_current() -> None:
+    wanted = model_for(EmbeddingSettings())
+    assert not is_same_model(wanted, model_for(EmbeddingSettings(token_weights="none")))
+    assert not is_same_model(wanted, model_for(EmbeddingSettings(), weights=WEIGHTS))
+
+
+def test_an_unknown_dimension_agrees_with_any() -> None:
+    wanted = model_for(EmbeddingSettings(provider="ollama", model="nomic-embed-text"))
+    assert is_same_model(wanted, EmbeddingModel("ollama", "nomic-embed-text", 768))
+    assert not is_same_model(wanted, EmbeddingModel("ollama", "another", 768))
+    assert not is_same_model(EmbeddingModel("ollama", "x", 512), EmbeddingModel("ollama", "x", 768))
+
+
+@pytest.mark.parametrize(
+    ("provider", "key"),
+    [("openai", "embedding.model"), ("ollama", "embedding.model"), ("huggingface", "embedding.model")],
+)
+def test_a_missing_model_is_named(provider: str, key: str) -> None:
+    with pytest.raises(ProviderError, match=key):
+        embedder_for(EmbeddingSettings.model_validate({"provider": provider}))
+
+
+def test_nothing_is_sent_to_openai_unless_a_url_is_named() -> None:
+    with pytest.raises(ProviderError, match=r"embedding\.url is empty"):
+        embedder_for(EmbeddingSettings(provider="openai", model="text-embedding-3-small"))
+
+
+def test_the_default_loads_nothing_heavy_and_opens_no_socket() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _DEFAULT_SEARCH], capture_output=True, text=True, check=True, timeout=120
+    )
+    seen = json.loads(done.stdout)
+    heavy = {"llama_index", "torch", "transformers", "sentence_transformers", "wordllama", "openai", "httpx"}
+    assert heavy.isdisjoint(seen["modules"])
+    assert seen["opened"] == []
+    assert done.stderr == ""
+
+
+def test_public_names() -> None:
+    assert sorted(providers.__all__) == sorted(set(providers.__all__))
+    assert all(hasattr(providers, name) for name in providers.__all__)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+from openai_server import Answer, ModelServer
+
+from vault_indexer.config.llm import LlmSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.ports import Llm
+from vault_indexer.providers import llm_for
+from vault_indexer.providers.llm import LLM_PROVIDERS
+
+PACKAGES = {
+    "openai": "llama_index.llms.openai_like",
+    "ollama": "llama_index.llms.ollama",
+    "anthropic": "llama_index.llms.anthropic",
+}
+
+
+@pytest.fixture(params=PACKAGES)
+def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Llm:
+    pytest.importorskip(PACKAGES[request.param])
+    monkeypatch.setenv("TEST_LLM_KEY", "secret")
+    url = server.url + ("/v1" if request.param == "openai" else "")
+    model = "claude-haiku-4-5" if request.param == "anthropic" else "test"
+    return llm_for(
+        LlmSettings.model_validate(
+            {"provider": request.param, "model": model, "url": url, "api_key_env": "TEST_LLM_KEY"}
+        )
+    )
+
+
+def test_a_prompt_is_answered(llm: Llm, server: ModelServer) -> None:
+    server.script.append(Answer("Two words."))
+    assert llm.complete("Say two words.", timeout_s=10) == "Two words."
+    (request,) = server.requests
+    assert "Say two words." in str(request.body["messages"])
+    assert llm.name.split("/")[0] in LLM_PROVIDERS
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(status=500, body=b'{"error": {"message": "out of memory"}}'),
+        Answer(status=429, body=b'{"error": "slow down"}'),
+        Answer(body=b"\x00 no json"),
+        Answer(body=b"{}"),
+        Answer(body=b"[1, 2]"),
+        Answer("  "),
+    ],
+    ids=["500", "429", "garbage", "empty object", "list", "blank"],
+)
+def test_a_bad_answer_is_one_clear_line(llm: Llm, answer: Answer, server: ModelServer) -> None:
+    server.script.append(answer)
+    with pytest.raises(ProviderError) as raised:
+        llm.complete("prompt", timeout_s=10)
+    message = str(raised.value)
+    assert server.url in message
+    assert "\n" not in message
+    assert "; check " in message
+    assert len(server.requests) == 1
+
+
+def test_a_silent_server_is_given_up(llm: Llm, server: ModelServer) -> None:
+    server.script.append(Answer(silent=True))
+    with pytest.raises(ProviderError, match=r"(?i)time"):
+        llm.complete("prompt", timeout_s=0.2)
+
+
+def test_the_next_prompt_is_answered_after_a_failure(llm: Llm, server: ModelServer) -> None:
+    server.script.extend([Answer(status=500, body=b"{}"), Answer("back")])
+    with pytest.raises(ProviderError):
+        llm.complete("prompt", timeout_s=10)
+    assert llm.complete("prompt", timeout_s=10) == "back"
+
+
+def test_no_model_is_asked_unless_one_is_named() -> None:
+    with pytest.raises(ProviderError, match="one of ollama, openai, anthropic"):
+        llm_for(LlmSettings())
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"provider": "openai"}, "llm.model"),
+        ({"provider": "openai", "model": "m"}, "llm.url"),
+        ({"provider": "anthropic", "model": "m"}, "llm.api_key_env"),
+        ({"provider": "ollama"}, "llm.model"),
+    ],
+)
+def test_a_missing_setting_is_named(settings: dict[str, str], key: str) -> None:
+    with pytest.raises(ProviderError, match=f"{key} is empty"):
+        llm_for(LlmSettings.model_validate(settings))

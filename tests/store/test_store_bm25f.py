@@ -1,0 +1,119 @@
+"""Scores: Whoosh's own, whatever documents, changes and queries."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.store.keyword_schema import FIELDS, FieldWeight, FieldWeights, KeywordDocument
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.text.terms import QueryTerm, TermClass
+
+WORDS = st.sampled_from(["ant", "bee", "cat", "dög", "elk", "检索", "f" * 40])
+Terms = st.builds(lambda words, times: words * times, st.lists(WORDS, max_size=8), st.sampled_from([1, 1, 9, 70]))
+WEIGHTS = FieldWeights(title=FieldWeight(2.5, 0.3), content=FieldWeight(1.0, 0.75), tags=FieldWeight(0.0), k1=1.6)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> KeywordDocument:
+    fields = {name: draw(Terms) for name in draw(st.sets(st.sampled_from(FIELDS)))}
+    return KeywordDocument(draw(st.integers(-5, 30)), **fields)
+
+
+Commits = st.lists(
+    st.tuples(st.lists(documents(), max_size=12), st.sets(st.integers(-5, 30), max_size=4)),
+    min_size=1,
+    max_size=8,
+)
+
+
+def whoosh_scores(folder: Path, words: list[str], weights: FieldWeights) -> dict[int, float]:
+    """What Whoosh's own searcher gives for an Or over all fields, by key."""
+    from whoosh import index, query, scoring
+
+    fields = [name for name in FIELDS if weights.of(name).boost]
+    model = scoring.BM25F(K1=weights.k1, **{f"{name}_B": weights.of(name).b for name in fields})
+    with index.open_dir(str(folder)).searcher(weighting=model) as searcher:
+        terms = [query.Term(name, word, weights.of(name).boost) for name in fields for word in words]
+        keys = searcher.reader().column_reader("key")
+        return {keys[hit.docnum]: hit.score for hit in searcher.search(query.Or(terms), limit=None)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(Commits, st.lists(WORDS, min_size=1, max_size=4, unique=True), st.booleans())
+def test_scores_are_those_of_whoosh(
+    commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], reopen: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "keywords"
+        index = KeywordIndex.create(folder)
+        for seq, (add, delete) in enumerate(commits, 1):
+            index.apply(add, delete, seq)
+        snapshot = (KeywordIndex.open(folder) if reopen else index).snapshot()
+        expected = whoosh_scores(folder, words, WEIGHTS) if index.keys() else {}
+        ranking = snapshot.search([QueryTerm.plain(word) for word in words], WEIGHTS, 1000)
+        got = dict(zip(ranking.keys.tolist(), ranking.scores.tolist(), strict=True))
+        assert got == pytest.approx(expected, abs=1e-3)
+        order = sorted(got, key=lambda key: (-got[key], key))
+        assert ranking.keys.tolist() == order
+        top = snapshot.search([QueryTerm.plain(word) for word in words], WEIGHTS, 3)
+        assert top.keys.tolist() == order[:3]
+
+
+def index_of(folder: Path, *contents: str) -> KeywordIndex:
+    index = KeywordIndex.create(folder / "keywords")
+    index.apply([KeywordDocument(key, content=text.split()) for key, text in enumerate(contents, 1)], [], 1)
+    return index
+
+
+def test_an_exact_form_outranks_a_variant_of_the_same_class(tmp_path: Path) -> None:
+    index = index_of(tmp_path, "other words here", "~run words here", "run words here")
+    term = QueryTerm("run", (TermClass("run", (("~run", 0.8),)),))
+    ranking = index.snapshot().search([term], FieldWeights(), 10)
+    assert ranking.keys.tolist() == [3, 2]
+
+
+def test_a_class_counts_as_one_word_with_the_frequency_of_its_most_frequent_term(tmp_path: Path) -> None:
+    """By hand: df 2 of 3 documents, tf 0.5, all lengths equal."""
+    index = index_of(tmp_path, "rare x", "common x", "common y")
+    term = QueryTerm("common", (TermClass("common", (("rare", 0.5),)),))
+    ranking = index.snapshot().search([term], FieldWeights(), 10)
+    idf = 1.0  # ln(3 / (2 + 1)) + 1
+    by_key = dict(zip(ranking.keys.tolist(), ranking.scores.tolist(), strict=True))
+    assert by_key[1] == pytest.approx(idf * 0.5 * 2.2 / (0.5 + 1.2), abs=1e-5)
+    assert by_key[2] == by_key[3] == pytest.approx(idf * 1.0 * 2.2 / (1.0 + 1.2), abs=1e-5)
+
+
+def test_of_several_classes_the_best_counts(tmp_path: Path) -> None:
+    index = index_of(tmp_path, "ein x", "one x", "ein one")
+    both = QueryTerm("one", (TermClass("one"), TermClass("ein", weight=0.7)))
+    snapshot = index.snapshot()
+    scores = snapshot.search([both], FieldWeights(), 10)
+    alone = snapshot.search([QueryTerm.plain("one")], FieldWeights(), 10)
+    assert scores.keys.tolist() == [2, 3, 1]
+    assert scores.scores[0] == pytest.approx(alone.scores[0])
+    assert scores.scores[2] == pytest.approx(0.7 * scores.scores[0])
+
+
+def test_shares_by_field_add_up_to_the_score(tmp_path: Path) -> None:
+    index = KeywordIndex.create(tmp_path / "keywords")
+    index.apply(
+        [
+            KeywordDocument(1, title=["bee"], content=["bee", "ant", "ant"], tags=["ant"]),
+            KeywordDocument(2, content=["cat"]),
+        ],
+        [],
+        1,
+    )
+    terms = [QueryTerm.plain("bee", 2.0), QueryTerm("Ants", (TermClass("ants", (("ant", 0.8),)),))]
+    snapshot = index.snapshot()
+    ranking = snapshot.search(terms, FieldWeights(), 5)
+    (matches, nothing) = snapshot.explain([1, 99], terms, FieldWeights())
+    assert [match.word for match in matches] == ["bee", "Ants"]
+    assert {name for name, _ in matches[0].fields} == {"title", "content"}
+    assert sum(match.score for match in matches) == pytest.approx(float(ranking.scores[0]), rel=1e-5)
+    assert nothing == ()

@@ -1,0 +1,230 @@
+"""The keyword index as a whole: commits, snapshots, damage, crashes, parallel builds."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store.keyword_builder import SegmentBuilder
+from vault_indexer.store.keyword_merge import PER_TIER, TIERS
+from vault_indexer.store.keyword_schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keyword_snapshot import KeywordSnapshot
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.text.terms import QueryTerm
+
+if TYPE_CHECKING:
+    from whoosh.codec.whoosh3 import W3Segment
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "keywords"
+
+
+@pytest.fixture
+def index(folder: Path) -> KeywordIndex:
+    return KeywordIndex.create(folder)
+
+
+def note(key: int, text: str) -> KeywordDocument:
+    return KeywordDocument(key, content=text.split())
+
+
+def hits(snapshot: KeywordSnapshot, *words: str, limit: int = 10) -> list[int]:
+    return snapshot.search([QueryTerm.plain(word) for word in words], FieldWeights(), limit).keys.tolist()
+
+
+def test_an_empty_index_answers(index: KeywordIndex, folder: Path) -> None:
+    assert hits(index.snapshot(), "word") == []
+    assert (index.applied_seq, index.keys()) == (0, set())
+    assert index.snapshot().explain([1], [QueryTerm.plain("word")], FieldWeights()) == [()]
+    assert KeywordIndex.open(folder).applied_seq == 0
+
+
+def test_changes_are_found_after_the_commit_and_after_reopening(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "red fox"), note(2, "red hen"), note(3, "blue fox")], [], 7)
+    index.apply([note(2, "green hen")], [3, 99], 8)
+    for one in (index, KeywordIndex.open(folder)):
+        assert one.applied_seq == 8
+        assert one.keys() == {1, 2}
+        assert hits(one.snapshot(), "fox") == [1]
+        assert hits(one.snapshot(), "red") == [1]
+        assert hits(one.snapshot(), "hen") == [2]
+        assert len(one.snapshot()) == 2
+
+
+def test_the_last_of_two_documents_with_one_key_counts(index: KeywordIndex) -> None:
+    index.apply([note(1, "first"), note(1, "second")], [], 1)
+    assert hits(index.snapshot(), "first", "second") == [1]
+    assert hits(index.snapshot(), "first") == []
+
+
+def test_keys_are_whole_64_bit_numbers(index: KeywordIndex, folder: Path) -> None:
+    keys = [0, -1, 2**63 - 1, -(2**63)]
+    index.apply([note(key, "same") for key in keys], [], 1)
+    assert KeywordIndex.open(folder).keys() == set(keys)
+    assert hits(index.snapshot(), "same") == sorted(keys)
+
+
+def test_a_filter_comes_before_the_cut(index: KeywordIndex) -> None:
+    index.apply([note(key, "word " * (100 - key)) for key in range(1, 60)], [30], 1)
+    terms = [QueryTerm.plain("word")]
+    allowed = np.array([30, 40, 57, 1000], np.int64)
+    ranking = index.snapshot().search(terms, FieldWeights(), 1, allowed)
+    assert len(ranking) == 1
+    assert set(index.snapshot().search(terms, FieldWeights(), 10, allowed).keys.tolist()) == {40, 57}
+    assert len(index.snapshot().search(terms, FieldWeights(), 10, np.empty(0, np.int64))) == 0
+
+
+def test_a_snapshot_stays_as_it_was(index: KeywordIndex) -> None:
+    index.apply([note(1, "old words")], [], 1)
+    before = index.snapshot()
+    for seq in range(2, 12):
+        index.apply([note(seq, "old words")], [seq - 1], seq)
+    index.compact()
+    assert (before.seq, hits(before, "old"), hits(before, "words")) == (1, [1], [1])
+    assert hits(index.snapshot(), "old") == [11]
+
+
+def test_threads_may_read_while_another_commits(index: KeywordIndex) -> None:
+    index.apply([note(key, f"shared word{key}") for key in range(50)], [], 1)
+
+    def read(turn: int) -> bool:
+        snapshot = index.snapshot()
+        found = hits(snapshot, "shared", f"word{turn % 50}", limit=100)
+        return sorted(found) == snapshot.keys.tolist() and found[0] == turn % 50
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(read, turn) for turn in range(200)]
+        for seq in range(2, 20):
+            index.apply([note(100 + seq, "shared")], [], seq)
+    assert all(answer.result() for answer in answers)
+
+
+def test_many_small_commits_leave_few_segments(index: KeywordIndex) -> None:
+    for seq in range(1, 121):
+        index.apply([note(seq, f"common unique{seq}")], [seq - 10] if seq % 3 == 0 else [], seq)
+    assert index.segment_count <= PER_TIER * len(TIERS)
+    assert len(hits(index.snapshot(), "common", limit=1000)) == len(index.keys())
+    assert hits(index.snapshot(), "unique120") == [120]
+
+
+def test_compacting_drops_deleted_documents_and_keeps_the_rest(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(key, f"word{key} common") for key in range(40)], [], 1)
+    index.apply([], range(10), 2)
+    index.compact()
+    reopened = KeywordIndex.open(folder)
+    assert reopened.keys() == set(range(10, 40))
+    assert reopened.applied_seq == 2
+    assert reopened.snapshot().document_frequency("common") == 30
+    assert hits(reopened.snapshot(), "word12") == [12]
+
+
+def build(folder: Path, first: int, count: int) -> list[W3Segment]:
+    builder = SegmentBuilder(folder, max_documents=50)
+    for key in range(first, first + count):
+        builder.add(note(key, f"common word{key}"))
+    return builder.finish()
+
+
+def test_processes_build_segments_that_one_commit_adopts(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(5000, "common before")], [], 1)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        parts = list(pool.map(build, [folder] * 2, [0, 1000], [120, 30]))
+    assert index.keys() == {5000}
+    index.adopt([segment for part in parts for segment in part], 9)
+    reopened = KeywordIndex.open(folder)
+    assert reopened.keys() == {*range(120), *range(1000, 1030), 5000}
+    assert reopened.applied_seq == 9
+    assert hits(reopened.snapshot(), "word1007") == [1007]
+    assert reopened.segment_count == 5
+
+
+def damage_by_emptying(data: bytes) -> bytes:
+    return b""
+
+
+def damage_by_cutting(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def damage_by_zeros(data: bytes) -> bytes:
+    quarter = len(data) // 4
+    return data[:quarter] + bytes(quarter) + data[2 * quarter :]
+
+
+def damage_by_a_bit(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 4]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize("harm", [damage_by_emptying, damage_by_cutting, damage_by_zeros, damage_by_a_bit])
+def test_every_damaged_file_is_noticed(
+    index: KeywordIndex, folder: Path, tmp_path: Path, harm: Callable[[bytes], bytes]
+) -> None:
+    index.apply([note(key, f"some words {key}") for key in range(30)], [3], 1)
+    names = [path.name for path in folder.iterdir()]
+    assert len(names) == 3
+    for name in names:
+        copy = tmp_path / f"copy-{name}"
+        shutil.copytree(folder, copy)
+        (copy / name).write_bytes(harm((copy / name).read_bytes()))
+        with pytest.raises(IndexUnusableError, match=str(copy)):
+            KeywordIndex.open(copy)
+        (copy / name).unlink()
+        with pytest.raises(IndexUnusableError, match=str(copy)):
+            KeywordIndex.open(copy)
+
+
+def test_verify_notices_damage_while_the_index_is_open(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "words")], [], 1)
+    index.verify()
+    (segment,) = folder.glob("*.seg")
+    segment.write_bytes(damage_by_a_bit(segment.read_bytes()))
+    with pytest.raises(IndexUnusableError, match=segment.name):
+        index.verify()
+
+
+def test_a_commit_that_ended_before_its_seal_never_happened(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "kept")], [], 1)
+    seal = (folder / "SEAL").read_bytes()
+    old = {path.name: path.read_bytes() for path in folder.iterdir()}
+    index.apply([note(2, "lost")], [1], 2)
+    for name, data in old.items():  # what the crash would have left: new files beside the old ones
+        (folder / name).write_bytes(data)
+    (folder / "SEAL").write_bytes(seal)
+    (folder / ".build-0000").mkdir()
+
+    reopened = KeywordIndex.open(folder)
+    assert (reopened.applied_seq, hits(reopened.snapshot(), "kept", "lost")) == (1, [1])
+    reopened.apply([note(3, "next")], [], 2)
+    assert KeywordIndex.open(folder).keys() == {1, 3}
+    assert {path.suffix for path in folder.iterdir()} == {"", ".seg", ".toc"}
+    assert len(list(folder.glob("*.toc"))) == 1
+
+
+def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnusableError, match="No such file"):
+        KeywordIndex.open(tmp_path)
+    (tmp_path / "something").write_text("else")
+    with pytest.raises(IndexUnusableError, match="not empty"):
+        KeywordIndex.create(tmp_path)
+
+
+def test_a_missing_adopted_segment_changes_nothing(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "kept")], [], 1)
+    (segment,) = build(folder, 10, 3)
+    (folder / segment.make_filename(".seg")).unlink()
+    with pytest.raises(IndexUnusableError, match="cannot adopt"):
+        index.adopt([segment], 2)
+    assert (index.applied_seq, index.keys()) == (1, {1})
+    index.apply([note(2, "next")], [], 2)
+    assert KeywordIndex.open(folder).keys() == {1, 2}

@@ -1,0 +1,92 @@
+"""Completion, wildcards and corrections over the words of an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.store.keyword_lexicon import Lexicon
+from vault_indexer.store.keyword_schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keyword_snapshot import KeywordSnapshot
+from vault_indexer.store.keyword_words import edit_distances
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.text.query import analyze_query
+from vault_indexer.text.tokens import analyze
+
+TEXTS = [
+    "receive search searching receiver",
+    "search searcher reception",
+    "search sea server relieve",
+    "検索 検査 実検",
+    "snake_case config.toml",
+]
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> KeywordSnapshot:
+    index = KeywordIndex.create(tmp_path / "keywords")
+    for key, text in enumerate(TEXTS):
+        index.apply([KeywordDocument(key, content=analyze(text, "en"))], [], key)
+    return index.snapshot()
+
+
+@pytest.fixture
+def lexicon(snapshot: KeywordSnapshot) -> Lexicon:
+    return snapshot.lexicon
+
+
+def test_a_prefix_gives_the_most_frequent_words(lexicon: Lexicon) -> None:
+    assert [tuple(word) for word in lexicon.with_prefix("sea", 3)] == [("search", 3), ("sea", 1), ("searcher", 1)]
+    assert lexicon.with_prefix("zebra", 3) == []
+
+
+def test_wildcards(lexicon: Lexicon) -> None:
+    assert {word.term for word in lexicon.matching("s*er", 10)} == {"searcher", "server"}
+    assert {word.term for word in lexicon.matching("*.toml", 10)} == {"config.toml"}
+    assert {word.term for word in lexicon.matching("se?", 10)} == {"sea"}
+    assert lexicon.matching("[s]ea", 10) == []
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [("recieve", "receive"), ("serach", "search"), ("srch", ""), ("serch", "search"), ("zz", ""), ("serverr", "server")],
+)
+def test_a_misspelt_word_is_corrected(lexicon: Lexicon, misspelt: str, meant: str) -> None:
+    found = lexicon.near(misspelt)
+    assert (found[0].term if found else "") == meant
+
+
+def test_an_open_word_finds_longer_ones_after_itself(snapshot: KeywordSnapshot) -> None:
+    terms = analyze_query("search", ["en"], typing=True)
+    assert set(snapshot.search(terms, FieldWeights(), 10).keys.tolist()) == {0, 1, 2}
+    typed = analyze_query("rece", ["en"], typing=True)
+    assert set(snapshot.search(typed, FieldWeights(), 10).keys.tolist()) == {0, 1}
+    assert len(snapshot.search(analyze_query("rece", ["en"]), FieldWeights(), 10)) == 0
+
+
+def test_a_single_ideograph_finds_every_word_that_holds_it(snapshot: KeywordSnapshot) -> None:
+    assert snapshot.search(analyze_query("検", ["ja"]), FieldWeights(), 10).keys.tolist() == [3]
+    assert snapshot.search(analyze_query("実検", ["ja"]), FieldWeights(), 10).keys.tolist() == [3]
+
+
+def distance(a: str, b: str) -> int:
+    """The textbook's table, for comparison."""
+    table = [[i + j if i * j == 0 else 0 for j in range(len(b) + 1)] for i in range(len(a) + 1)]
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            change = table[i - 1][j - 1] + (a[i - 1] != b[j - 1])
+            table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, change)
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                table[i][j] = min(table[i][j], table[i - 2][j - 2] + 1)
+    return table[-1][-1]
+
+
+Letters = st.text(alphabet="abcé検", min_size=1, max_size=7)
+
+
+@given(Letters, st.lists(Letters, max_size=12))
+def test_distances_are_those_of_the_textbook(word: str, others: list[str]) -> None:
+    assert edit_distances(word, others) == [distance(word, other) for other in others]

@@ -1,0 +1,94 @@
+"""The vector snapshot against a plain numpy search, through any history of edits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store import vectors
+
+DIMENSION = 8
+
+
+def packed(seed: int) -> bytes:
+    row = np.random.default_rng(seed).normal(size=DIMENSION)
+    return (row / np.linalg.norm(row)).astype(np.float16).tobytes()
+
+
+def expected(held: dict[int, bytes], query: np.ndarray, k: int) -> list[int]:
+    scores = {
+        key: float(np.frombuffer(row, np.float16).astype(np.float32) @ query) for key, row in held.items()
+    }
+    return sorted(scores, key=lambda key: (-scores[key], key))[:k]
+
+
+edits = st.lists(
+    st.tuples(st.sets(st.integers(0, 30), max_size=6), st.sets(st.integers(0, 30), max_size=6)), max_size=5
+)
+
+
+@given(start=st.sets(st.integers(0, 30), max_size=20), history=edits, k=st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_a_snapshot_finds_what_a_full_comparison_finds(
+    start: set[int], history: list[tuple[set[int], set[int]]], k: int
+) -> None:
+    held = {key: packed(key) for key in sorted(start)}
+    snapshot = vectors.build(1, DIMENSION, list(held.items()))
+    fresh = 100
+    for seq, (removed, added) in enumerate(history, start=2):
+        gone = [key for key in removed if key in held]
+        came = {fresh + key: packed(fresh + key) for key in added}
+        fresh += 100
+        snapshot = snapshot.with_changes(seq, gone, list(came.items()))
+        held = {key: row for key, row in {**held, **came}.items() if key not in gone}
+    query = np.frombuffer(packed(7), np.float16).astype(np.float32)
+    assert snapshot.search(query, k)[0].tolist() == expected(held, query, k)
+    assert snapshot.live_keys() == set(held)
+    allowed = np.array([key for key in sorted(held) if key % 2], np.int64)
+    odd = {key: row for key, row in held.items() if key % 2}
+    assert snapshot.search(query, k, allowed)[0].tolist() == expected(odd, query, k)
+
+
+def test_an_edit_leaves_the_older_snapshot_as_it_was() -> None:
+    before = vectors.build(1, DIMENSION, [(1, packed(1)), (2, packed(2))])
+    query = np.frombuffer(packed(1), np.float16).astype(np.float32)
+    after = before.with_changes(2, [1], [(3, packed(1))])
+    assert before.search(query, 1)[0].tolist() == [1]
+    assert after.search(query, 1)[0].tolist() == [3]
+
+
+def test_a_saved_base_comes_back_with_its_seq(tmp_path: Path) -> None:
+    made = vectors.build(7, DIMENSION, [(key, packed(key)) for key in range(1, 50)])
+    vectors.save(made, tmp_path / "v.faiss")
+    loaded = vectors.load(tmp_path / "v.faiss")
+    assert (loaded.seq, loaded.live_keys()) == (7, made.live_keys())
+
+
+def test_vectors_of_zeros_are_left_out() -> None:
+    made = vectors.build(1, DIMENSION, [(1, bytes(2 * DIMENSION)), (2, packed(2))])
+    assert made.live_keys() == {2}
+
+
+@pytest.mark.parametrize("place", [0, 30, 200, 500, -1])
+def test_a_flipped_bit_anywhere_is_noticed(tmp_path: Path, place: int) -> None:
+    file = tmp_path / "v.faiss"
+    vectors.save(vectors.build(1, DIMENSION, [(key, packed(key)) for key in range(1, 50)]), file)
+    data = bytearray(file.read_bytes())
+    data[place] ^= 4
+    file.write_bytes(bytes(data))
+    with pytest.raises(IndexUnusableError, match="vector index"):
+        vectors.load(file)
+
+
+@pytest.mark.parametrize("size", [0, 10, 300])
+def test_a_cut_file_is_noticed(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "v.faiss"
+    vectors.save(vectors.build(1, DIMENSION, [(key, packed(key)) for key in range(1, 50)]), file)
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(IndexUnusableError, match="vector index"):
+        vectors.load(file)

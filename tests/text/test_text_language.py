@@ -1,0 +1,58 @@
+"""Which language a text is taken for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.text.language import detect
+
+XQUAD = Path(__file__).parents[3] / "shared" / "data" / "bench" / "xquad"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The quick way to find what you have written is to search for it.", "en"),
+        ("Die Suche findet alles, was in den Notizen steht, und zeigt es an.", "de"),
+        ("La búsqueda encuentra todo lo que está en las notas.", "es"),
+        ("La recherche trouve tout ce qui est dans les notes.", "fr"),
+        ("A pesquisa encontra tudo o que está nas notas e não precisa de internet.", "pt"),
+        ("La ricerca trova tutto quello che è nelle note della cartella.", "it"),
+        ("Zoeken vindt alles wat er in de notities staat.", "nl"),
+        ("Поиск находит всё, что написано в заметках.", "ru"),
+        ("Пошук знаходить усе, що є в нотатках.", "uk"),
+        ("搜索可以找到笔记中的所有内容。", "zh"),
+        ("検索するとノートの内容が見つかります。", "ja"),
+        ("검색하면 노트의 내용을 찾을 수 있습니다.", "ko"),
+        ("การค้นหาจะพบทุกสิ่งในบันทึก", "th"),
+        ("Η αναζήτηση βρίσκει τα πάντα.", "el"),
+        ("البحث يجد كل شيء في الملاحظات التي كتبتها من قبل", "ar"),
+        ("fn main() { println!(1); }", ""),
+        ("", ""),
+    ],
+)
+def test_a_sentence_tells_its_language(text: str, language: str) -> None:
+    assert detect(text) == language
+
+
+def test_code_in_a_note_does_not_hide_its_language() -> None:
+    code = "```python\nfor the in of: is = to(and_, that)\n```\n" * 5
+    assert detect(code + "Dies ist ein Beispiel, das nicht von der Sprache des Codes abhängt.") == "de"
+
+
+def test_a_choice_narrows_a_short_query() -> None:
+    assert detect("¿Quién fundó la ciudad?", ["es", "pt"]) == "es"
+    assert detect("搜索", ["en"]) == ""
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not XQUAD.is_dir(), reason="needs ../shared/data")
+@pytest.mark.parametrize("language", ["en", "es", "ru", "zh"])
+def test_paragraphs_of_an_encyclopedia(language: str) -> None:
+    articles = json.loads((XQUAD / f"xquad.{language}.json").read_text(encoding="utf-8"))["data"]
+    paragraphs = [paragraph["context"] for article in articles for paragraph in article["paragraphs"]]
+    right = sum(detect(paragraph) == language for paragraph in paragraphs)
+    assert right >= 0.98 * len(paragraphs)

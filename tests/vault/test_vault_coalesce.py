@@ -1,0 +1,120 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.config.settings import WatchSettings
+from vault_indexer.vault import CONTROL_FILES, Batch
+from vault_indexer.vault.coalesce import Coalescer
+
+SETTINGS = WatchSettings(debounce_s=0.5, max_wait_s=5.0, folder_scan_threshold=3, full_scan_threshold=8)
+
+
+def filled(*paths: str) -> Coalescer:
+    coalescer = Coalescer(SETTINGS)
+    for path in paths:
+        coalescer.add(path, 0.0)
+    return coalescer
+
+
+def test_a_lone_save_waits_for_the_quiet_alone() -> None:
+    coalescer = filled("a.md")
+    assert coalescer.due() == 0.5
+    assert coalescer.take(0.49) is None
+    assert coalescer.take(0.5) == Batch(dirty=frozenset({"a.md"}), reason="files changed")
+    assert (coalescer.due(), coalescer.take(9.0), coalescer.pending) == (None, None, 0)
+
+
+def test_constant_writing_waits_at_most_max_wait() -> None:
+    coalescer = Coalescer(SETTINGS)
+    for tick in range(49):
+        coalescer.add("log.md", tick * 0.1)
+        assert coalescer.take(tick * 0.1) is None
+    assert coalescer.due() == 5.0
+    assert coalescer.take(5.0) is not None
+
+
+def test_many_in_one_folder_scan_the_folder() -> None:
+    batch = filled("d/1.md", "d/2.md", "d/3.md", "d/4.md", "e/1.md", "d/sub/1.md").take(1.0)
+    assert batch is not None
+    assert batch.scan_folders == {"d"}
+    assert batch.dirty == {"e/1.md", "d/sub/1.md"}
+    assert batch.scope == {"d", "e/1.md", "d/sub/1.md"}
+    assert not batch.scan_all
+
+
+def test_many_at_the_root_or_everywhere_scan_all() -> None:
+    for paths in (["1.md", "2.md", "3.md", "4.md"], [f"{n}/x.md" for n in range(9)]):
+        coalescer = filled(*paths)
+        batch = coalescer.take(1.0)
+        assert batch is not None
+        assert (batch.scan_all, batch.dirty, batch.scan_folders) == (True, frozenset(), frozenset())
+        assert batch.scope == {""}
+        assert batch.reason
+        assert batch.control == CONTROL_FILES
+
+
+def test_a_scan_of_all_swallows_the_rest_and_keeps_every_reason() -> None:
+    coalescer = filled("a.md")
+    coalescer.scan_folder("d", 0.1)
+    coalescer.scan_all("overflow", 0.2)
+    coalescer.scan_all("clock", 0.3)
+    coalescer.add("b.md", 0.4)
+    batch = coalescer.take(1.0)
+    assert batch == Batch(scan_all=True, control=CONTROL_FILES, reason="overflow; clock")
+
+
+def test_flush_makes_only_what_waits_due() -> None:
+    coalescer = filled("a.md")
+    coalescer.flush()
+    assert coalescer.take(0.0) is not None
+    coalescer.flush()
+    assert coalescer.take(0.1) is None
+    coalescer.add("b.md", 0.2)
+    assert coalescer.take(0.2) is None
+    assert coalescer.take(0.7) is not None
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "folder", "all", "control"]),
+        st.sampled_from(["a.md", "d/1.md", "d/2.md", "d/3.md", "d/4.md", "e/f/g.md", "x", "y", "z", "q"]),
+        st.floats(0.0, 3.0),
+    ),
+    max_size=40,
+)
+
+
+@given(STEPS)
+def test_no_hint_is_lost_and_none_is_early_or_later_than_allowed(steps: list[tuple[str, str, float]]) -> None:
+    coalescer, now = Coalescer(SETTINGS), 0.0
+    waiting: dict[str, float] = {}
+
+    def check(batch: Batch | None) -> None:
+        if batch is None:
+            assert all(now < first + SETTINGS.max_wait_s for first in waiting.values())
+            return
+        covered = {
+            path
+            for path in waiting
+            if batch.scan_all
+            or path in batch.scope | batch.control
+            or any(path.startswith(f"{folder}/") for folder in batch.scan_folders)
+        }
+        assert covered == set(waiting)
+        waiting.clear()
+
+    for kind, path, pause in steps:
+        now += pause
+        check(coalescer.take(now))
+        if kind == "add":
+            coalescer.add(path, now)
+        elif kind == "folder":
+            coalescer.scan_folder(path, now)
+        elif kind == "control":
+            coalescer.add_control(path, now)
+        else:
+            coalescer.scan_all("why", now)
+        waiting.setdefault(path, now)
+        assert coalescer.take(now) is None or waiting[path] < now
+    now += SETTINGS.max_wait_s
+    check(coalescer.take(now))
+    assert coalescer.due() is None

@@ -1,0 +1,76 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.vault import Changes, FileStat, diff
+
+STATS = st.builds(
+    FileStat,
+    path=st.text(alphabet="ab/é\U0001f600", min_size=1, max_size=3),
+    size=st.integers(0, 2),
+    mtime_ns=st.integers(0, 2),
+    ctime_ns=st.integers(0, 2),
+    inode=st.integers(0, 3),
+)
+LISTINGS = st.lists(STATS, unique_by=lambda stat: stat.path, max_size=8).map(
+    lambda stats: sorted(stats, key=lambda stat: stat.path)
+)
+
+
+def stat(path: str, size: int = 1, mtime_ns: int = 1, ctime_ns: int = 1, inode: int = 1) -> FileStat:
+    return FileStat(path, size, mtime_ns, ctime_ns, inode)
+
+
+@given(LISTINGS, LISTINGS)
+def test_applying_the_changes_gives_what_was_found(known: list[FileStat], found: list[FileStat]) -> None:
+    changes = diff(known, found)
+    state = {item.path: item for item in known}
+    for item in changes.removed:
+        assert state.pop(item.path) == item
+    for item in changes.added:
+        assert item.path not in state
+        state[item.path] = item
+    for item in changes.modified:
+        assert state[item.path] != item
+        state[item.path] = item
+    assert state == {item.path: item for item in found}
+
+
+@given(LISTINGS)
+def test_nothing_changed_is_no_change(listing: list[FileStat]) -> None:
+    assert not diff(listing, listing)
+
+
+@given(LISTINGS, LISTINGS)
+def test_what_the_scan_does_not_vouch_for_is_not_removed(
+    known: list[FileStat], found: list[FileStat]
+) -> None:
+    changes = diff(known, found, vouches_for=lambda path: "a" not in path)
+    assert all("a" not in item.path for item in changes.removed)
+    assert (changes.added, changes.modified) == (diff(known, found).added, diff(known, found).modified)
+
+
+@pytest.mark.parametrize("field", ["size", "mtime_ns", "ctime_ns", "inode"])
+def test_any_part_of_the_stat_makes_a_file_suspect(field: str) -> None:
+    assert diff([stat("a")], [stat("a", **{field: 2})]).modified == (stat("a", **{field: 2}),)
+
+
+@pytest.mark.parametrize("paths", [["b", "a"], ["a", "a"]])
+def test_a_stream_out_of_order_is_refused(paths: list[str]) -> None:
+    with pytest.raises(ValueError, match="ascend"):
+        diff([], [stat(path) for path in paths])
+    with pytest.raises(ValueError, match="ascend"):
+        diff([stat(path) for path in paths], [])
+
+
+def test_the_order_is_that_of_sqlite() -> None:
+    """UTF-8 bytes and code points order alike; UTF-16 (JavaScript) would not."""
+    paths = ["\uffee.md", "\U0001f600.md", "a.md", "a/b.md", "A.md"]
+    assert sorted(paths) == sorted(paths, key=lambda path: path.encode())
+
+
+def test_renames_need_one_file_on_each_side() -> None:
+    gone, come = stat("old.md", inode=7), stat("new.md", inode=7, ctime_ns=9)
+    assert Changes(added=(come,), removed=(gone,)).renames() == {"old.md": "new.md"}
+    assert Changes(added=(come, stat("link.md", inode=7)), removed=(gone,)).renames() == {}
+    assert Changes(added=(stat("new.md", inode=7, size=2),), removed=(gone,)).renames() == {}

@@ -1,0 +1,106 @@
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from unprivileged import folder_of_a_plain_user
+
+from vault_indexer.errors import NoteError
+from vault_indexer.vault import NoteVanished, read_note, resolve_in_vault
+
+LIMIT = 100_000
+
+
+def test_bytes_stat_and_hash_belong_together(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"\xef\xbb\xbfh\xc3\xa9\r\n")
+    read = read_note(tmp_path, "a.md", LIMIT)
+    assert read.data == b"\xef\xbb\xbfh\xc3\xa9\r\n"
+    assert read.stat.size == len(read.data)
+    assert read.sha256 == hashlib.sha256(read.data).hexdigest()
+    (tmp_path / "empty.md").touch()
+    assert read_note(tmp_path, "empty.md", LIMIT).data == b""
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/etc/passwd", "../x.md", "a/../../x.md", "a/..", "a\0b.md", "..", "out/Secret.md", "out.md"]
+)
+def test_no_path_leads_out_of_the_vault(tmp_path: Path, path: str) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    vault.mkdir()
+    outside.mkdir()
+    (outside / "Secret.md").write_text("secret", encoding="utf-8")
+    (tmp_path / "x.md").write_text("secret", encoding="utf-8")
+    (vault / "out").symlink_to(outside)
+    (vault / "out.md").symlink_to(outside / "Secret.md")
+    with pytest.raises(NoteError) as caught:
+        read_note(vault, path, LIMIT)
+    assert not isinstance(caught.value, NoteVanished)
+
+
+def test_a_sibling_with_the_same_beginning_is_outside(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault2").mkdir()
+    (tmp_path / "vault2/x.md").write_text("secret", encoding="utf-8")
+    (tmp_path / "vault/l.md").symlink_to(tmp_path / "vault2/x.md")
+    with pytest.raises(NoteError, match="out of the vault"):
+        resolve_in_vault(tmp_path / "vault", "l.md")
+
+
+def test_a_link_within_the_vault_may_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x", encoding="utf-8")
+    (tmp_path / "l.md").symlink_to("a.md")
+    read = read_note(tmp_path, "l.md", LIMIT)
+    assert (read.data, read.stat.path) == (b"x", "l.md")
+
+
+@pytest.mark.parametrize("path", ["gone.md", "gone/a.md", "a.md/b.md", "dangling.md"])
+def test_a_file_that_is_not_there_has_vanished(tmp_path: Path, path: str) -> None:
+    (tmp_path / "a.md").write_text("x", encoding="utf-8")
+    (tmp_path / "dangling.md").symlink_to("nowhere.md")
+    with pytest.raises(NoteVanished):
+        read_note(tmp_path, path, LIMIT)
+
+
+def test_the_reason_is_told(tmp_path: Path) -> None:
+    (tmp_path / "big.md").write_bytes(b"x" * (LIMIT + 1))
+    with pytest.raises(NoteError, match=r"too large: 100,001 bytes, the limit .* is 100,000"):
+        read_note(tmp_path, "big.md", LIMIT)
+    (tmp_path / "dir.md").mkdir()
+    with pytest.raises(NoteError, match="not a plain file"):
+        read_note(tmp_path, "dir.md", LIMIT)
+    os.mkfifo(tmp_path / "pipe.md")
+    with pytest.raises(NoteError, match="not a plain file"):
+        read_note(tmp_path, "pipe.md", LIMIT)
+    with folder_of_a_plain_user() as vault:
+        (vault / "closed.md").touch(mode=0)
+        with pytest.raises(NoteError, match="unreadable: Permission denied"):
+            read_note(vault, "closed.md", LIMIT)
+
+
+def test_a_file_that_is_rewritten_meanwhile_is_never_mixed(tmp_path: Path) -> None:
+    """Truncate-and-write in place, at full speed: each read is one whole version or an honest refusal."""
+    note = tmp_path / "a.md"
+    versions = [letter * 60_000 for letter in (b"a", b"b", b"c")]
+    note.write_bytes(versions[0])
+    stop = threading.Event()
+
+    def rewrite() -> None:
+        while not stop.is_set():
+            for version in versions:
+                note.write_bytes(version)
+
+    writer = threading.Thread(target=rewrite)
+    writer.start()
+    mixed, refused = 0, 0
+    for _ in range(300):
+        try:
+            data = read_note(tmp_path, "a.md", LIMIT).data
+        except NoteError:
+            refused += 1
+        else:
+            mixed += len(set(data)) > 1
+    stop.set()
+    writer.join()
+    assert mixed == 0
+    assert read_note(tmp_path, "a.md", LIMIT).data in versions

@@ -1,0 +1,218 @@
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from unprivileged import folder_of_a_plain_user
+
+from vault_indexer.errors import VaultError
+from vault_indexer.vault import (
+    Decision,
+    FileKind,
+    IgnoreRules,
+    RootIdentity,
+    Scan,
+    is_sync_conflict,
+    kind_of,
+    scan,
+)
+from vault_indexer.vault.files import evicted_by_flags
+
+LIMIT = 5 * 1024 * 1024
+
+
+def look(vault: Path, within: tuple[str, ...] = ("",)) -> Scan:
+    return scan(vault, IgnoreRules(), max_file_bytes=LIMIT, within=within)
+
+
+def put(vault: Path, *paths: str) -> None:
+    for path in paths:
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(path, encoding="utf-8")
+
+
+def paths_of(found: Scan) -> list[str]:
+    return [file.path for file in found.files]
+
+
+def test_all_files_sorted_with_their_stat_and_kind(tmp_path: Path) -> None:
+    put(tmp_path, "b.md", "a/z.md", "a.md", "a/pic.png", "map.canvas", "é.md", ".git/x.md")
+    found = look(tmp_path)
+    assert paths_of(found) == ["a.md", "a/pic.png", "a/z.md", "b.md", "map.canvas", "é.md"]
+    status = (tmp_path / "a/z.md").stat()
+    stat = found.files[2].stat
+    assert (stat.size, stat.mtime_ns, stat.inode) == (status.st_size, status.st_mtime_ns, status.st_ino)
+    assert [file.kind for file in found.files[:2]] == [FileKind.NOTE, FileKind.ATTACHMENT]
+    assert found.root == RootIdentity.of(tmp_path.stat())
+    assert found.skipped == ()
+
+
+def test_kinds_and_conflict_copies() -> None:
+    assert kind_of("x/A.MD") is FileKind.NOTE
+    assert kind_of("x/A.canvas") is FileKind.CANVAS
+    assert kind_of("md") is FileKind.ATTACHMENT
+    assert is_sync_conflict("a/N.sync-conflict-20240101-101010-ABCDEFG.md")
+    assert not is_sync_conflict("a.sync-conflict-x/N.md")
+
+
+def test_names_keep_the_file_systems_spelling(tmp_path: Path) -> None:
+    decomposed = "Cafe\u0301.md"
+    put(tmp_path, decomposed)
+    assert paths_of(look(tmp_path)) == [decomposed]
+
+
+def test_symbolic_links(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    put(vault, "real/Note.md")
+    put(outside, "Secret.md")
+    (vault / "alias.md").symlink_to("real/Note.md")
+    (vault / "out.md").symlink_to(outside / "Secret.md")
+    (vault / "out").symlink_to(outside)
+    (vault / "gone.md").symlink_to("nowhere.md")
+    (vault / "loop").symlink_to(".")
+    (vault / "self.md").symlink_to("self.md")
+    found = look(vault)
+    assert {file.path: file.decision for file in found.files} == {
+        "real/Note.md": Decision.INDEX,
+        "alias.md": Decision.LINK_ONLY,
+    }
+    skipped = dict(found.skipped)
+    assert set(skipped) == {"out.md", "out", "gone.md", "loop", "self.md"}
+    assert "out of the vault" in skipped["out.md"]
+    assert "out of the vault" in skipped["out"]
+    assert "dangling" in skipped["gone.md"]
+    assert "own path" in skipped["loop"]
+
+
+def test_a_root_that_is_a_symbolic_link_is_followed(tmp_path: Path) -> None:
+    put(tmp_path / "real", "a.md")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real/alias.md").symlink_to("a.md")
+    assert paths_of(look(tmp_path / "link")) == ["a.md", "alias.md"]
+
+
+def test_large_files_stay_linkable_and_are_named(tmp_path: Path) -> None:
+    with (tmp_path / "big.md").open("wb") as file:
+        file.truncate(6 * 1024 * 1024)
+    with (tmp_path / "big.mp4").open("wb") as file:
+        file.truncate(6 * 1024 * 1024)
+    found = look(tmp_path)
+    assert [(file.path, file.decision) for file in found.files] == [
+        ("big.md", Decision.LINK_ONLY),
+        ("big.mp4", Decision.LINK_ONLY),
+    ]
+    reason = "too large: 6,291,456 bytes, the limit (files.max_file_bytes) is 5,242,880"
+    assert found.skipped == (("big.md", reason),)
+
+
+def test_pipes_and_sockets_are_named_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    server = socket.socket(socket.AF_UNIX)
+    here = Path.cwd()
+    os.chdir(tmp_path)  # a socket's path must be short
+    server.bind("sock.md")
+    os.chdir(here)
+    assert look(tmp_path).skipped == (("pipe.md", "not a plain file"), ("sock.md", "not a plain file"))
+    server.close()
+
+
+def test_a_name_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("x", encoding="utf-8")
+    assert look(tmp_path).skipped == (("caf\\xe9.md", "its name is not valid UTF-8"),)
+    assert look(tmp_path).files == ()
+
+
+def test_an_unreadable_folder_is_not_an_empty_one() -> None:
+    with folder_of_a_plain_user() as vault:
+        put(vault, "open/a.md", "closed/b.md", "closed/deep/c.md")
+        (vault / "closed").chmod(0)
+        found = look(vault)
+        assert paths_of(found) == ["open/a.md"]
+        assert found.unreadable_folders == {"closed"}
+        assert found.skipped == (("closed", "unreadable folder: Permission denied"),)
+        assert not found.vouches_for("closed/b.md")
+        assert not found.vouches_for("closed/deep/c.md")
+        assert found.vouches_for("open/gone.md")
+        assert found.vouches_for("closed.md")
+        one = look(vault, within=("closed/b.md",))
+        assert not one.vouches_for("closed/b.md")
+
+
+def test_an_unusable_root_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(VaultError, match=r"^no such vault: .*/missing$"):
+        look(tmp_path / "missing")
+    put(tmp_path, "file.md")
+    with pytest.raises(VaultError, match=r"^the vault is not a folder: .*file\.md$"):
+        look(tmp_path / "file.md")
+    with pytest.raises(VaultError, match=r"^no such vault"):
+        look(tmp_path / "file.md" / "below")
+    with folder_of_a_plain_user() as vault:
+        (vault / "v").mkdir(mode=0)
+        with pytest.raises(VaultError, match=r"^the vault cannot be read: .*/v: Permission denied$"):
+            look(vault / "v")
+
+
+def test_a_scan_of_some_paths_vouches_for_those_alone(tmp_path: Path) -> None:
+    put(tmp_path, "a/x.md", "a/y.md", "b/z.md", ".git/h.md", "c.md")
+    found = look(
+        tmp_path, within=("a", "a/x.md", "c.md", "b/gone.md", ".git", ".git/h.md", "no/such/place.md")
+    )
+    assert paths_of(found) == ["a/x.md", "a/y.md", "c.md"]
+    assert found.vouches_for("a/old.md")
+    assert found.vouches_for("b/gone.md")
+    assert found.vouches_for("no/such/place.md")
+    assert not found.vouches_for("b/z.md")
+    assert not found.vouches_for("ab.md")
+
+
+def test_a_path_through_a_linked_folder_is_not_found_twice(tmp_path: Path) -> None:
+    put(tmp_path, "real/x.md")
+    (tmp_path / "link").symlink_to("real")
+    assert look(tmp_path, within=("link/x.md",)).files == ()
+
+
+def test_evicted_files_are_known_but_not_gone(tmp_path: Path) -> None:
+    put(tmp_path, "here.md", "a/.Away.md.icloud")
+    for found in (look(tmp_path), look(tmp_path, within=("a/Away.md",))):
+        assert [file.path for file in found.evicted] == ["a/Away.md"]
+        assert found.skipped == (("a/Away.md", "not downloaded"),)
+        assert not found.vouches_for("a/Away.md")
+    assert evicted_by_flags(flags=0x40000020, attributes=0)
+    assert evicted_by_flags(flags=0, attributes=0x00400020)
+    assert not evicted_by_flags(flags=0x20, attributes=0x20)
+
+
+def test_a_young_file_is_to_be_hashed_again(tmp_path: Path) -> None:
+    put(tmp_path, "young.md")
+    stat = look(tmp_path).files[0].stat
+    assert look(tmp_path).racy == {"young.md"}
+    assert not stat.is_racy(now_ns=stat.ctime_ns + 3_000_000_000)
+
+
+def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
+    folder = tmp_path
+    for _ in range(1200):
+        folder = folder / "d"
+        folder.mkdir()
+    note = "d/" * 1200 + "n.md"
+    (tmp_path / note).touch()
+    found = paths_of(look(tmp_path))
+    (tmp_path / note).unlink()
+    while folder != tmp_path:  # pytest's own clean-up recurses, and would fail
+        folder.rmdir()
+        folder = folder.parent
+    assert found == [note]
+    assert IgnoreRules().decide(note, is_dir=False) is Decision.INDEX
+
+
+@pytest.mark.data
+def test_sixteen_thousand_files_are_scanned_fast() -> None:
+    vault = Path("/tmp/large")
+    if not vault.is_dir():
+        pytest.skip("the large vault is not unpacked")
+    look(vault)
+    started = time.perf_counter()
+    count = len(look(vault).files)
+    assert count > 16_000
+    assert time.perf_counter() - started < 1.0
