@@ -119,6 +119,17 @@ def open_index(target: Target, report: Report, *, build: bool = True) -> VaultSe
     return VaultService(keeper)
 
 
+def open_to_rebuild(target: Target) -> VaultService:
+    """The index in this process, to be built anew: there need not be one yet. Raises LockedError."""
+    keeper = LocalKeeper(Assembly.of(target))
+    try:
+        keeper.open_as_is()
+    except BaseException:
+        keeper.close()
+        raise
+    return VaultService(keeper)
+
+
 def open_daemon(target: Target) -> VaultService:
     """The index with the threads that keep it. Raises LockedError naming the holder."""
     return VaultService(DaemonKeeper(Assembly.of(target)))

@@ -14,8 +14,12 @@ from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.text.terms import QueryTerm, TermClass
 
 WORDS = st.sampled_from(["ant", "bee", "cat", "dög", "elk", "检索", "f" * 40])
-Terms = st.builds(lambda words, times: words * times, st.lists(WORDS, max_size=8), st.sampled_from([1, 1, 9, 70]))
-WEIGHTS = FieldWeights(title=FieldWeight(2.5, 0.3), content=FieldWeight(1.0, 0.75), tags=FieldWeight(0.0), k1=1.6)
+Terms = st.builds(
+    lambda words, times: words * times, st.lists(WORDS, max_size=8), st.sampled_from([1, 1, 9, 70])
+)
+WEIGHTS = FieldWeights(
+    title=FieldWeight(2.5, 0.3), content=FieldWeight(1.0, 0.75), tags=FieldWeight(0.0), k1=1.6
+)
 
 
 @st.composite

@@ -39,7 +39,8 @@ def note(key: int, text: str) -> KeywordDocument:
 
 
 def hits(snapshot: KeywordSnapshot, *words: str, limit: int = 10) -> list[int]:
-    return snapshot.search([QueryTerm.plain(word) for word in words], FieldWeights(), limit).keys.tolist()
+    ranking = snapshot.search([QueryTerm.plain(word) for word in words], FieldWeights(), limit)
+    return [int(key) for key in ranking.keys]
 
 
 def test_an_empty_index_answers(index: KeywordIndex, folder: Path) -> None:
@@ -75,7 +76,8 @@ def test_keys_are_whole_64_bit_numbers(index: KeywordIndex, folder: Path) -> Non
 
 
 def test_a_filter_comes_before_the_cut(index: KeywordIndex) -> None:
-    index.apply([note(key, "word " * (100 - key)) for key in range(1, 60)], [30], 1)
+    index.apply([note(key, "word " * (100 - key)) for key in range(1, 60)], [], 1)
+    index.apply([], [30], 2)
     terms = [QueryTerm.plain("word")]
     allowed = np.array([30, 40, 57, 1000], np.int64)
     ranking = index.snapshot().search(terms, FieldWeights(), 1, allowed)
@@ -211,6 +213,14 @@ def test_a_commit_that_ended_before_its_seal_never_happened(index: KeywordIndex,
     assert len(list(folder.glob("*.toc"))) == 1
 
 
+def test_a_reader_follows_the_commits_of_a_writer(index: KeywordIndex, folder: Path) -> None:
+    reader = KeywordIndex.open(folder)
+    for seq in range(1, 15):
+        index.apply([note(seq, "word")], [seq - 2], seq)
+        assert hits(reader.refreshed(), "word") == [key for key in (seq - 1, seq) if key]
+    assert reader.refreshed() is reader.snapshot()
+
+
 def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IndexUnusableError, match="No such file"):
         KeywordIndex.open(tmp_path)
@@ -223,7 +233,7 @@ def test_a_missing_adopted_segment_changes_nothing(index: KeywordIndex, folder: 
     index.apply([note(1, "kept")], [], 1)
     (segment,) = build(folder, 10, 3)
     (folder / segment.make_filename(".seg")).unlink()
-    with pytest.raises(IndexUnusableError, match="cannot adopt"):
+    with pytest.raises(IndexUnusableError, match="cannot write"):
         index.adopt([segment], 2)
     assert (index.applied_seq, index.keys()) == (1, {1})
     index.apply([note(2, "next")], [], 2)

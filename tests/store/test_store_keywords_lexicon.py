@@ -39,7 +39,11 @@ def lexicon(snapshot: KeywordSnapshot) -> Lexicon:
 
 
 def test_a_prefix_gives_the_most_frequent_words(lexicon: Lexicon) -> None:
-    assert [tuple(word) for word in lexicon.with_prefix("sea", 3)] == [("search", 3), ("sea", 1), ("searcher", 1)]
+    assert [tuple(word) for word in lexicon.with_prefix("sea", 3)] == [
+        ("search", 3),
+        ("sea", 1),
+        ("searcher", 1),
+    ]
     assert lexicon.with_prefix("zebra", 3) == []
 
 
@@ -52,7 +56,14 @@ def test_wildcards(lexicon: Lexicon) -> None:
 
 @pytest.mark.parametrize(
     ("misspelt", "meant"),
-    [("recieve", "receive"), ("serach", "search"), ("srch", ""), ("serch", "search"), ("zz", ""), ("serverr", "server")],
+    [
+        ("recieve", "receive"),
+        ("serach", "search"),
+        ("srch", ""),
+        ("serch", "search"),
+        ("zz", ""),
+        ("serverr", "server"),
+    ],
 )
 def test_a_misspelt_word_is_corrected(lexicon: Lexicon, misspelt: str, meant: str) -> None:
     found = lexicon.near(misspelt)

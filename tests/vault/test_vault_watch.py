@@ -163,7 +163,7 @@ def test_ten_thousand_files_at_once_are_all_found_in_time(tmp_path: Path) -> Non
 
 def until_quiet(watcher: VaultWatcher) -> None:
     """Takes all batches until none comes for some debounces."""
-    while watcher.next_batch(4 * QUICK.debounce_s) is not None:
+    while watcher.next_batch(4 * QUICK.debounce_s) is not None or watcher.pending:
         continue
 
 
@@ -259,6 +259,14 @@ def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
         until(watcher, scan_because("folder is new"))
         write(vault / "c.md")
         until(watcher, tells_of("c.md"))
+
+
+def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, surroundings: Surroundings) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with watching(tmp_path / "link", surroundings=surroundings) as watcher:
+        write(tmp_path / "real/d.md")
+        assert until(watcher, tells_of("d.md"))[-1].dirty == {"d.md"}
 
 
 def test_a_vault_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:

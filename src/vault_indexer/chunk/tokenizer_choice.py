@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pkgutil
 import tempfile
@@ -76,12 +77,16 @@ class _FunctionTokenizer:
 def _from_file(path: Path) -> tokenizers.Tokenizer:
     import tokenizers
 
-    if not path.is_file():
-        raise ProviderError(f"chunking.token.tokenizer: there is no file {path}")
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(path.read_text(encoding="utf-8"))
-    except Exception as error:
-        raise ProviderError(f"chunking.token.tokenizer: {path} is no tokenizer file: {error}") from error
+        written = path.read_text(encoding="utf-8")
+        table = json.loads(written)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ProviderError(f"chunking.token.tokenizer: {path} cannot be read: {error}") from error
+    # The library answers anything else with a bare Exception, so what makes a tokenizer is looked at here.
+    model = table.get("model") if isinstance(table, dict) else None
+    if not (isinstance(model, dict) and model.get("vocab")):
+        raise ProviderError(f"chunking.token.tokenizer: {path} is no tokenizer file: it has no model.vocab")
+    tokenizer = tokenizers.Tokenizer.from_str(written)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -8,11 +8,15 @@ import sys
 import traceback
 from collections.abc import Collection, Sequence
 from types import TracebackType
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, cast
 
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, flattened
+
+if TYPE_CHECKING:
+    from vault_indexer.cli.here import InProcess
+    from vault_indexer.serve.client import DaemonClient
 
 
 class Command(NamedTuple):
@@ -41,6 +45,23 @@ COMMANDS: tuple[Command, ...] = (
 
 UNFORESEEN = 3
 """Exit status of a mistake in this program: the index cannot be used, whatever the reason."""
+
+
+class Here(Protocol):
+    """The module `here`, as far as it is used through `here()`."""
+
+    def reach(self, place: Place) -> DaemonClient | InProcess:
+        """The daemon named by the configuration, else the index itself."""
+        ...
+
+    def in_process(self, place: Place) -> InProcess:
+        """The index itself."""
+        ...
+
+
+def here() -> Here:
+    """What answers in this process, loaded when it comes to that: it brings engines and models along."""
+    return cast("Here", importlib.import_module("vault_indexer.cli.here"))
 
 
 def build(arguments: Collection[str]) -> typer.Typer:
@@ -106,9 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(130)
 
 
-def _unforeseen(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
+def _unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """One line instead of a traceback, with the place for whoever reports it."""
     frames = traceback.extract_tb(trace)
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""

@@ -58,9 +58,7 @@ class Output:
 
     json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="Data as JSON, alone on standard output.", rich_help_panel=_SHARED
-        ),
+        typer.Option("--json", help="Data as JSON, alone on standard output.", rich_help_panel=_SHARED),
     ] = False
 
 
@@ -86,13 +84,9 @@ def flattened(function: Callable[..., int | None]) -> Callable[..., None]:
             grouped[parameter.name] = kind
             parameters.extend(_fields(kind))
         else:
-            parameters.append(
-                parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY)
-            )
+            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
     if all(parameter.name != "ctx" for parameter in parameters):
-        parameters.append(
-            inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        )
+        parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
     takes_context = "ctx" in hints
 
     @functools.wraps(function)

@@ -1,22 +1,75 @@
-"""How a command reaches the index: through the daemon if one runs, else in this process."""
+"""How a command reaches the index: through the daemon if one runs, else in this process.
+
+The first way must be fast: it reads no configuration and loads neither engines nor models, so whatever
+needs those is in `here`, loaded by name when it comes to that.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+from vault_indexer.cli.app import here
 from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.state import read_daemon, read_signpost
-from vault_indexer.serve.client import DaemonClient
+from vault_indexer.serve.client import DaemonClient, NotListeningError, Parameters
+from vault_indexer.serve.shapes import (
+    LinksJson,
+    ProgressJson,
+    RebuildJson,
+    RelatedJson,
+    SearchJson,
+    StatusJson,
+)
+
+T = TypeVar("T")
+
+
+class Index(Protocol):
+    """What can be asked, of the daemon or of the index itself."""
+
+    def search(self, parameters: Parameters) -> SearchJson:
+        """Ranked hits."""
+        ...
+
+    def related(self, note: str, limit: int) -> RelatedJson:
+        """Notes near a note."""
+        ...
+
+    def links(self, note: str) -> LinksJson:
+        """All links of a note."""
+        ...
+
+    def status(self) -> StatusJson:
+        """State of index and daemon."""
+        ...
+
+    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+        """Build anew."""
+        ...
+
+
+def ask(place: Place, question: Callable[[Index], T]) -> T:
+    """The answer of the daemon, else of the index in this process.
+
+    A `daemon.json` whose process lives but listens nowhere (it is ending, or the pid is someone else's by
+    now) is said on standard error, and the index itself answers.
+    """
+    try:
+        return question(daemon_of(place) or here().reach(place))
+    except NotListeningError as error:
+        note(f"{error}: answering without it")
+        return question(here().in_process(place))
 
 
 def daemon_of(place: Place, environ: Mapping[str, str] = os.environ) -> DaemonClient | None:
     """The running daemon, if it can be found without reading any configuration.
 
-    Where an index folder is named, by its `daemon.json`; where only the vault is, by the signpost that
-    its daemon left. A command that names a configuration has to read it first.
+    Where an index folder is named, by its `daemon.json`; where only the vault is, by the signpost that its
+    daemon left. A command that names a configuration has to read it first.
     """
     index_dir = place.index_dir or _path(environ.get("INDEXER_INDEX_DIR"))
     vault = place.vault or _path(environ.get("INDEXER_VAULT")) or Path.cwd()

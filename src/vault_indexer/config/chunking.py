@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from vault_indexer.config.chunking_options import (
     BoundaryOptions,
@@ -116,8 +116,15 @@ class ChunkingRule(Options):
     def _options_exist(self) -> Self:
         if "rules" in self.choice:
             raise ValueError("a rule has no rules of its own")
-        ChunkingSettings.model_validate(self.choice)
+        # Options of the strategy that `[chunking]` chooses can be judged only beside that choice.
+        if self.strategy is not None or not self._borrowed():
+            ChunkingSettings.model_validate(self.choice)
         return self
+
+    def _borrowed(self) -> bool:
+        """Whether the rule names options of a strategy that it does not name itself."""
+        given = self.choice.keys() - _SHORTHAND
+        return any(given & options.model_fields.keys() for options in OPTION_TABLES.values())
 
 
 class ChunkingSettings(HeaderBasedOptions):
@@ -145,6 +152,21 @@ class ChunkingSettings(HeaderBasedOptions):
     @classmethod
     def _flat_options_go_home(cls, data: object) -> object:
         return at_home(data) if isinstance(data, Mapping) else data
+
+    @model_validator(mode="after")
+    def _rules_set_options_of_this_strategy(self) -> Self:
+        for rule in self.rules:
+            if rule.strategy is None and rule.choice:
+                try:
+                    ChunkingSettings.model_validate(
+                        at_home({"strategy": self.strategy, **at_home(rule.choice)})
+                    )
+                except ValidationError as error:
+                    found = error.errors(include_url=False)[0]
+                    key = ".".join(str(part) for part in found["loc"])
+                    reason = f"the rule for {rule.paths[0]} without a strategy: {key}: {found['msg']}"
+                    raise DisagreementError(reason, "rules", "strategy") from error
+        return self
 
 
 OPTION_TABLES: Mapping[str, type[Options]] = MappingProxyType(

@@ -34,10 +34,7 @@ class LocalKeeper:
     def open(self, report: Report, *, build: bool) -> None:
         """Raises LockedError if another process writes the index, IndexUnusableError if there is none and
         `build` is false."""
-        self._assembly.index_dir.prepare()
-        self._lock.acquire()
-        kept = self._kept = KeptIndex(self._assembly, hold_deletes=False)
-        reasons = kept.open_current()
+        kept, reasons = self.open_as_is()
         if reasons and build:
             self._switch(report, refit=kept.current is None)
             self._notices.extend(f"rebuilt: {reason}" for reason in reasons)
@@ -45,6 +42,13 @@ class LocalKeeper:
             raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
         else:
             kept.sync(EVERYTHING)
+
+    def open_as_is(self) -> tuple[KeptIndex, tuple[str, ...]]:
+        """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
+        self._assembly.index_dir.prepare()
+        self._lock.acquire()
+        self._kept = KeptIndex(self._assembly, hold_deletes=False)
+        return self._kept, self._kept.open_current()
 
     def opened(self) -> OpenIndex:
         """The index in force."""

@@ -57,7 +57,7 @@ def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, repor
 
     Raises ProviderError if the model cannot be used, OSError if the disk cannot.
     """
-    generation.keywords.mkdir(mode=0o700)
+    KeywordIndex.create(generation.keywords)
     builder = _Builder(generation, spec, scan, pool, report)
     builder.write_catalog()
     builder.write_keywords()
@@ -99,12 +99,11 @@ class _Builder:
     def write_keywords(self) -> None:
         """Join the workers' segments; what a worker that died had written is added from the catalog."""
         self._tell("keywords")
-        index = KeywordIndex.create(self._generation.keywords)
         segments: list[W3Segment] = []
         for _, result in self._pool.each(FinishJob()):
             if isinstance(result, Finished):
                 segments.extend(result.segments)
-        index.adopt(segments, seq=0)
+        KeywordIndex.open(self._generation.keywords).adopt(segments, seq=0)
         catch_up_keywords(self._generation)
 
     def write_vectors(self) -> None:

@@ -26,6 +26,7 @@ TOKEN = re.compile(
     | (?P<close>\])
     | (?P<auto><[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*+>)
     | (?P<html></?[A-Za-z][A-Za-z0-9-]*+(?:{ATTRIBUTE})*+\s*+/?>)
+    | (?P<comment><!--)
     | (?P<math>\$\$|\$(?=[^\s$]))
     | (?P<tag>{TAG})
     """,
@@ -34,6 +35,7 @@ TOKEN = re.compile(
 NEEDS_SCAN = re.compile(r"[\[#]")
 TICKS = re.compile(r"`+")
 MATH_END = re.compile(r"(?<=[^\s\\$])\$(?![\d$])")
+COMMENT_END = re.compile(r"-->")
 MATH_BLOCK_END = re.compile(r"\$\$")
 LINE_END = re.compile(r"[\r\n]")
 DESTINATION_PIECE = re.compile(rf"[^\s()\\\x00-\x1f\x7f]+|\\[{PUNCTUATION}]|\\|[()]")
@@ -119,6 +121,11 @@ class InlineScan:
 
     def _html(self, match: re.Match[str]) -> Span:
         return Span(SpanKind.HTML, match.start(), match.end(), match.end(), match.end())
+
+    def _comment(self, match: re.Match[str]) -> Span | None:
+        # `<!-->` and `<!--->` are whole comments: the end may share dashes with the beginning.
+        end = self._next(COMMENT_END, match.start() + 2) + 3
+        return Span(SpanKind.HTML, match.start(), end, end, end) if end <= self.end else None
 
     def _tag(self, match: re.Match[str]) -> Span | None:
         start = match.start()

@@ -60,8 +60,7 @@ def scan_leaves(text: str, leaves: Iterable[Leaf], definitions: Mapping[str, str
     finds = Finds()
     for leaf in leaves:
         if leaf.kind is LeafKind.HTML:
-            for match in WIKILINK.finditer(text, leaf.start, leaf.end):
-                _add_wikilink(finds, text, match.span(), match[1], lines)
+            _add_html(finds, text, leaf.start, leaf.end, lines)
             continue
         if NEEDS_SCAN.search(text, leaf.start, leaf.end):
             found = list(InlineScan(text, leaf.start, leaf.end, definitions).spans())
@@ -122,6 +121,8 @@ def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
             finds.tags.append(inner)
         case SpanKind.WIKILINK | SpanKind.EMBED:
             _add_wikilink(finds, text, (span.start, span.end), inner, lines)
+        case SpanKind.HTML:
+            _add_html(finds, text, span.start, span.end, lines)
         case SpanKind.LINK | SpanKind.IMAGE:
             place = markdown_target(span.destination)
             if place and any(place):
@@ -129,6 +130,12 @@ def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
                 finds.links.append(
                     Link(LinkKind.MARKDOWN, *place, display, span.start, span.end, lines.at(span.start))
                 )
+
+
+def _add_html(finds: Finds, text: str, start: int, end: int, lines: Lines) -> None:
+    """Wikilinks count inside HTML and its comments; nothing else does."""
+    for match in WIKILINK.finditer(text, start, end):
+        _add_wikilink(finds, text, match.span(), match[1], lines)
 
 
 def _add_wikilink(finds: Finds, text: str, span: tuple[int, int], inner: str, lines: Lines) -> None:

@@ -142,7 +142,7 @@ def _next_line(text: str, position: int) -> int:
 
 
 def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str, str]) -> Heading:
-    content, line = text[raw.content_start : raw.content_end], lines.at(raw.start)
+    content = text[raw.content_start : raw.content_end]
     if text[raw.start : raw.end].lstrip(" \t").startswith("#"):
         content = CLOSING_HASHES.sub("", content.strip(" \t"))
     elif "\n" in content or "\r" in content:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault_indexer.parse.inline import InlineScan, Span, SpanKind
 
 MARKUP = re.compile(r"[*_~=`\[\]<>\\&%\r\n]")
-DELIMITERS = re.compile(r"\*+|_+|~~|==|%%")
+DELIMITERS = re.compile(r"\*+|_+|(?<!~)~~(?!~)|(?<!=)==(?!=)")
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")

@@ -18,6 +18,7 @@ from vault_indexer.model import (
     note_id_of,
 )
 from vault_indexer.ports import Embedder
+from vault_indexer.search.concepts import expanded, expansions
 from vault_indexer.search.fuse import best_first, reciprocal_rank_fusion
 from vault_indexer.search.neighbours import SEEDS, neighbours_of
 from vault_indexer.search.recency import recency_factor
@@ -58,7 +59,7 @@ class Searcher:
     def search(self, snapshot: Snapshot, request: SearchRequest) -> list[Hit]:
         """The best chunks, best first, scores in [0, 1] with the best at 1."""
         limit = request.limit or self._settings.limit
-        terms = analyze_query(request.query, snapshot.languages, typing=request.as_you_type)
+        terms = self._terms(snapshot, request)
         rankings = self._rank(snapshot, request.query, terms, limit)
         scored = self._score(snapshot, rankings)
         per_note = 1 if request.by_note else self._settings.max_chunks_per_note
@@ -74,9 +75,13 @@ class Searcher:
             if key in rows
         ]
 
+    def _terms(self, snapshot: Snapshot, request: SearchRequest) -> list[QueryTerm]:
+        terms = analyze_query(request.query, snapshot.languages, typing=request.as_you_type)
+        return [*terms, *expanded(request.query, snapshot.languages)]
+
     def _rank(self, snapshot: Snapshot, query: str, terms: Sequence[QueryTerm], limit: int) -> Rankings:
         k = self._settings.candidates or max(_MIN_CANDIDATES, 2 * limit)
-        vector = self._embedder.embed_query(query)
+        vector = self._embedder.embed_query("\n".join([query, *expansions(query)]))
         meaning = by_meaning(snapshot, vector, k)
         words = by_word(snapshot, terms, self._fields, k)
         strongest = best_first(self._fuse(Rankings(meaning, words, {})))

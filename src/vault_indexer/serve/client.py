@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPException
-from typing import TypeVar, cast
+from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from vault_indexer.daemon.state import DaemonInfo
@@ -22,6 +23,8 @@ from vault_indexer.errors import (
 from vault_indexer.serve.shapes import (
     ErrorJson,
     LinksJson,
+    ProgressJson,
+    RebuildJson,
     RebuildRunJson,
     RelatedJson,
     SearchJson,
@@ -29,7 +32,8 @@ from vault_indexer.serve.shapes import (
 )
 
 Parameters = Mapping[str, str | int | bool]
-T = TypeVar("T")
+
+_LOOK_EVERY_S = 0.1
 
 
 class NotListeningError(DaemonError):
@@ -60,13 +64,18 @@ class DaemonClient:
         """`GET /v1/links`."""
         return cast("LinksJson", self._get("/v1/links", {"path": note}))
 
-    def start_rebuild(self, *, refit: bool) -> None:
-        """Have a rebuild run; one that runs already is joined."""
+    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+        """Have a rebuild run (one that runs already is joined) and watch it until it ends."""
         self._ask("POST", "/v1/rebuild", json.dumps({"wait": False, "refit": refit}))
-
-    def rebuild_state(self) -> RebuildRunJson:
-        """How far the rebuild is, or how it ended."""
-        return cast("RebuildRunJson", self._get("/v1/rebuild", {}))
+        while True:
+            state = cast("RebuildRunJson", self._get("/v1/rebuild", {}))
+            if state["error"]:
+                raise remote_error(state["error"]["kind"], state["error"]["message"])
+            if state["report"]:
+                return state["report"]
+            if state["progress"]:
+                show(state["progress"])
+            time.sleep(_LOOK_EVERY_S)
 
     def _get(self, path: str, parameters: Parameters) -> object:
         texts = {name: _text(value) for name, value in parameters.items()}

@@ -11,10 +11,11 @@ folder from elsewhere must never be opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.durable import fsync_dir, fsync_file
@@ -22,7 +23,7 @@ from vault_indexer.store.keyword_builder import SegmentBuilder
 from vault_indexer.store.keyword_cache import ByteCache
 from vault_indexer.store.keyword_merge import segments_to_merge
 from vault_indexer.store.keyword_schema import INDEX_NAME, KeywordDocument, keyword_schema
-from vault_indexer.store.keyword_seal import Seal, checked_seal, seal_files
+from vault_indexer.store.keyword_seal import Seal, check_files, read_seal, seal_files
 from vault_indexer.store.keyword_segment import SegmentData
 from vault_indexer.store.keyword_snapshot import FieldPostings, KeywordSnapshot, LiveSegment, PostingsCache
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from vault_indexer.store.keyword_segment import Keys, Mask
 
 POSTINGS_CACHE_BYTES = 96 << 20
+_ATTEMPTS = 10
+
+Result = TypeVar("Result")
 
 
 class KeywordIndex:
@@ -67,23 +71,12 @@ class KeywordIndex:
 
         Raises IndexUnusableError when a file is missing, cut, changed or not ours.
         """
-        import pickle
-        import struct
 
-        seal = checked_seal(folder, full=check)
-        try:
-            segments = _read_segments(folder, seal.generation)
-            return cls(folder, seal, segments)
-        except (
-            OSError,
-            EOFError,
-            ValueError,
-            TypeError,
-            LookupError,
-            struct.error,
-            pickle.PickleError,
-        ) as error:
-            raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
+        def opened(seal: Seal) -> KeywordIndex:
+            check_files(folder, seal, full=check)
+            return cls(folder, seal, _read_segments(folder, seal.generation))
+
+        return _settled(folder, opened)
 
     @property
     def applied_seq(self) -> int:
@@ -100,15 +93,21 @@ class KeywordIndex:
         return self._snapshot
 
     def refreshed(self) -> KeywordSnapshot:
-        """The state that is on disk now, where another process may have committed; open files and cached
-        postings of segments that are still there are kept. Raises IndexUnusableError."""
-        with self._write_lock:
-            seal = checked_seal(self._folder, full=False)
+        """The state that is on disk now, where another process may have committed.
+
+        Open files and cached postings of segments that are still there are kept. Raises IndexUnusableError.
+        """
+
+        def moved(seal: Seal) -> KeywordSnapshot:
             if seal.generation != self._seal.generation:
+                check_files(self._folder, seal, full=False)
                 self._segments = _read_segments(self._folder, seal.generation)
                 self._seal = seal
                 self._snapshot = self._take_snapshot()
-        return self._snapshot
+            return self._snapshot
+
+        with self._write_lock:
+            return _settled(self._folder, moved)
 
     def keys(self) -> set[int]:
         """Keys of all live documents."""
@@ -116,40 +115,44 @@ class KeywordIndex:
 
     def verify(self) -> None:
         """Compares every file with its checksum. Raises IndexUnusableError naming the first that differs."""
-        checked_seal(self._folder, full=True)
+        check_files(self._folder, self._seal, full=True)
 
     def apply(self, add: Iterable[KeywordDocument], delete: Iterable[int], seq: int) -> None:
         """One commit: removes `delete` and the old states of `add`, adds `add`, records `seq`.
 
         Raises IndexUnusableError when the folder cannot be written; the old state then stays.
         """
-        with self._write_lock:
-            documents = {document.key: document for document in add}
-            try:
-                self._apply(list(documents.values()), {*delete, *documents}, seq)
-            except OSError as error:
-                raise IndexUnusableError(f"keyword index: cannot write {self._folder}: {error}") from error
+        documents = {document.key: document for document in add}
+        with self._writing():
+            self._apply(list(documents.values()), {*delete, *documents}, seq)
 
     def adopt(self, segments: Sequence[W3Segment], seq: int) -> None:
         """Commits segments that `SegmentBuilder`s have finished in this folder.
 
-        Their keys must be new to the index. Raises IndexUnusableError when one is missing or cannot be read.
+        Their keys must be new to the index. Raises IndexUnusableError when one is missing or unreadable.
         """
-        with self._write_lock:
-            try:
-                self._commit([*self._segments, *segments], seq)
-            except OSError as error:
-                raise IndexUnusableError(
-                    f"keyword index: cannot adopt into {self._folder}: {error}"
-                ) from error
+        with self._writing():
+            self._commit([*self._segments, *segments], seq)
 
     def compact(self) -> None:
-        """Rewrites everything without deleted documents, in segments of the builder's size. Takes long."""
-        with self._write_lock:
+        """Rewrites everything without deleted documents, in segments of the builder's size. Takes long.
+
+        Raises IndexUnusableError when the folder cannot be written; the old state then stays.
+        """
+        with self._writing():
             builder = SegmentBuilder(self._folder)
             for segment in self._segments:
                 builder.add_segment(self._data(segment), _live_mask(segment))
             self._commit(builder.finish(), self._seal.seq)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._write_lock:
+            try:
+                yield
+            except OSError as error:
+                self._tidy = False
+                raise IndexUnusableError(f"keyword index: cannot write {self._folder}: {error}") from error
 
     def _apply(self, add: Sequence[KeywordDocument], delete: set[int], seq: int) -> None:
         if not self._tidy:
@@ -190,8 +193,9 @@ class KeywordIndex:
         for name in names:
             if name not in known:
                 fsync_file(self._folder / name)
-        TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
         toc = TOC._filename(INDEX_NAME, generation)
+        (self._folder / toc).unlink(missing_ok=True)  # left by a commit that was cut off
+        TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
         fsync_file(self._folder / toc)
         fsync_dir(self._folder)
         seal = seal_files(self._folder, seq, generation, [*names, toc], known)
@@ -210,7 +214,10 @@ class KeywordIndex:
     def _data(self, segment: W3Segment) -> SegmentData:
         name: str = segment.segment_id()
         if name not in self._open:
-            self._open[name] = SegmentData(self._folder, segment)
+            try:
+                self._open[name] = SegmentData(self._folder, segment)
+            except OSError as error:
+                raise IndexUnusableError(f"keyword index: {self._folder}/{name}: {error.strerror}") from error
         return self._open[name]
 
     def _remove_strays(self) -> None:
@@ -231,11 +238,28 @@ def _storage(folder: Path) -> FileStorage:
     return FileStorage(str(folder))
 
 
+def _settled(folder: Path, read: Callable[[Seal], Result]) -> Result:
+    """What `read` makes of the seal in force; again if a writer moved on meanwhile and removed old files."""
+    for _ in range(_ATTEMPTS):
+        seal = read_seal(folder)
+        try:
+            return read(seal)
+        except IndexUnusableError:
+            if read_seal(folder) == seal:
+                raise
+    raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")
+
+
 def _read_segments(folder: Path, generation: int) -> list[W3Segment]:
+    import pickle
+    import struct
+
     from whoosh.index import TOC
 
-    toc = TOC.read(_storage(folder), INDEX_NAME, gen=generation)
-    return list(toc.segments)
+    try:
+        return list(TOC.read(_storage(folder), INDEX_NAME, gen=generation).segments)
+    except (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError) as error:
+        raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
 
 
 def _live_mask(segment: W3Segment) -> Mask:

@@ -42,7 +42,7 @@ def detect(text: str, among: Collection[str] = ()) -> str:
 
     With `among`, one of these or "": a short query needs the help.
     """
-    prose = _NOT_PROSE.sub(" ", text[: 2 * _SAMPLE])[:_SAMPLE]
+    prose = normalize(_NOT_PROSE.sub(" ", text[: 2 * _SAMPLE])[:_SAMPLE])
     letters = sum(map(str.isalpha, prose))
     by_script = "" if prose.isascii() else _by_script(prose, letters)
     if by_script:
@@ -65,7 +65,7 @@ def _by_script(prose: str, letters: int) -> str:
 
 
 def _by_function_words(prose: str, among: Collection[str]) -> str:
-    words = [normalize(word) for word in _WORDS.findall(prose)]
+    words = _WORDS.findall(prose)
     votes: defaultdict[str, float] = defaultdict(float)
     function_words, letters = _signs()
     for word in words:

@@ -117,7 +117,7 @@ class InotifySource:
                 if "" not in self._watches:
                     raise OSError(f"{self._root} cannot be watched")
                 self._watch_folder(_OBSIDIAN_FOLDER)
-        except BaseException:
+        except OSError:
             self.stop()
             raise
 

@@ -1,0 +1,98 @@
+"""The index in this process: what `reach` falls back to. Loaded only where no daemon answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from vault_indexer.bootstrap import Target, open_index, open_to_rebuild, resolve_target
+from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.progress import showing
+from vault_indexer.daemon.state import read_daemon
+from vault_indexer.model import SearchRequest
+from vault_indexer.serve.client import DaemonClient, Parameters
+from vault_indexer.serve.shapes import (
+    LinksJson,
+    ProgressJson,
+    RebuildJson,
+    RelatedJson,
+    SearchJson,
+    StatusJson,
+)
+from vault_indexer.serve.wire import (
+    NO_DAEMON,
+    links_json,
+    progress_json,
+    rebuild_json,
+    related_json,
+    search_json,
+    status_json,
+)
+from vault_indexer.service import VaultService
+
+
+def target_of(place: Place) -> Target:
+    """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
+    return resolve_target(place.vault, place.index_dir, place.config, environ=os.environ, options={})
+
+
+@contextmanager
+def opened(target: Target, *, build: bool = True) -> Iterator[VaultService]:
+    """The index in this process; a build that it needs shows its progress on standard error."""
+    with showing() as show:
+        service = open_index(target, lambda progress: show(progress_json(progress)), build=build)
+    with closing(service):
+        yield service
+
+
+class InProcess:
+    """Answers as the daemon's client does, from the index itself."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def search(self, parameters: Parameters) -> SearchJson:
+        """Ranked hits; an index that is missing is built first."""
+        request = SearchRequest(
+            query=str(parameters["q"]),
+            limit=int(parameters.get("limit", 0)),
+            by_note=parameters.get("by") == "note",
+            as_you_type=bool(parameters.get("as_you_type")),
+            fresh=bool(parameters.get("fresh")),
+        )
+        with opened(self._target) as service:
+            return search_json(service.search(request))
+
+    def related(self, note: str, limit: int) -> RelatedJson:
+        """Notes near a note."""
+        with opened(self._target) as service:
+            return related_json(note, service.related(note, limit))
+
+    def links(self, note: str) -> LinksJson:
+        """All links of a note."""
+        with opened(self._target) as service:
+            return links_json(service.links(note))
+
+    def status(self) -> StatusJson:
+        """The index on disk; none is built for it."""
+        with opened(self._target, build=False) as service:
+            return status_json(service.status(), NO_DAEMON)
+
+    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+        """Build here, whether or not there is an index."""
+        with closing(open_to_rebuild(self._target)) as service:
+            report = service.rebuild(lambda progress: show(progress_json(progress)), refit=refit)
+            return rebuild_json(report)
+
+
+def reach(place: Place) -> DaemonClient | InProcess:
+    """The daemon of the index that the configuration names, if one runs there; else the index itself."""
+    target = target_of(place)
+    info = read_daemon(target.index_dir)
+    return DaemonClient(info) if info else InProcess(target)
+
+
+def in_process(place: Place) -> InProcess:
+    """The index itself, whatever `daemon.json` says."""
+    return InProcess(target_of(place))

@@ -1,0 +1,94 @@
+"""Hits for a person: where, how good, the words that match, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_indexer.cli.terminal import clean, note, out, text
+from vault_indexer.serve.shapes import HitJson, SearchJson, WhyJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_BAR = "▁▂▃▄▅▆▇█"
+
+
+def print_hits(answer: SearchJson, *, explain: bool) -> None:
+    """All hits on standard output; what the index has to say of itself on standard error."""
+    console = out()
+    hits = answer["results"]
+    digits = len(str(len(hits)))
+    for rank, hit in enumerate(hits, start=1):
+        if rank > 1:
+            console.print()
+        _print_hit(console, hit, f"{rank:>{digits}}", explain=explain)
+    if not hits:
+        note(f"nothing found for: {answer['query']}")
+    for notice in answer["notices"]:
+        note(f"note: {notice}")
+
+
+def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    place = f"{hit['path']}:{hit['start_line']}"
+    row = Table.grid(padding=(0, 2), expand=True)
+    row.add_column(no_wrap=True)
+    row.add_column(ratio=1, overflow="fold")
+    row.add_column(no_wrap=True, justify="right")
+    stale = [("  changed since", "yellow")] if hit["stale"] else []
+    row.add_row(
+        text((rank, "dim")),
+        text((hit["title"], "bold"), ("  ", ""), (place, "cyan"), *stale),
+        text((_level(hit["score"]), "green"), (f" {hit['score']:.2f}", "dim")),
+    )
+    console.print(row)
+    indent = (0, 0, 0, len(rank) + 2)
+    if hit["header_path"] and hit["header_path"] != hit["title"]:
+        console.print(Padding(text((hit["header_path"], "dim")), indent))
+    console.print(Padding(_snippet(hit), indent))
+    if explain:
+        for name, reason in _reasons(hit["why"]):
+            console.print(Padding(text((f"{name:<8}", "magenta"), (reason, "dim")), indent))
+
+
+def _level(score: float) -> str:
+    return _BAR[min(len(_BAR) - 1, int(score * len(_BAR)))]
+
+
+def _snippet(hit: HitJson) -> Text:
+    """The snippet with its matched words set off; cleaning keeps every position."""
+    from rich.text import Text
+
+    shown = Text(clean(hit["snippet"]))
+    for start, end in hit["marks"]:
+        shown.stylize("bold yellow", start, end)
+    return shown
+
+
+def _reasons(why: WhyJson) -> list[tuple[str, str]]:
+    reasons: list[tuple[str, str]] = []
+    if vector := why["vector"]:
+        reasons.append(("meaning", f"rank {vector['rank']}, cosine {vector['score']:.2f}"))
+    if keyword := why["keyword"]:
+        terms = _shares(keyword["terms"])
+        fields = _shares(keyword["fields"])
+        parts = [f"rank {keyword['rank']}, BM25F {keyword['score']:.1f}", terms, fields and f"in {fields}"]
+        reasons.append(("words", " · ".join(part for part in parts if part)))
+    if graph := why["graph"]:
+        via = ", ".join(graph["via"])
+        reasons.append(
+            ("links", f"rank {graph['rank']}, weight {graph['score']:.2f}" + (f" · via {via}" if via else ""))
+        )
+    if why["title"]:
+        reasons.append(("title", f"matches the title ({why['title']:.2f})"))
+    if why["recency"] != 1:
+        reasons.append(("recent", f"× {why['recency']:g}"))
+    return reasons or [("found", "as a neighbour only")]
+
+
+def _shares(shares: dict[str, float]) -> str:
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {share:.1f}" for name, share in ordered)

@@ -1,0 +1,114 @@
+"""How far a build is: a bar on a terminal, a plain line now and then elsewhere. On standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from vault_indexer.cli.terminal import err, note
+from vault_indexer.serve.shapes import ProgressJson
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+Show = Callable[[ProgressJson], None]
+
+_LINE_EVERY_S = 2.0
+
+
+@contextmanager
+def showing() -> Iterator[Show]:
+    """Something to call with every progress; what it draws ends with the block."""
+    if sys.stderr.isatty():
+        with Bar() as bar:
+            yield bar.show
+    else:
+        yield Lines().show
+
+
+class Lines:
+    """A line when a stage begins and ends, and every two seconds of the build between."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._next = 0.0
+        self._last = ""
+
+    def show(self, progress: ProgressJson) -> None:
+        """Print the progress if it is time."""
+        done = progress["notes"] >= progress["total"]
+        if progress["stage"] == self._stage and not done and progress["seconds"] < self._next:
+            return
+        self._stage = progress["stage"]
+        self._next = progress["seconds"] + _LINE_EVERY_S
+        line = _line(progress)
+        if line != self._last:
+            self._last = line
+            note(line)
+
+
+class Bar:
+    """A live bar, drawn only once there is something to draw."""
+
+    def __init__(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} notes · {task.fields[chunks]:,} chunks"),
+            TextColumn("[dim]{task.fields[rate]}[/]"),
+            console=err(),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, progress: ProgressJson) -> None:
+        """Draw the progress."""
+        if self._task is None:
+            self._progress.start()
+            self._task = self._progress.add_task("", total=1, chunks=0, rate="")
+        self._progress.update(
+            self._task,
+            description=progress["stage"],
+            completed=progress["notes"],
+            total=max(progress["total"], 1),
+            chunks=progress["chunks"],
+            rate=_rate(progress),
+        )
+
+
+def _line(progress: ProgressJson) -> str:
+    counts = f"{progress['notes']:,}/{progress['total']:,} notes, {progress['chunks']:,} chunks"
+    rate = _rate(progress)
+    return f"{progress['stage']}: {counts}" + (f" ({rate})" if rate else "")
+
+
+def _rate(progress: ProgressJson) -> str:
+    """Notes a second and the time left at that rate, once a second has passed."""
+    notes, total, seconds = progress["notes"], progress["total"], progress["seconds"]
+    if notes == 0 or seconds < 1 or notes >= total:
+        return ""
+    left = (total - notes) * seconds / notes
+    return f"{notes / seconds:,.0f} notes/s, {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 0.4 s, 12 s, 3 min 20 s, 1 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,61 @@
+"""`indexer rebuild`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.progress import duration, showing
+from vault_indexer.cli.reach import Index, ask
+from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.serve.shapes import RebuildJson
+
+_NAMED = 20
+"""Skipped files shown to a person; `--json` names all."""
+
+
+def rebuild(
+    place: Place,
+    output: Output,
+    keep_weights: Annotated[
+        bool, typer.Option("--keep-weights", help="Do not weigh the words of the vault anew.")
+    ] = False,
+) -> None:
+    """Build the index anew from the vault; the old one answers until the new one is complete."""
+
+    def build(index: Index) -> RebuildJson:
+        with showing() as show:
+            return index.rebuild(show, refit=not keep_weights)
+
+    report = ask(place, build)
+    if output.json:
+        print_json(report)
+        return
+    _print_report(report)
+
+
+def _print_report(report: RebuildJson) -> None:
+    rate = f", {report['notes'] / report['seconds']:,.0f} notes/s" if report["seconds"] >= 1 else ""
+    out().print(
+        text(
+            (f"{report['notes']:,} notes, {report['chunks']:,} chunks", "bold"),
+            (f" in {duration(report['seconds'])}{rate}", ""),
+            (
+                f" · generation {report['generation']}"
+                f" · {report['embedded']:,} texts embedded, {report['reused']:,} reused",
+                "dim",
+            ),
+        )
+    )
+    skipped = report["skipped"]
+    if skipped:
+        note(f"{len(skipped):,} skipped:")
+    for file in skipped[:_NAMED]:
+        note(f"  {file['path']}: {file['reason']}")
+    if len(skipped) > _NAMED:
+        note(f"  … and {len(skipped) - _NAMED:,} more: `indexer status --json` names them all")
+
+
+app = one_command(rebuild)

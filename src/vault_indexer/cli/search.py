@@ -1,0 +1,71 @@
+"""`indexer search QUERY`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.hits import print_hits
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.reach import ask
+from vault_indexer.cli.terminal import print_json
+from vault_indexer.serve.client import Parameters
+
+NO_HITS = 1
+
+
+class By(StrEnum):
+    """What a hit stands for."""
+
+    CHUNK = "chunk"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to search, and how."""
+
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words, as you would ask a person.")]
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, max=200, help="Hits at most; 0: as configured.")
+    ] = 0
+    by: Annotated[By, typer.Option("--by", help="One hit a chunk, or the best of each note.")] = By.CHUNK
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Wait until all changes of the vault are indexed.")
+    ] = False
+    as_you_type: Annotated[bool, typer.Option("--as-you-type", help="The last word may be unfinished.")] = (
+        False
+    )
+
+    def parameters(self) -> Parameters:
+        """As the API takes them."""
+        given: dict[str, str | int | bool] = {"q": " ".join(self.query)}
+        if self.limit:
+            given["limit"] = self.limit
+        if self.by is By.NOTE:
+            given["by"] = "note"
+        for name, value in (("fresh", self.fresh), ("as_you_type", self.as_you_type)):
+            if value:
+                given[name] = True
+        return given
+
+
+def search(
+    search: Search,
+    place: Place,
+    output: Output,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is there.")] = False,
+) -> int:
+    """Find notes by meaning, by word and by link; through the daemon when one runs."""
+    answer = ask(place, lambda index: index.search(search.parameters()))
+    if output.json:
+        print_json(answer)
+    else:
+        print_hits(answer, explain=explain)
+    return 0 if answer["results"] else NO_HITS
+
+
+app = one_command(search)

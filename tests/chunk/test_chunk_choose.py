@@ -1,0 +1,105 @@
+"""Frontmatter over rules over settings, and what a note may not choose."""
+
+from __future__ import annotations
+
+import pytest
+from chunk_laws import note_of
+
+from vault_indexer.chunk import Choice, ChoosingChunker, options_for
+from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.model import JsonValue
+
+SETTINGS = ChunkingSettings.model_validate(
+    {
+        "strategy": "paragraph",
+        "token": {"max_tokens": 300},
+        "rules": [
+            {"paths": ["Journal/**"], "strategy": "none"},
+            {"paths": ["*.canvas", "Code/"], "strategy": "code", "max_chunk_size": 900},
+            {"paths": ["Long/*.md"], "max_chars": 3000},
+        ],
+    }
+)
+
+
+def choose(path: str, own: JsonValue = None) -> Choice:
+    return options_for(path, {} if own is None else {"chunking": own}, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("path", "strategy"),
+    [
+        ("a.md", "paragraph"),
+        ("Journal/2026/x.md", "none"),
+        ("deep/in/board.canvas", "code"),
+        ("Code/x.md", "code"),
+        ("Long/x.md", "paragraph"),
+    ],
+)
+def test_the_first_rule_that_matches_counts(path: str, strategy: str) -> None:
+    assert choose(path).settings.strategy == strategy
+
+
+def test_a_rule_sets_options_of_its_strategy_or_of_the_one_in_force() -> None:
+    assert choose("Code/x.md").settings.code.max_chunk_size == 900
+    assert choose("Long/x.md").settings.paragraph.max_chars == 3000
+    assert choose("x.md").settings.paragraph.max_chars == 1500
+
+
+def test_the_frontmatter_is_stronger_than_a_rule() -> None:
+    chosen = choose("Journal/x.md", "token")
+    assert (chosen.settings.strategy, chosen.settings.token.max_tokens) == ("token", 300)
+    assert chosen.diagnostics == ()
+    assert choose("Long/x.md", {"min_chars": 10}).settings.paragraph.max_chars == 3000
+
+
+def test_a_table_of_options_and_the_shorthand() -> None:
+    assert choose("a.md", {"strategy": "word", "chunk_size": 50}).settings.word.chunk_size == 50
+    assert choose("a.md", {"chunk_size": 50, "chunk_overlap": 5}).settings.strategy == "word"
+
+
+def test_a_size_of_the_choice_beats_one_of_the_settings_that_contradicts_it() -> None:
+    settings = ChunkingSettings.model_validate({"max_chunk_chars": 4000, "min_chunk_chars": 1000})
+    chosen = options_for("a.md", {"chunking": {"max_chunk_chars": 500}}, settings)
+    assert chosen.diagnostics == ()
+    assert (chosen.settings.max_chunk_chars, chosen.settings.min_chunk_chars) == (500, 200)
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ("custom", "custom"),
+        ("llm", "llm"),
+        ({"strategy": "agentic"}, "agentic"),
+        ({"strategy": "token", "tokenizer": "os:system"}, "tokenizer"),
+        ({"token": {"tokenizer": "os:system"}, "strategy": "token"}, "tokenizer"),
+        ({"strategy": "word", "word_pattern": "(a+)+$"}, "word_pattern"),
+        ({"strategy": "boundary", "patterns": ["x"]}, "patterns"),
+        ("nonsense", "strategy"),
+        ({"strategy": "token", "max_tokens": "many"}, "max_tokens"),
+        ({"strategy": "token", "unknown": 1}, "unknown"),
+        ({"rules": []}, "rules"),
+        ({"strategy": ["token"]}, "strategy"),
+        (7, "neither"),
+        (["token"], "neither"),
+    ],
+)
+def test_a_bad_choice_is_reported_and_ignored(own: JsonValue, told: str) -> None:
+    chosen = choose("Journal/x.md", own)
+    assert chosen.settings.strategy == "none"
+    (diagnostic,) = chosen.diagnostics
+    assert diagnostic.kind == "chunking"
+    assert told in diagnostic.detail
+    assert "\n" not in diagnostic.detail
+
+
+def test_notes_are_cut_as_they_choose() -> None:
+    chunker = ChoosingChunker(SETTINGS)
+    text = "# A\n\n" + "A sentence of some words. " * 100
+    assert {c.strategy for c in chunker.chunk(note_of(text))} == {"paragraph"}
+    assert [c.strategy for c in chunker.chunk(note_of(text, "Journal/a.md"))] == ["none"]
+    own = note_of("---\nchunking: {chunk_size: 10}\n---\n" + text)
+    assert {c.strategy for c in chunker.chunk(own)} == {"word"}
+    bad = note_of("---\nchunking: custom\n---\n" + text)
+    assert {c.strategy for c in chunker.chunk(bad)} == {"paragraph"}
+    assert [d.kind for d in chunker.diagnostics(bad)] == ["chunking"]
