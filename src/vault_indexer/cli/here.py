@@ -19,6 +19,7 @@ from vault_indexer.serve.shapes import (
     RelatedJson,
     SearchJson,
     StatusJson,
+    VerifyJson,
 )
 from vault_indexer.serve.wire import (
     NO_DAEMON,
@@ -28,6 +29,7 @@ from vault_indexer.serve.wire import (
     related_json,
     search_json,
     status_json,
+    verify_json,
 )
 from vault_indexer.service import VaultService
 
@@ -78,6 +80,11 @@ class InProcess:
         """The index on disk; none is built for it."""
         with opened(self._target, build=False) as service:
             return status_json(service.status(), NO_DAEMON)
+
+    def verify(self, *, repair: bool) -> VerifyJson:
+        """Compare everything with everything."""
+        with opened(self._target, build=False) as service:
+            return verify_json(service.verify(repair=repair))
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
         """Build here, whether or not there is an index."""

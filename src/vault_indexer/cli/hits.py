@@ -30,28 +30,34 @@ def print_hits(answer: SearchJson, *, explain: bool) -> None:
 
 
 def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-
-    place = f"{hit['path']}:{hit['start_line']}"
-    row = Table.grid(padding=(0, 2), expand=True)
-    row.add_column(no_wrap=True)
-    row.add_column(ratio=1, overflow="fold")
-    row.add_column(no_wrap=True, justify="right")
-    stale = [("  changed since", "yellow")] if hit["stale"] else []
-    row.add_row(
-        text((rank, "dim")),
-        text((hit["title"], "bold"), ("  ", ""), (place, "cyan"), *stale),
-        text((_level(hit["score"]), "green"), (f" {hit['score']:.2f}", "dim")),
+    console.print(
+        text(
+            (f"{rank}  ", "dim"),
+            (_level(hit["score"]), "green"),
+            (f" {hit['score']:.2f}  ", "dim"),
+            (hit["title"], "bold"),
+            ("  ", ""),
+            (f"{hit['path']}:{hit['start_line']}", "cyan"),
+            ("  changed since" if hit["stale"] else "", "yellow"),
+        )
     )
-    console.print(row)
-    indent = (0, 0, 0, len(rank) + 2)
+    below = len(rank) + 2
     if hit["header_path"] and hit["header_path"] != hit["title"]:
-        console.print(Padding(text((hit["header_path"], "dim")), indent))
-    console.print(Padding(_snippet(hit), indent))
-    if explain:
-        for name, reason in _reasons(hit["why"]):
-            console.print(Padding(text((f"{name:<8}", "magenta"), (reason, "dim")), indent))
+        _indented(console, text((hit["header_path"], "dim")), below)
+    _indented(console, _snippet(hit), below)
+    for name, reason in _reasons(hit["why"]) if explain else ():
+        _indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
+
+
+def _indented(console: Console, line: Text, by: int) -> None:
+    """Wrapped and indented on a terminal; one line where a program reads."""
+    from rich.padding import Padding
+
+    if console.is_terminal:
+        console.print(Padding(line, (0, 0, 0, by), expand=False))
+    else:
+        line.pad_left(by)
+        console.print(line)
 
 
 def _level(score: float) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Show = Callable[[ProgressJson], None]
 
 _LINE_EVERY_S = 2.0
+_NOTES_TO_JUDGE = 20
 
 
 @contextmanager
@@ -93,9 +94,9 @@ def _line(progress: ProgressJson) -> str:
 
 
 def _rate(progress: ProgressJson) -> str:
-    """Notes a second and the time left at that rate, once a second has passed."""
+    """Notes a second and the time left at that rate, once there is something to judge by."""
     notes, total, seconds = progress["notes"], progress["total"], progress["seconds"]
-    if notes == 0 or seconds < 1 or notes >= total:
+    if notes < _NOTES_TO_JUDGE or seconds < 1 or notes >= total:
         return ""
     left = (total - notes) * seconds / notes
     return f"{notes / seconds:,.0f} notes/s, {duration(left)} left"

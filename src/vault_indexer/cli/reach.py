@@ -23,6 +23,7 @@ from vault_indexer.serve.shapes import (
     RelatedJson,
     SearchJson,
     StatusJson,
+    VerifyJson,
 )
 
 T = TypeVar("T")
@@ -51,6 +52,10 @@ class Index(Protocol):
         """Build anew."""
         ...
 
+    def verify(self, *, repair: bool) -> VerifyJson:
+        """Compare everything with everything."""
+        ...
+
 
 def ask(place: Place, question: Callable[[Index], T]) -> T:
     """The answer of the daemon, else of the index in this process.
@@ -72,11 +77,16 @@ def daemon_of(place: Place, environ: Mapping[str, str] = os.environ) -> DaemonCl
     daemon left. A command that names a configuration has to read it first.
     """
     index_dir = place.index_dir or _path(environ.get("INDEXER_INDEX_DIR"))
-    vault = place.vault or _path(environ.get("INDEXER_VAULT")) or Path.cwd()
+    vault = named_vault(place, environ)
     if index_dir is None and not is_pinned(place, environ):
         index_dir = read_signpost(vault)
     info = read_daemon(index_dir) if index_dir else None
     return DaemonClient(info) if info else None
+
+
+def named_vault(place: Place, environ: Mapping[str, str]) -> Path:
+    """The vault of the option, the variable, or the current folder."""
+    return place.vault or _path(environ.get("INDEXER_VAULT")) or Path.cwd()
 
 
 def is_pinned(place: Place, environ: Mapping[str, str] = os.environ) -> bool:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_PIPE_WIDTH = 120
-"""Columns where there is no terminal to ask."""
+_PIPE_WIDTH = 100_000
+"""Columns where there is no terminal: nothing is wrapped for a program that reads lines."""
 
 
 def print_json(data: object) -> None:
@@ -36,7 +36,7 @@ def clean(text: str) -> str:
 
 
 def out() -> Console:
-    """Standard output: coloured and as wide as the terminal, plain and wide where it is a pipe."""
+    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False)

@@ -13,7 +13,7 @@ from vault_indexer.index.plan import Plan, plan
 from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
 from vault_indexer.store.generations import Generation
-from vault_indexer.vault.deletion import DeleteHold, Look, judge
+from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, judge
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
@@ -29,7 +29,9 @@ class KeptIndex:
         self.current: OpenGeneration | None = None
         self.degraded = ""
         self.rules: IgnoreRules = load_ignore_rules(assembly.vault, assembly.settings.files)
-        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s if hold_deletes else 0.0)
+        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s)
+        self.look_again_at = 0.0
+        self._hold_deletes = hold_deletes
         self._home: RootIdentity | None = None
         self._doubted: Look | None = None
 
@@ -124,14 +126,15 @@ class KeptIndex:
             self.current = None
 
     def _plan(self, found: Scan, scope: frozenset[str]) -> tuple[Plan, int]:
-        """What is to be done, and how many files were known within the scope."""
+        """What is to be done, and how many files the catalog knows."""
         assert self.current is not None
         with self.current.live.holder.lease() as snapshot:
             known = snapshot.catalog.files() if "" in scope else snapshot.catalog.files_within(scope)
+            total = snapshot.catalog.file_count()
         todo = plan(known, found)
         for path in (*todo.read, *(row.path for row in todo.linked)):
             self.hold.drop(path)
-        return todo, len(known)
+        return todo, total
 
     def _believed(self, todo: Plan, look: Look) -> Plan:
         """The plan without deletions that are not (yet) to be believed."""
@@ -139,12 +142,14 @@ class KeptIndex:
         if not verdict.ok:
             self._doubted = self._doubted or look
             self.degraded = verdict.reason
+            self.look_again_at = look.at + CONFIRM_AFTER_S
             return replace(todo, removed=())
         self._home, self._doubted, self.degraded = look.root, None, ""
         for path in todo.removed:
-            self.hold.hold(path)
-        due = set(self.hold.take_due())
-        return replace(todo, removed=tuple(path for path in todo.removed if path in due))
+            if self._hold_deletes:
+                self.hold.hold(path)
+        held = set(todo.removed) if self._hold_deletes else set()
+        return replace(todo, removed=tuple(path for path in todo.removed if path not in held))
 
 
 def status_of(kept: KeptIndex, state: str, pending: int) -> StatusReport:

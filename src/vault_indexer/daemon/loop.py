@@ -22,6 +22,7 @@ log = logging.getLogger("vault_indexer.daemon")
 _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
 _RETRY_BUILD_S = 60.0
+_LOOK_AGAIN_S = 5.0
 
 
 class IndexLoop:
@@ -67,6 +68,8 @@ class IndexLoop:
 
     def run(self) -> None:
         """Step after step until `stop`."""
+        if self.kept.current is not None:
+            self.kept.current.live.warm()
         while not self._stopping:
             try:
                 self._step()
@@ -93,6 +96,13 @@ class IndexLoop:
         if batch is not None and not self._stopping:
             self._sync(batch)
         self.kept.release_due()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Losses that were not believed are looked at a second time."""
+        if self.kept.degraded and time.monotonic() >= self.kept.look_again_at:
+            self.kept.look_again_at = time.monotonic() + _LOOK_AGAIN_S
+            self.watcher.request_scan("to look again at what is missing")
 
     def _patience(self) -> float:
         if self._builder is not None:
@@ -136,6 +146,8 @@ class IndexLoop:
                 return
             self.kept.assembly = self._assembly
             self.kept.adopt(done[0])
+            if self.kept.current is not None:
+                self.kept.current.live.warm()
         except (UnavailableError, OSError) as error:
             self._end_build(error=str(error))
         else:

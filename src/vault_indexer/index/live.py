@@ -14,6 +14,7 @@ from vault_indexer.index.worker import (
     Failed,
     KeywordsJob,
     PrepareJob,
+    WarmJob,
     catch_up_keywords,
     rebuild_keywords,
 )
@@ -76,6 +77,12 @@ class LiveIndex:
         with self.holder.lease() as snapshot:
             files = snapshot.catalog.files()
         self._linker = Linker(file.path for file in files if file.state != "skipped" or file.digest)
+
+    def warm(self) -> None:
+        """Have the worker load what the first edit would have to wait for."""
+        for job in (WarmJob(), KeywordsJob(self.generation)):
+            for _ in self._pool.run([job]):
+                pass
 
     def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
         """Carry out a plan in one commit and publish the state after it. `on_progress` is told how many

@@ -71,6 +71,11 @@ class Preparer:
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
         return Parsed(_file_row(read, "note"), note, chunks, hashes)
 
+    def warm(self) -> None:
+        """Load grammar, strategy and model by preparing a note that does not exist."""
+        note = parse_any("warm.md", b"# Warm\n\n[[up]] `now`\n")
+        self._embedder.embed([chunk.embedding_text for chunk in self._chunker_of(note).chunk(note)])
+
     def embed(self, batch: Sequence[Parsed]) -> list[PreparedNote]:
         """Vectors for what no cache knows, in one call to the model. Raises ProviderError."""
         texts = {

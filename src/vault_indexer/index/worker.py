@@ -33,6 +33,11 @@ class PrepareJob:
 
 
 @dataclass(frozen=True, slots=True)
+class WarmJob:
+    """Load all that the first note would have to wait for."""
+
+
+@dataclass(frozen=True, slots=True)
 class FinishJob:
     """Write out the worker's segments."""
 
@@ -58,7 +63,7 @@ class Finished:
     segments: tuple[W3Segment, ...]
 
 
-Job = PrepareJob | FinishJob | KeywordsJob
+Job = PrepareJob | WarmJob | FinishJob | KeywordsJob
 Prepared = list[PreparedNote | Skipped]
 Outcome = Prepared | Finished | int | Failed
 
@@ -70,20 +75,38 @@ class NoteWorker:
         self._make = preparer
         self._preparer: Preparer | None = None
         self._builder: SegmentBuilder | None = None
+        self._keywords: tuple[Generation, KeywordIndex] | None = None
 
     def handle(self, job: Job) -> Outcome:
         """The result of a job: prepared notes, finished segments, or the seq that was applied."""
         try:
             if isinstance(job, PrepareJob):
                 return self._prepare(job)
+            if isinstance(job, WarmJob):
+                self._ready().warm()
+                return []
             if isinstance(job, FinishJob):
                 return self._finish()
-            return catch_up_keywords(job.generation)
+            return self._catch_up(job.generation)
         except (VaultIndexerError, OSError) as error:
             return Failed(str(error))
 
+    def _ready(self) -> Preparer:
+        self._preparer = self._preparer or self._make()
+        return self._preparer
+
+    def _catch_up(self, generation: Generation) -> int:
+        """The open index is kept: its files were checked once, and nobody else writes them."""
+        if self._keywords is None or self._keywords[0] != generation:
+            self._keywords = (generation, KeywordIndex.open(generation.keywords))
+        try:
+            return catch_up(self._keywords[1], generation)
+        except VaultIndexerError:
+            self._keywords = None
+            raise
+
     def _prepare(self, job: PrepareJob) -> Prepared:
-        preparer = self._preparer = self._preparer or self._make()
+        preparer = self._ready()
         if not job.segments:
             return list(preparer.prepare(job.paths))
         self._builder = self._builder or SegmentBuilder(job.segments)
@@ -111,6 +134,11 @@ class NoteWorker:
 
 
 def catch_up_keywords(generation: Generation) -> int:
+    """Open the keyword index of a generation with all checks, and `catch_up`."""
+    return catch_up(KeywordIndex.open(generation.keywords), generation)
+
+
+def catch_up(index: KeywordIndex, generation: Generation) -> int:
     """Apply to the keyword index what the catalog has and it lacks, and the reverse. Returns the seq.
 
     Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
@@ -118,7 +146,6 @@ def catch_up_keywords(generation: Generation) -> int:
     """
     catalog = CatalogReader(generation.catalog)
     try:
-        index = KeywordIndex.open(generation.keywords)
         if index.applied_seq == catalog.seq:
             return catalog.seq
         oldest = catalog.oldest_change()

@@ -29,11 +29,13 @@ from vault_indexer.serve.shapes import (
     RelatedJson,
     SearchJson,
     StatusJson,
+    VerifyJson,
 )
 
 Parameters = Mapping[str, str | int | bool]
 
 _LOOK_EVERY_S = 0.1
+_TIMEOUT_S = 60.0
 
 
 class NotListeningError(DaemonError):
@@ -43,10 +45,9 @@ class NotListeningError(DaemonError):
 class DaemonClient:
     """One daemon. Every method raises DaemonError if it does not answer, else the error that it met."""
 
-    def __init__(self, info: DaemonInfo, timeout_s: float = 60.0) -> None:
+    def __init__(self, info: DaemonInfo) -> None:
         self._info = info
         self._address = urlsplit(info.url)
-        self._timeout_s = timeout_s
 
     def search(self, parameters: Parameters) -> SearchJson:
         """`GET /v1/search`; the parameters are those of the API."""
@@ -77,17 +78,23 @@ class DaemonClient:
                 show(state["progress"])
             time.sleep(_LOOK_EVERY_S)
 
+    def verify(self, *, repair: bool) -> VerifyJson:
+        """`POST /v1/verify`, however long it takes."""
+        return cast("VerifyJson", self._ask("POST", "/v1/verify", json.dumps({"repair": repair}), None))
+
     def _get(self, path: str, parameters: Parameters) -> object:
         texts = {name: _text(value) for name, value in parameters.items()}
         query = f"?{urlencode(texts, quote_via=quote, errors='replace')}" if texts else ""
         return self._ask("GET", path + query, None)
 
-    def _ask(self, method: str, target: str, body: str | None) -> object:
+    def _ask(
+        self, method: str, target: str, body: str | None, timeout_s: float | None = _TIMEOUT_S
+    ) -> object:
         headers = {"Authorization": f"Bearer {self._info.token}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         connection = HTTPConnection(
-            self._address.hostname or "127.0.0.1", self._address.port, timeout=self._timeout_s
+            self._address.hostname or "127.0.0.1", self._address.port, timeout=timeout_s
         )
         try:
             connection.request(method, target, body, headers)

@@ -230,3 +230,42 @@ class VerifyJson(TypedDict):
 
     ok: bool
     problems: list[ProblemJson]
+
+
+class HeadingJson(TypedDict):
+    """A heading of a note."""
+
+    level: int
+    text: str
+    line: int
+
+
+class BlockJson(TypedDict):
+    """A `^id`."""
+
+    id: str
+    line: int
+
+
+class DiagnosticJson(TypedDict):
+    """Something its author may want to know."""
+
+    kind: str
+    detail: str
+    line: int
+
+
+class InspectionJson(TypedDict):
+    """A line of `inspect --json`. A chunk has what its strategy adds beside the keys of all chunks."""
+
+    path: str
+    title: str
+    language: str
+    frontmatter: dict[str, JsonValue]
+    aliases: list[str]
+    tags: list[str]
+    headings: list[HeadingJson]
+    links: list[OutgoingJson]
+    blocks: list[BlockJson]
+    chunks: list[dict[str, JsonValue]]
+    diagnostics: list[DiagnosticJson]

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vault_indexer.errors import VaultIndexerError
+from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import (
+    Chunk,
+    GraphReason,
     Hit,
+    JsonValue,
+    KeywordReason,
     LinksAnswer,
     OutgoingLink,
     Problem,
@@ -16,12 +21,16 @@ from vault_indexer.model import (
     SearchAnswer,
     SkippedFile,
     StatusReport,
+    VectorReason,
     Why,
 )
 from vault_indexer.serve.shapes import (
     DaemonJson,
     ErrorJson,
+    GraphJson,
     HitJson,
+    InspectionJson,
+    KeywordJson,
     LinksJson,
     OutgoingJson,
     ProgressJson,
@@ -30,6 +39,7 @@ from vault_indexer.serve.shapes import (
     SearchJson,
     SkippedJson,
     StatusJson,
+    VectorJson,
     VerifyJson,
     WhyJson,
 )
@@ -78,21 +88,35 @@ def hit_json(hit: Hit) -> HitJson:
 
 
 def _why_json(why: Why) -> WhyJson:
-    vector, keyword, graph = why.vector, why.keyword, why.graph
     return {
-        "vector": vector and {"rank": vector.rank, "score": round(vector.score, 4)},
-        "keyword": keyword
-        and {
-            "rank": keyword.rank,
-            "score": round(keyword.score, 3),
-            "terms": {term: round(share, 3) for term, share in keyword.terms.items()},
-            "fields": {name: round(share, 3) for name, share in keyword.fields.items()},
-        },
-        "graph": graph and {"rank": graph.rank, "score": round(graph.score, 4), "via": list(graph.via)},
+        "vector": _vector_json(why.vector),
+        "keyword": _keyword_json(why.keyword),
+        "graph": _graph_json(why.graph),
         "recency": round(why.recency, 3),
         "fused": round(why.fused, 6),
         "title": round(why.title, 3),
     }
+
+
+def _vector_json(reason: VectorReason | None) -> VectorJson | None:
+    return None if reason is None else {"rank": reason.rank, "score": round(reason.score, 4)}
+
+
+def _keyword_json(reason: KeywordReason | None) -> KeywordJson | None:
+    if reason is None:
+        return None
+    return {
+        "rank": reason.rank,
+        "score": round(reason.score, 3),
+        "terms": {term: round(share, 3) for term, share in reason.terms.items()},
+        "fields": {name: round(share, 3) for name, share in reason.fields.items()},
+    }
+
+
+def _graph_json(reason: GraphReason | None) -> GraphJson | None:
+    if reason is None:
+        return None
+    return {"rank": reason.rank, "score": round(reason.score, 4), "via": list(reason.via)}
 
 
 def links_json(answer: LinksAnswer) -> LinksJson:
@@ -177,7 +201,7 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
         "skipped": _skipped_json(report.skipped),
         "detail": report.detail,
         "watching": report.watching,
-        "progress": report.progress and progress_json(report.progress),
+        "progress": None if report.progress is None else progress_json(report.progress),
         "daemon": daemon,
         "manifest": dict(report.manifest),
     }
@@ -202,3 +226,52 @@ def error_json(error: VaultIndexerError) -> ErrorJson:
 
 def _skipped_json(files: Sequence[SkippedFile]) -> list[SkippedJson]:
     return [{"path": file.path, "reason": file.reason} for file in files]
+
+
+def inspection_json(found: Inspection) -> InspectionJson:
+    """What the indexer makes of one note."""
+    note = found.note
+    return {
+        "path": note.path,
+        "title": note.title,
+        "language": note.language,
+        "frontmatter": dict(note.frontmatter),
+        "aliases": list(note.aliases),
+        "tags": list(note.tags),
+        "headings": [{"level": one.level, "text": one.text, "line": one.line} for one in note.headings],
+        "links": [
+            {
+                "kind": str(link.kind),
+                "target": link.target,
+                "subpath": link.subpath,
+                "display": link.display,
+                "line": link.line,
+                "resolved": resolved,
+            }
+            for link, resolved in zip(note.links, found.resolved, strict=True)
+        ],
+        "blocks": [{"id": block.id, "line": block.line} for block in note.blocks],
+        "chunks": [_chunk_json(chunk) for chunk in found.chunks],
+        "diagnostics": [
+            {"kind": one.kind, "detail": one.detail, "line": one.line} for one in found.diagnostics
+        ],
+    }
+
+
+def _chunk_json(chunk: Chunk) -> dict[str, JsonValue]:
+    """The strategy's own extras first, so that none can take the place of what every chunk has."""
+    return {
+        **chunk.extra,
+        "chunk_id": chunk.chunk_id,
+        "chunk_index": chunk.chunk_index,
+        "header_path": chunk.header_path,
+        "start_pos": chunk.start_pos,
+        "end_pos": chunk.end_pos,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "content": chunk.content,
+        "overlap": chunk.overlap,
+        "context": chunk.context,
+        "embed": chunk.embed,
+        "strategy": chunk.strategy,
+    }

@@ -95,6 +95,10 @@ class CatalogReader:
             found.update((row[0], FileRow(*row)) for row in self.rows(sql, below))
         return [found[path] for path in sorted(found)]
 
+    def file_count(self) -> int:
+        """How many files of the vault are known."""
+        return int(self._one("SELECT count(*) FROM files")[0])
+
     def skipped(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed though one might expect it, with the reason."""
         sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"

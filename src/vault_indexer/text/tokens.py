@@ -61,7 +61,7 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
     whole = word.strip("_")  # emphasis
     parts = _PARTS.findall(whole)
     if len(parts) == 1 and parts[0] == whole:
-        return tuple(dict.fromkeys(_simple_terms(whole, language)))
+        return _simple_terms(whole, language)
     if not parts:
         return (word,)
     terms = [normalize(whole)[:LONGEST_TERM], *_version_starts(word)]
@@ -79,17 +79,15 @@ def compound_parts(word: str) -> list[str]:
     return _humps(word)
 
 
-def _simple_terms(word: str, language: str) -> Iterator[str]:
+@lru_cache(maxsize=1 << 16)
+def _simple_terms(word: str, language: str) -> tuple[str, ...]:
     exact = normalize(word)[:LONGEST_TERM]
-    yield exact
-    for variant in concepts(exact, language):
-        if variant != exact:
-            yield VARIANT_MARK + variant
+    terms = [exact, *(VARIANT_MARK + variant for variant in concepts(exact, language) if variant != exact)]
     for hump in _humps(word):
         part = normalize(hump)
-        yield VARIANT_MARK + part
-        for variant in concepts(part, language):
-            yield VARIANT_MARK + variant
+        terms.append(VARIANT_MARK + part)
+        terms += [VARIANT_MARK + variant for variant in concepts(part, language)]
+    return tuple(dict.fromkeys(terms))
 
 
 def concepts(exact: str, language: str) -> tuple[str, ...]:

@@ -1,0 +1,67 @@
+"""`indexer config check` and `indexer config show`."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+
+from vault_indexer.cli.parameters import Output, Place, flattened
+from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.config import LoadedConfig, as_json, load, rows
+from vault_indexer.errors import ConfigError
+
+PROBLEMS = 2
+
+
+def check(place: Place, output: Output) -> int:
+    """Validate the configuration; every mistake is told with its key, its value and what is allowed."""
+    try:
+        loaded = _loaded(place)
+    except ConfigError as error:
+        if not output.json:
+            raise
+        found = [
+            {"key": one.key, "value": one.value, "allowed": one.allowed, "source": one.source}
+            for one in error.problems
+        ]
+        print_json({"ok": False, "problems": found, "files": []})
+        return PROBLEMS
+    files = [str(path) for path in loaded.files]
+    if output.json:
+        print_json({"ok": True, "problems": [], "files": files})
+    else:
+        note(f"no mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}")
+    return 0
+
+
+def show(place: Place, output: Output) -> None:
+    """What is in force, and where each value came from."""
+    loaded = _loaded(place)
+    if output.json:
+        print_json(as_json(loaded))
+        return
+    console = out()
+    shown = rows(loaded)
+    width = max(len(row.key) for row in shown)
+    for row in shown:
+        chosen = row.origin != "default"
+        console.print(
+            text(
+                (f"{row.key:<{width}}  ", "bold" if chosen else ""),
+                (row.value, "green" if chosen else "dim"),
+                (f" {row.unit}" if row.unit else "", "dim"),
+                (f"  {row.origin}" if chosen else "", "cyan"),
+            )
+        )
+
+
+def _loaded(place: Place) -> LoadedConfig:
+    """As for any command, but without a vault it is the user's configuration."""
+    options = {"index.dir": place.index_dir} if place.index_dir else {}
+    return load(place.vault, config_file=place.config, environ=os.environ, options=options)
+
+
+app = typer.Typer(no_args_is_help=True)
+app.command("check")(flattened(check))
+app.command("show")(flattened(show))

@@ -1,0 +1,36 @@
+"""`indexer init`."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.reach import named_vault
+from vault_indexer.cli.terminal import note
+from vault_indexer.config import commented_config, vault_config_file
+from vault_indexer.errors import UsageError, VaultError
+from vault_indexer.vault import root_identity
+
+
+def init(
+    place: Place,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a configuration that is there.")] = False,
+) -> None:
+    """Write a commented `.indexer.toml` into the vault: every key with its default, all commented out."""
+    vault = named_vault(place, os.environ)
+    root_identity(vault)
+    path = vault_config_file(vault)
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(commented_config())
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists: --force overwrites it") from error
+    except OSError as error:
+        raise VaultError(f"cannot write {path}: {error.strerror}") from error
+    note(f"wrote {path}")
+
+
+app = one_command(init)

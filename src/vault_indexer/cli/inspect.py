@@ -1,0 +1,46 @@
+"""`indexer inspect [NOTE…]`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.here import target_of
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.terminal import note as say
+from vault_indexer.cli.terminal import print_json_line
+from vault_indexer.errors import UsageError
+from vault_indexer.index.inspection import Inspector
+from vault_indexer.model import SkippedFile
+from vault_indexer.serve.wire import inspection_json
+
+SKIPPED = 1
+
+
+def inspect(
+    place: Place,
+    output: Output,
+    notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE…", help="Paths in the vault.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All notes of the vault.")] = False,
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", metavar="NAME", help="Chunk by this strategy.")
+    ] = None,
+) -> int:
+    """Parse and chunk notes, without an index: one JSON object per note and line."""
+    del output  # it is JSON in any case
+    if not notes and not every:
+        raise UsageError("name notes to inspect, or --all")
+    target = target_of(place)
+    inspector = Inspector(target.vault, target.config.settings, strategy)
+    status = 0
+    for found in inspector.inspect(inspector.all_notes() if every else notes or []):
+        if isinstance(found, SkippedFile):
+            say(f"{found.path}: {found.reason}")
+            status = SKIPPED
+        else:
+            print_json_line(inspection_json(found))
+    return status
+
+
+app = one_command(inspect)

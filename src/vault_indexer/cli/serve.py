@@ -1,0 +1,41 @@
+"""`indexer serve`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import closing
+
+from vault_indexer.bootstrap import open_daemon
+from vault_indexer.cli.here import target_of
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.reach import is_pinned
+from vault_indexer.cli.terminal import note
+from vault_indexer.daemon.state import DaemonInfo, write_signpost
+from vault_indexer.serve.server import announce, announced, bind, ended_by_signals, run
+
+
+def serve(place: Place) -> None:
+    """The daemon in the foreground: watch the vault, index what changes, answer over HTTP on loopback."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    target = target_of(place)
+    settings = target.config.settings.server
+
+    def ready(info: DaemonInfo) -> None:
+        announce(target.index_dir, info)
+        if not is_pinned(place):
+            write_signpost(target.vault, target.index_dir)
+        note(f"{target.vault}: {info.url}, index in {target.index_dir}")
+
+    with (
+        ended_by_signals(),
+        closing(bind(settings.port)) as listener,
+        announced(target.index_dir),
+        closing(open_daemon(target)) as service,
+    ):
+        run(service, listener, settings, ready)
+
+
+app = one_command(serve)

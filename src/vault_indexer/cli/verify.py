@@ -1,0 +1,41 @@
+"""`indexer verify`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.reach import ask
+from vault_indexer.cli.terminal import note, out, print_json, text
+
+PROBLEMS = 1
+
+
+def verify(
+    place: Place,
+    output: Output,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what differs.")] = False,
+) -> int:
+    """Compare vault, catalog and each derived index; exit status 1 if they differ."""
+    found = ask(place, lambda index: index.verify(repair=repair))
+    if output.json:
+        print_json(found)
+    else:
+        for problem in found["problems"]:
+            out().print(
+                text(
+                    (f"{problem['store']}  ", "bold"),
+                    (f"{problem['kind']}  ", "yellow"),
+                    (problem["detail"], ""),
+                )
+            )
+        if found["ok"]:
+            note("vault, catalog and derived indices agree")
+        elif repair:
+            note(f"{len(found['problems']):,} problems, mended; run `indexer verify` again to see")
+    return 0 if found["ok"] else PROBLEMS
+
+
+app = one_command(verify)

@@ -1,0 +1,50 @@
+"""`GET /v1/events`: the status, sent whenever it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+
+from vault_indexer.serve.shapes import StatusJson
+
+MAX_STREAMS = 8
+_LOOK_EVERY_S = 0.5
+_SHOW_LIFE_EVERY_S = 15.0
+_STEP_S = 0.1
+
+
+class StatusEvents:
+    """Streams of one server; `stopping` ends them all, so that none holds up its end."""
+
+    def __init__(self, status: Callable[[], StatusJson], stopping: Callable[[], bool]) -> None:
+        self._status = status
+        self._stopping = stopping
+        self._open = 0
+
+    def is_full(self) -> bool:
+        """Whether no more streams are let in."""
+        return self._open >= MAX_STREAMS
+
+    async def stream(self) -> AsyncIterator[str]:
+        """Server-sent events `status` with the JSON of `/v1/status`; a comment now and then shows life."""
+        self._open += 1
+        try:
+            last, sent = "", time.monotonic()
+            while not self._stopping():
+                status = json.dumps(await asyncio.to_thread(self._status), ensure_ascii=False)
+                if status != last:
+                    last, sent = status, time.monotonic()
+                    yield f"event: status\ndata: {status}\n\n"
+                elif time.monotonic() - sent > _SHOW_LIFE_EVERY_S:
+                    sent = time.monotonic()
+                    yield ": alive\n\n"
+                await self._pause()
+        finally:
+            self._open -= 1
+
+    async def _pause(self) -> None:
+        until = time.monotonic() + _LOOK_EVERY_S
+        while time.monotonic() < until and not self._stopping():
+            await asyncio.sleep(_STEP_S)

@@ -1,0 +1,248 @@
+"""Who may ask, and how much: decided before routing, on every route, reads too.
+
+A server on loopback is reached by every page in the user's browser. A page of another origin, a name that
+was rebound to 127.0.0.1, and a program without the token all end here. Starlette's own CORSMiddleware adds
+headers but blocks nothing, so it is not used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+MAX_BODY_BYTES = 1 << 20
+MAX_QUERY_BYTES = 4096
+PREFLIGHT_SECONDS = 600
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+Headers = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardRules:
+    """What is let in. `long_lived` paths have no time limit and do not count as concurrent work."""
+
+    token: str
+    port: int
+    allowed_origins: frozenset[str]
+    max_concurrent: int
+    timeout_s: float
+    long_lived: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer instead of the handler's; 204 grants a preflight."""
+
+    status: int
+    kind: str
+    message: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def refusal(rules: GuardRules, method: str, query: bytes, headers: Headers) -> Refusal | None:
+    """Why a request is not let in, by its head alone; None if it is."""
+    return (
+        _wrong_host(rules, headers)
+        or _wrong_origin(rules, headers)
+        or _preflight(method, headers)
+        or _no_token(rules, headers)
+        or _too_long(query, headers)
+        or _no_json(method, headers)
+    )
+
+
+def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
+    """A rebound name sends its own name as Host: only ours, with our port, is ours."""
+    ours = {f"{name}:{rules.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+    hosts = headers.get("host", ())
+    if len(hosts) == 1 and hosts[0].lower() in ours:
+        return None
+    return Refusal(421, "host", f"this server answers to 127.0.0.1:{rules.port} only")
+
+
+def _wrong_origin(rules: GuardRules, headers: Headers) -> Refusal | None:
+    if all(origin in rules.allowed_origins for origin in headers.get("origin", ())):
+        return None
+    return Refusal(403, "origin", "this origin is not in server.allowed_origins")
+
+
+def _preflight(method: str, headers: Headers) -> Refusal | None:
+    """Browsers ask first, without the token: an allowed origin is told what it may send."""
+    if method != "OPTIONS" or not headers.get("origin") or "access-control-request-method" not in headers:
+        return None
+    granted = [
+        ("access-control-allow-methods", "GET, POST"),
+        ("access-control-allow-headers", "authorization, content-type"),
+        ("access-control-max-age", str(PREFLIGHT_SECONDS)),
+    ]
+    if headers.get("access-control-request-private-network") == ("true",):
+        granted.append(("access-control-allow-private-network", "true"))
+    return Refusal(204, "", "", tuple(granted))
+
+
+def _no_token(rules: GuardRules, headers: Headers) -> Refusal | None:
+    given = headers.get("authorization", ())
+    scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    right = hmac.compare_digest(token.strip().encode("latin-1", "replace"), rules.token.encode())
+    if scheme.lower() == "bearer" and right:
+        return None
+    return Refusal(
+        401,
+        "token",
+        "the header Authorization: Bearer TOKEN is missing or wrong; the token is in daemon.json",
+        (("www-authenticate", "Bearer"),),
+    )
+
+
+def _too_long(query: bytes, headers: Headers) -> Refusal | None:
+    if len(query) > MAX_QUERY_BYTES:
+        return Refusal(414, "too_long", f"the query string has more than {MAX_QUERY_BYTES} bytes")
+    declared = headers.get("content-length", ("0",))[0]
+    if not declared.isdecimal() or int(declared[:20]) > MAX_BODY_BYTES:
+        return _TOO_LARGE
+    return None
+
+
+_TOO_LARGE = Refusal(413, "too_large", f"the body has more than {MAX_BODY_BYTES} bytes")
+_BUSY = Refusal(
+    503, "busy", "too many requests at once (server.max_concurrent): try again", (("retry-after", "1"),)
+)
+_LATE = Refusal(504, "timeout", "no answer within server.timeout_s")
+
+
+def _no_json(method: str, headers: Headers) -> Refusal | None:
+    """A form or plain text can be posted across origins without a preflight; JSON cannot."""
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return None
+    kinds = headers.get("content-type", ())
+    if len(kinds) == 1 and kinds[0].partition(";")[0].strip().lower() == "application/json":
+        return None
+    return Refusal(415, "content_type", "the header Content-Type must be application/json")
+
+
+class Guard:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: App, rules: GuardRules) -> None:
+        self._app = app
+        self._rules = rules
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer the request, or have it answered."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+        headers = _by_name(scope["headers"])
+        refused = refusal(self._rules, scope["method"], scope["query_string"], headers)
+        origins = headers.get("origin", ())
+        if origins and (refused is None or refused.status not in (403, 421)):
+            send = _for_origin(send, origins[0])
+        if refused is not None:
+            await _refuse(send, refused)
+        elif scope["path"] in self._rules.long_lived:
+            await self._limited(scope, headers, receive, send)
+        elif len(self._running) >= self._rules.max_concurrent:
+            await _refuse(send, _BUSY)
+        else:
+            await self._in_time(scope, headers, receive, send)
+
+    async def _in_time(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+        """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
+        requests given up cannot pile up behind one another."""
+        once = _Once(send)
+        task = asyncio.ensure_future(self._limited(scope, headers, receive, once.send))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
+        if done:
+            task.result()
+        elif not once.started:
+            once.closed = True
+            await _refuse(send, _LATE)
+        else:
+            await task
+
+    async def _limited(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+        """Read the body first, since its length may be a lie or missing; then hand it on whole."""
+        body = b""
+        if "transfer-encoding" in headers or headers.get("content-length", ("0",))[0] != "0":
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return
+                body += cast("bytes", message.get("body", b""))
+                if len(body) > MAX_BODY_BYTES:
+                    await _refuse(send, _TOO_LARGE)
+                    return
+                if not message.get("more_body", False):
+                    break
+        await self._app(scope, _replayed(body, receive), send)
+
+
+class _Once:
+    """Passes messages on until somebody else has answered."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+        self.closed = False
+
+    async def send(self, message: Message) -> None:
+        if not self.closed:
+            self.started = True
+            await self._send(message)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replay
+
+
+def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    headers: dict[str, tuple[str, ...]] = {}
+    for name, value in raw:
+        key = name.decode("latin-1").lower()
+        headers[key] = (*headers.get(key, ()), value.decode("latin-1").strip())
+    return headers
+
+
+def _for_origin(send: Send, origin: str) -> Send:
+    """Every answer to an allowed origin says so, errors too: else the page cannot read them."""
+
+    async def marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            added = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
+        await send(message)
+
+    return marked
+
+
+async def _refuse(send: Send, refused: Refusal) -> None:
+    body = b""
+    headers = [(name.encode(), value.encode()) for name, value in refused.headers]
+    if refused.status != 204:
+        body = json.dumps({"error": {"kind": refused.kind, "message": refused.message}}).encode()
+        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if refused.status == 413:
+        headers.append((b"connection", b"close"))  # the rest of the body is not read
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

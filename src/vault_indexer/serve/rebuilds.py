@@ -1,0 +1,76 @@
+"""One rebuild at a time, in a thread of its own, that any number of clients can watch."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.model import Progress
+from vault_indexer.serve.shapes import ErrorJson, ProgressJson, RebuildJson, RebuildRunJson
+from vault_indexer.serve.wire import error_json, progress_json, rebuild_json
+from vault_indexer.service import VaultService
+
+_LOG = logging.getLogger(__name__)
+_LOOK_EVERY_S = 0.2
+
+
+class Rebuilds:
+    """The rebuild that was asked for last. Thread-safe."""
+
+    def __init__(self, service: VaultService) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._progress: ProgressJson | None = None
+        self._report: RebuildJson | None = None
+        self._error: ErrorJson | None = None
+
+    def start(self, *, refit: bool) -> None:
+        """Begin one, unless one runs: then that is the one."""
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            self._progress, self._report, self._error = None, None, None
+            self._thread = threading.Thread(target=self._run, args=(refit,), name="rebuild", daemon=True)
+            self._thread.start()
+
+    def wait(self, stopping: Callable[[], bool]) -> RebuildRunJson:
+        """How the current one ended, or how far it is when the server stops."""
+        with self._lock:
+            thread = self._thread
+        while thread is not None and thread.is_alive() and not stopping():
+            thread.join(_LOOK_EVERY_S)
+        return self.state()
+
+    def state(self) -> RebuildRunJson:
+        """How far it is, or how it ended."""
+        with self._lock:
+            ended = self._report is not None or self._error is not None
+            return {
+                "running": self._thread is not None and not ended,
+                "progress": self._progress,
+                "report": self._report,
+                "error": self._error,
+            }
+
+    def _run(self, refit: bool) -> None:
+        try:
+            report = rebuild_json(self._service.rebuild(self._seen, refit=refit))
+        except VaultIndexerError as error:
+            self._failed(error_json(error))
+        except Exception:  # noqa: BLE001 - logged, and told to whoever waits
+            _LOG.exception("the rebuild failed")
+            self._failed({"kind": "internal", "message": "the rebuild failed; see the daemon's log"})
+        else:
+            with self._lock:
+                self._report = report
+
+    def _seen(self, progress: Progress) -> None:
+        with self._lock:
+            self._progress = progress_json(progress)
+
+    def _failed(self, error: ErrorJson) -> None:
+        with self._lock:
+            self._error = error

@@ -1,0 +1,127 @@
+"""Running the HTTP API on loopback until a signal ends it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_indexer.config.settings import ServerSettings
+from vault_indexer.daemon.state import DaemonInfo, remove_daemon, write_daemon
+from vault_indexer.errors import DaemonError, IndexUnusableError
+from vault_indexer.serve.http import Endpoint, make_app
+from vault_indexer.service import VaultService
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    import uvicorn
+
+_LOOPBACK = "127.0.0.1"
+_GRACE_S = 1
+"""Seconds that answers under way have at the end; the whole end takes at most two."""
+
+
+def bind(port: int) -> socket.socket:
+    """A socket that listens on loopback; port 0 lets the system choose. Raises DaemonError."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # a port just left is free again; elsewhere this would share a live one
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((_LOOPBACK, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise DaemonError(
+            f"port {port} cannot be taken: {error.strerror or error}; stop what uses it, or set server.port "
+            "to another one (0 lets the system choose)"
+        ) from error
+    return listener
+
+
+def run(
+    service: VaultService,
+    listener: socket.socket,
+    settings: ServerSettings,
+    ready: Callable[[DaemonInfo], None],
+) -> None:
+    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered."""
+    import uvicorn
+
+    port: int = listener.getsockname()[1]
+    info = DaemonInfo(
+        pid=os.getpid(),
+        url=f"http://{_LOOPBACK}:{port}",
+        token=secrets.token_urlsafe(32),
+        vault=service.status().vault,
+        started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+    )
+    serving: list[uvicorn.Server] = []
+    endpoint = Endpoint(info.token, port, settings, stopping=lambda: any(one.should_exit for one in serving))
+    config = uvicorn.Config(
+        make_app(service, endpoint),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=30,
+        h11_max_incomplete_event_size=64 << 10,
+    )
+
+    class Server(uvicorn.Server):
+        """Tells when it listens."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                ready(info)
+
+    server = Server(config)
+    serving.append(server)
+    server.run(sockets=[listener])
+
+
+def announce(index_dir: Path, info: DaemonInfo) -> None:
+    """Write `daemon.json`. Raises IndexUnusableError."""
+    try:
+        write_daemon(index_dir, info)
+    except OSError as error:
+        raise IndexUnusableError(f"cannot write {index_dir}/daemon.json: {error.strerror}") from error
+
+
+@contextmanager
+def announced(index_dir: Path) -> Iterator[None]:
+    """For the time of the block this process may be announced; at its end it no longer is."""
+    try:
+        yield
+    finally:
+        remove_daemon(index_dir, os.getpid())
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does: quietly, with everything closed on the way out.
+
+    uvicorn catches both signals while it runs and raises them again afterwards, when they only confirm
+    what has already happened.
+    """
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.stderr.flush()
+    finally:
+        signal.signal(signal.SIGTERM, before)
