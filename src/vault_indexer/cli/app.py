@@ -15,6 +15,7 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, flattened
 
 if TYPE_CHECKING:
+    from vault_indexer.bootstrap import Target
     from vault_indexer.cli.here import InProcess
     from vault_indexer.serve.client import DaemonClient
 
@@ -52,6 +53,10 @@ class Here(Protocol):
 
     def reach(self, place: Place) -> DaemonClient | InProcess:
         """The daemon named by the configuration, else the index itself."""
+        ...
+
+    def target_of(self, place: Place) -> Target:
+        """Vault, index and configuration of a command."""
         ...
 
     def in_process(self, place: Place) -> InProcess:

@@ -76,12 +76,17 @@ def daemon_of(place: Place, environ: Mapping[str, str] = os.environ) -> DaemonCl
     Where an index folder is named, by its `daemon.json`; where only the vault is, by the signpost that its
     daemon left. A command that names a configuration has to read it first.
     """
-    index_dir = place.index_dir or _path(environ.get("INDEXER_INDEX_DIR"))
-    vault = named_vault(place, environ)
-    if index_dir is None and not is_pinned(place, environ):
-        index_dir = read_signpost(vault)
+    index_dir = known_index_dir(place, environ)
     info = read_daemon(index_dir) if index_dir else None
     return DaemonClient(info) if info else None
+
+
+def known_index_dir(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The index folder as far as option, variable or signpost tell."""
+    named = place.index_dir or _path(environ.get("INDEXER_INDEX_DIR"))
+    if named is not None or is_pinned(place, environ):
+        return named
+    return read_signpost(named_vault(place, environ))
 
 
 def named_vault(place: Place, environ: Mapping[str, str]) -> Path:

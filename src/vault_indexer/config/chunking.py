@@ -12,6 +12,12 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from vault_indexer.config.chunking_models import (
+    AgenticOptions,
+    ContextualOptions,
+    CustomOptions,
+    LlmChunkingOptions,
+)
 from vault_indexer.config.chunking_options import (
     BoundaryOptions,
     CodeOptions,
@@ -42,6 +48,9 @@ StrategyName = Literal[
     "hierarchical",
     "parent_child",
     "code",
+    "llm",
+    "agentic",
+    "custom",
 ]
 
 
@@ -144,6 +153,10 @@ class ChunkingSettings(HeaderBasedOptions):
     hierarchical: HierarchicalOptions = HierarchicalOptions()
     parent_child: ParentChildOptions = ParentChildOptions()
     code: CodeOptions = CodeOptions()
+    llm: LlmChunkingOptions = LlmChunkingOptions()
+    agentic: AgenticOptions = AgenticOptions()
+    custom: CustomOptions = CustomOptions()
+    contextual: ContextualOptions = ContextualOptions()
     rules: tuple[ChunkingRule, ...] = Field(
         default=(), description="other strategies for some notes; the first rule that matches counts"
     )
@@ -188,9 +201,11 @@ def at_home(table: Mapping[str, object]) -> dict[str, object]:
 
     Options may stand flat where the same table names their strategy; `chunk_size` and `chunk_overlap`
     without a strategy mean `word`. A key that is given in both places, or belongs to no table, stays
-    where it is and is a mistake there.
+    where it is and is a mistake there. `contextual = true` asks for a preamble a chunk.
     """
     moved = dict(table)
+    if isinstance(moved.get("contextual"), bool):
+        moved["contextual"] = {"granularity": "chunk" if moved["contextual"] else "none"}
     if "strategy" not in moved and _SHORTHAND & moved.keys():
         moved["strategy"] = "word"
     name = moved.get("strategy")

@@ -9,8 +9,8 @@ inside a value (a field of a table in a list) may have a row of its own, `chunki
 follows the row of the value. In `chunking.rules` the options follow the rows of the strategies.
 
 A new strategy's options: sizes are `VAULT`, regular expressions `PATTERN`; whatever may be given as
-`module:function` or as a path is `USER`, and so is all of a strategy that imports code, whose name goes into
-`NAMES_OF_CODE`.
+`module:function` or as a path is `USER`, and so is all of a strategy that imports code or asks a model, whose
+name goes into `NAMES_OF_CODE`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class Trust(Enum):
     """The user alone: user's file, a file named by --config, environment, option."""
 
 
-NAMES_OF_CODE = frozenset({"custom"})
-"""Values of a `Trust.NAME` key that are plain names but hand over to code of someone's choice."""
+NAMES_OF_CODE = frozenset({"agentic", "custom", "llm"})
+"""Values of a `Trust.NAME` key that are plain names but hand over to code of someone's choice, or to a model
+that is paid for and gets the text."""
 
 TRUST: Mapping[str, Trust] = MappingProxyType(
     {
@@ -115,14 +116,35 @@ TRUST: Mapping[str, Trust] = MappingProxyType(
         "chunking.code.include_class_context": Trust.VAULT,
         "chunking.code.include_docstrings": Trust.VAULT,
         "chunking.code.preserve_code_blocks": Trust.VAULT,
+        "chunking.llm.strict": Trust.USER,
+        "chunking.llm.max_api_calls": Trust.USER,
+        "chunking.llm.timeout_s": Trust.USER,
+        "chunking.agentic.mode": Trust.VAULT,
+        "chunking.agentic.target_chunk_size": Trust.VAULT,
+        "chunking.agentic.max_api_calls": Trust.USER,
+        "chunking.agentic.timeout_s": Trust.USER,
+        "chunking.agentic.prompt": Trust.USER,
+        "chunking.custom.function": Trust.USER,
+        "chunking.contextual.granularity": Trust.USER,
+        "chunking.contextual.keep_on_failure": Trust.USER,
+        "chunking.contextual.max_api_calls": Trust.USER,
+        "chunking.contextual.timeout_s": Trust.USER,
         "chunking.rules": Trust.NAME,
         "chunking.rules[].paths": Trust.VAULT,
+        "chunking.rules[].contextual": Trust.USER,
         "embedding.provider": Trust.USER,
         "embedding.model": Trust.USER,
         "embedding.url": Trust.USER,
         "embedding.api_key_env": Trust.USER,
         "embedding.batch_size": Trust.USER,
         "embedding.token_weights": Trust.USER,
+        "llm.provider": Trust.USER,
+        "llm.model": Trust.USER,
+        "llm.url": Trust.USER,
+        "llm.api_key_env": Trust.USER,
+        "llm.temperature": Trust.USER,
+        "llm.max_tokens": Trust.USER,
+        "llm.context_window": Trust.USER,
         "search.limit": Trust.VAULT,
         "search.candidates": Trust.VAULT,
         "search.rrf_k": Trust.VAULT,

@@ -15,7 +15,7 @@ from vault_indexer.model import Chunk, Diagnostic, Note, SkippedFile
 from vault_indexer.parse import VaultPaths, parse_any, resolve
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import embedder_for
-from vault_indexer.vault import Decision, Scan, load_ignore_rules, read_note, scan
+from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -53,6 +53,9 @@ class Inspector:
             path = self._known(named)
             try:
                 note = parse_any(path, read_note(self._vault, path, self._max_file_bytes).data)
+            except NoteVanished:
+                yield SkippedFile(path, "no such note in the vault")
+                continue
             except NoteError as error:
                 yield SkippedFile(path, str(error))
                 continue

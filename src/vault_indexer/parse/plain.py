@@ -95,7 +95,7 @@ def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[_Edit], list
                 edits += (_Edit(span.start, span.inner_start, ""), _Edit(span.inner_end, span.end, ""))
                 atoms.append((span.inner_end, span.end))
             case SpanKind.TAG:
-                atoms.append((span.start, span.end))
+                pass
             case SpanKind.MATH:
                 edits.append(_Edit(span.start, span.end, text[span.start : span.end]))
                 atoms.append((span.start, span.end))
@@ -171,13 +171,15 @@ def _pairs(opener: _Run, closer: _Run) -> bool:
 
 
 def _runs(text: str, atoms: list[tuple[int, int]]) -> list[_Run]:
+    parts: list[str] = []
+    position = 0
+    for start, end in atoms:
+        if start >= position:
+            parts += (text[position:start], "\0" * (end - start))
+            position = end
+    parts.append(text[position:])
     runs = []
-    at = 0
-    for match in DELIMITERS.finditer(text):
-        while at < len(atoms) and atoms[at][1] <= match.start():
-            at += 1
-        if at < len(atoms) and atoms[at][0] <= match.start():
-            continue
+    for match in DELIMITERS.finditer("".join(parts)):
         before = text[match.start() - 1] if match.start() else " "
         after = text[match.end()] if match.end() < len(text) else " "
         runs.append(_run(match, before, after))

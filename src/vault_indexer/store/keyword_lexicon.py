@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +25,7 @@ class Word(NamedTuple):
 
 
 class Lexicon:
-    """Over the segments of one snapshot. The first use reads the words (about 1 µs each, kept by segment)."""
+    """Over the segments of one snapshot. The first use of `near` reads all words; segments keep them."""
 
     def __init__(self, segments: Sequence[SegmentData]) -> None:
         self._segments = segments
@@ -36,14 +36,14 @@ class Lexicon:
 
     def with_prefix(self, prefix: str, limit: int) -> list[Word]:
         """The `limit` most frequent words that begin with `prefix`, itself among them."""
-        return self._most_frequent((segment.words.starting_with(prefix) for segment in self._segments), limit)
+        return self._most_frequent((segment.words_with_prefix(prefix) for segment in self._segments), limit)
 
     def matching(self, pattern: str, limit: int) -> list[Word]:
         """The `limit` most frequent words that match a pattern with `*` (any characters) and `?` (one)."""
         start = _WILD.split(pattern, maxsplit=1)[0]
         whole = re.compile(translate(pattern.replace("[", "[[]"))).match
         found = (
-            [item for item in segment.words.starting_with(start) if whole(item[0])]
+            {term: count for term, count in segment.words_with_prefix(start).items() if whole(term)}
             for segment in self._segments
         )
         return self._most_frequent(found, limit)
@@ -72,8 +72,8 @@ class Lexicon:
         return [Word(term, counts[term]) for term in sorted(counts, key=cost)[:limit]]
 
     @staticmethod
-    def _most_frequent(found: Iterable[Iterable[tuple[str, int]]], limit: int) -> list[Word]:
+    def _most_frequent(found: Iterable[Mapping[str, int]], limit: int) -> list[Word]:
         counts: Counter[str] = Counter()
         for words in found:
-            counts.update(dict(words))
+            counts.update(words)
         return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]

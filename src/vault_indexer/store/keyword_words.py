@@ -1,9 +1,8 @@
-"""The words of one segment, in order: ranges by prefix, and the words near a misspelt one."""
+"""The words of one segment, and which of them are near a misspelt one."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""
 
-_AFTER_ALL = "\U0010ffff"
 _BLOCK = 16_384
 
 
@@ -27,12 +25,6 @@ class SegmentWords:
     def __init__(self, frequencies: Mapping[str, int]) -> None:
         self.terms = sorted(frequencies)
         self.frequencies = [frequencies[term] for term in self.terms]
-
-    def starting_with(self, prefix: str) -> Iterator[tuple[str, int]]:
-        """(term, frequency) of all terms with the prefix, in order."""
-        first = bisect_left(self.terms, prefix)
-        last = bisect_left(self.terms, prefix + _AFTER_ALL)
-        return zip(self.terms[first:last], self.frequencies[first:last], strict=True)
 
     def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
         """Terms within the Damerau-Levenshtein distance, each with its distance and frequency."""

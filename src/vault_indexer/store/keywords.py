@@ -214,10 +214,7 @@ class KeywordIndex:
     def _data(self, segment: W3Segment) -> SegmentData:
         name: str = segment.segment_id()
         if name not in self._open:
-            try:
-                self._open[name] = SegmentData(self._folder, segment)
-            except OSError as error:
-                raise IndexUnusableError(f"keyword index: {self._folder}/{name}: {error.strerror}") from error
+            self._open[name] = _reading(self._folder, lambda: SegmentData(self._folder, segment))
         return self._open[name]
 
     def _remove_strays(self) -> None:
@@ -251,13 +248,18 @@ def _settled(folder: Path, read: Callable[[Seal], Result]) -> Result:
 
 
 def _read_segments(folder: Path, generation: int) -> list[W3Segment]:
+    from whoosh.index import TOC
+
+    return _reading(folder, lambda: list(TOC.read(_storage(folder), INDEX_NAME, gen=generation).segments))
+
+
+def _reading(folder: Path, read: Callable[[], Result]) -> Result:
+    """What a damaged file of Whoosh makes of its readers, as our error."""
     import pickle
     import struct
 
-    from whoosh.index import TOC
-
     try:
-        return list(TOC.read(_storage(folder), INDEX_NAME, gen=generation).segments)
+        return read()
     except (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError) as error:
         raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
 

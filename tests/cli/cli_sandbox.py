@@ -1,0 +1,106 @@
+"""The command as a user runs it: a process of its own, a vault, a home that is empty."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+NOTES = {
+    "Welcome.md": "# Welcome\n\nStart with [[Bread]] or read about the [[Night sky]].\n\nThen [[Nowhere]].\n",
+    "Kitchen/Bread.md": (
+        "---\naliases: [Sourdough]\ntags: [kitchen]\n---\n"
+        "# Bread\n\nFlour, water, salt and a ripe starter.\n\n"
+        "## Kneading\n\nKnead the dough until it is smooth, then let it rest in a warm place. ^rest\n"
+    ),
+    "Sky/Night sky.md": (
+        "# Night sky\n\nThe telescope shows the rings of Saturn on a clear night.\n\n"
+        "Bring a thermos and some [[Bread#Kneading|bread]].\n"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> dict[str, object]:
+        """Standard output as one JSON object; fails where anything else stands there."""
+        found = json.loads(self.out)
+        assert isinstance(found, dict)
+        return found
+
+    def complains(self, *parts: str) -> bool:
+        """Whether standard error is in our words, holds these, and no traceback."""
+        return "Traceback" not in self.err and all(part in self.err for part in parts)
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A folder with a vault in it; everything a command writes stays in the folder."""
+
+    root: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def vault(self) -> Path:
+        return self.root / "vault"
+
+    @property
+    def index_dir(self) -> Path:
+        return self.root / "index"
+
+    def write(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
+        own = {
+            "HOME": str(self.root / "home"),
+            "XDG_STATE_HOME": str(self.root / "state"),
+            "XDG_CONFIG_HOME": str(self.root / "config"),
+            "COLUMNS": "200",
+        }
+        return {**kept, **own, **self.variables}
+
+    def run(self, *arguments: str, code: str | None = None, timeout: float = 60) -> Ran:
+        """`indexer ARGUMENTS`, or the Python `code` instead."""
+        program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
+        done = subprocess.run(
+            [sys.executable, *program, *arguments],
+            env=self.environ,
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def indexer(self, *arguments: str, timeout: float = 60) -> Ran:
+        """`indexer ARGUMENTS` on this vault and index."""
+        place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
+        return self.run(*arguments, *place, timeout=timeout)
+
+    def daemon_file(self) -> dict[str, object]:
+        found = json.loads((self.index_dir / "daemon.json").read_text())
+        assert isinstance(found, dict)
+        return found
+
+
+def make(root: Path) -> Sandbox:
+    sandbox = Sandbox(root)
+    for path, text in NOTES.items():
+        sandbox.write(path, text)
+    return sandbox

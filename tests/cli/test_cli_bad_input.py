@@ -1,0 +1,150 @@
+"""Bad input of every kind: one clear line on standard error, the right status, never a traceback."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_sandbox import Sandbox
+
+
+def test_no_such_vault(sandbox: Sandbox) -> None:
+    ran = sandbox.run("search", "x", "--vault", str(sandbox.root / "nowhere"))
+    assert ran.code == 3
+    assert ran.out == ""
+    assert ran.complains("indexer: no such vault: ", "nowhere")
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_a_vault_that_is_a_file(sandbox: Sandbox) -> None:
+    ran = sandbox.run("status", "--vault", str(sandbox.vault / "Welcome.md"))
+    assert ran.code == 3
+    assert ran.complains("the vault is not a folder", "Welcome.md")
+
+
+def test_no_vault_named_and_none_here(sandbox: Sandbox) -> None:
+    ran = sandbox.run("search", "x")
+    assert ran.code == 2
+    assert ran.complains("--vault", "INDEXER_VAULT")
+
+
+THREE_MISTAKES = """
+[chunking]
+max_chunk_chars = "many"
+[search]
+limt = 5
+[search.recency]
+enabled = 3
+"""
+
+
+def test_a_config_with_three_mistakes_names_all_three(sandbox: Sandbox) -> None:
+    sandbox.write(".indexer.toml", THREE_MISTAKES)
+    for command in (("config", "check"), ("search", "x"), ("serve",)):
+        ran = sandbox.indexer(*command)
+        assert ran.code == 2, command
+        assert ran.complains(
+            "chunking.max_chunk_chars", "search.limt", "search.limit", "search.recency.enabled"
+        )
+        assert len(ran.err.splitlines()) == 3
+    told = sandbox.indexer("config", "check", "--json")
+    assert told.code == 2
+    assert len(told.data["problems"]) == 3  # type: ignore[arg-type]
+
+
+def test_a_port_in_use(sandbox: Sandbox) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        config = sandbox.root / "own.toml"
+        config.write_text(f"[server]\nport = {port}\n")
+        ran = sandbox.indexer("serve", "--config", str(config))
+        assert ran.code == 3
+        assert ran.complains(f"port {port} cannot be taken", "server.port")
+        assert not (sandbox.index_dir / "daemon.json").exists()
+        background = sandbox.indexer("start", "--config", str(config))
+        assert background.code == 3
+        assert background.complains("the daemon did not start", f"port {port} cannot be taken")
+
+
+@pytest.mark.parametrize("command", [("rebuild",), ("search", "x"), ("serve",), ("start",)])
+def test_an_index_folder_that_cannot_be_written(sandbox: Sandbox, command: tuple[str, ...]) -> None:
+    blocked = sandbox.vault / "Welcome.md" / "index"
+    ran = sandbox.run(*command, "--vault", str(sandbox.vault), "--index-dir", str(blocked))
+    assert ran.code == 3
+    assert ran.complains("indexer: ", "Welcome.md/index")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("search", "x", "--limt", "3"), "--limt"),
+        (("search", "x", "--limit", "1000"), "200"),
+        (("search", "  "), "the query is empty"),
+        (("search",), "QUERY"),
+        (("serch", "x"), "serch"),
+        (("inspect",), "--all"),
+        (("inspect", "Welcome", "--strategy", "magic"), "header_based"),
+        (("rebuild", "extra"), "extra"),
+    ],
+)
+def test_wrong_usage(sandbox: Sandbox, arguments: tuple[str, ...], told: str) -> None:
+    ran = sandbox.indexer(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.complains(told)
+
+
+def test_a_reader_that_has_read_enough_is_no_error(sandbox: Sandbox) -> None:
+    assert sandbox.indexer("rebuild").code == 0
+    command = [sys.executable, "-m", "vault_indexer.cli", "export"]
+    place = ["--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir)]
+    with subprocess.Popen(
+        [*command, *place],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=sandbox.environ,
+        cwd=sandbox.root,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) in (0, 141)
+
+
+def test_a_mistake_in_the_program_is_one_line_too(sandbox: Sandbox) -> None:
+    code = """
+from vault_indexer.cli.app import main
+try:
+    main(["--version"])
+except SystemExit:
+    pass
+print(1 / 0)
+"""
+    ran = sandbox.run(code=code)
+    assert ran.code == 3
+    assert ran.complains("indexer: a mistake in this program: ZeroDivisionError")
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_init_never_overwrites_unasked(sandbox: Sandbox) -> None:
+    assert sandbox.indexer("init").code == 0
+    path = sandbox.vault / ".indexer.toml"
+    assert "# max_chunk_chars = 1500" in path.read_text()
+    assert sandbox.indexer("config", "check").code == 0
+    path.write_text("# mine\n")
+    again = sandbox.indexer("init")
+    assert again.code == 2
+    assert again.complains(".indexer.toml exists", "--force")
+    assert path.read_text() == "# mine\n"
+    assert sandbox.indexer("init", "--force").code == 0
+    assert path.read_text() != "# mine\n"
+
+
+def test_init_needs_a_folder(sandbox: Sandbox) -> None:
+    ran = sandbox.run("init", "--vault", str(Path(sandbox.root) / "nowhere"))
+    assert ran.code == 3
+    assert ran.complains("no such vault")

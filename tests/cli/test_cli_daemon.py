@@ -1,0 +1,143 @@
+"""The daemon as a user sees it: serve, start, stop, status, and commands that go through it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+from cli_sandbox import Sandbox
+
+
+def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
+    """`indexer serve`, once it answers."""
+    place = ["--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vault_indexer.cli", "serve", *place],
+        env=sandbox.environ,
+        cwd=sandbox.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    assert "http://127.0.0.1:" in line, line + process.stderr.read()
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_within_two_seconds(sandbox: Sandbox, number: signal.Signals) -> None:
+    process = serving(sandbox)
+    assert (sandbox.index_dir / "daemon.json").exists()
+    began = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=10)
+    assert time.monotonic() - began < 2
+    assert process.returncode == 0, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert not (sandbox.index_dir / "daemon.json").exists()
+
+
+def test_status_with_and_without_a_daemon(served: Sandbox, indexed: Sandbox) -> None:
+    running = json.loads(served.indexer("status", "--json").out)
+    assert running["daemon"]["running"] is True
+    assert running["daemon"]["pid"] == served.daemon_file()["pid"]
+    assert running["notes"] == 3
+    without = json.loads(indexed.indexer("status", "--json").out)
+    assert without["daemon"] == {"running": False, "pid": None, "url": None}
+    assert without["notes"] == 3
+    assert set(without) >= {
+        *("vault", "index_dir", "state", "generation", "seq", "pending", "notes", "chunks", "links"),
+        *("unresolved", "daemon", "manifest"),
+    }
+    assert "not running" in indexed.indexer("status").out
+
+
+def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sandbox) -> None:
+    for command in (("links", "Welcome"), ("related", "Night sky")):
+        assert served.indexer(*command, "--json").data == indexed.indexer(*command, "--json").data
+    through = json.loads(served.indexer("search", "telescope", "--json").out)
+    within = json.loads(indexed.indexer("search", "telescope", "--json").out)
+    assert [hit["chunk_id"] for hit in through["results"]] == [hit["chunk_id"] for hit in within["results"]]
+    assert served.indexer("links", "Nowhere").code == 2
+
+
+def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
+    started = sandbox.run("start", "--vault", str(sandbox.vault))
+    assert started.code == 0, started.err
+    try:
+        found = sandbox.run("status", "--vault", str(sandbox.vault), "--json")
+        assert json.loads(found.out)["daemon"]["running"] is True
+        ran = sandbox.run("search", "telescope", "--vault", str(sandbox.vault), "--fresh")
+        assert ran.code == 0, ran.err
+    finally:
+        assert sandbox.run("stop", "--vault", str(sandbox.vault)).code == 0
+    after = sandbox.run("status", "--vault", str(sandbox.vault), "--json")
+    assert json.loads(after.out)["daemon"]["running"] is False
+
+
+def test_only_one_daemon_an_index(served: Sandbox) -> None:
+    second = served.indexer("serve")
+    assert second.code == 3
+    assert second.complains(str(served.daemon_file()["pid"]))
+    again = served.indexer("start")
+    assert again.code == 0
+    assert "already running" in again.err
+
+
+def test_rebuild_and_verify_through_the_daemon(served: Sandbox) -> None:
+    before = json.loads(served.indexer("status", "--json").out)["generation"]
+    report = served.indexer("rebuild", "--json")
+    assert report.code == 0, report.err
+    assert report.data["notes"] == 3
+    assert report.data["generation"] == before + 1
+    assert set(report.data) >= {"generation", "notes", "chunks", "skipped", "seconds"}
+    assert served.indexer("verify", "--json").data == {"ok": True, "problems": []}
+
+
+def test_the_token_is_private(served: Sandbox) -> None:
+    assert stat.S_IMODE((served.index_dir / "daemon.json").stat().st_mode) == 0o600
+    assert len(str(served.daemon_file()["token"])) >= 32
+
+
+def test_stop_without_a_daemon(sandbox: Sandbox) -> None:
+    ran = sandbox.indexer("stop")
+    assert ran.code == 0
+    assert "no daemon is running" in ran.err
+
+
+def test_a_file_left_by_a_dead_daemon_counts_as_none(sandbox: Sandbox) -> None:
+    process = serving(sandbox)
+    process.kill()
+    process.communicate()
+    assert (sandbox.index_dir / "daemon.json").exists()
+    ran = sandbox.indexer("search", "telescope", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.err == "" or "daemon" not in ran.err
+
+
+def test_a_pid_taken_by_someone_else_is_not_asked_nor_stopped(sandbox: Sandbox) -> None:
+    assert sandbox.indexer("rebuild").code == 0
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        left = {
+            "pid": other.pid,
+            "url": "http://127.0.0.1:9",
+            "token": "t" * 40,
+            "vault": str(sandbox.vault),
+            "started": "2026-01-01T00:00:00Z",
+        }
+        (sandbox.index_dir / "daemon.json").write_text(json.dumps(left))
+        ran = sandbox.indexer("search", "telescope")
+        assert ran.code == 0
+        assert "no daemon listens" in ran.err
+        assert sandbox.indexer("stop").code == 3
+        assert other.poll() is None
+    finally:
+        other.communicate(b"\n")

@@ -1,0 +1,54 @@
+"""A command loads what it needs and no more: that is why it starts fast."""
+
+from __future__ import annotations
+
+import json
+
+from cli_sandbox import Sandbox
+
+LOADED = """
+import json, sys
+from vault_indexer.cli.app import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    sys.stdout.flush()
+    print(json.dumps([int(end.code or 0), sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+
+ENGINES = {"numpy", "faiss", "whoosh", "networkx", "tree_sitter", "watchdog", "tokenizers", "safetensors"}
+FRAMEWORKS = {
+    "llama_index",
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "fastapi",
+    "uvicorn",
+    "wordllama",
+}
+
+
+def loaded(sandbox: Sandbox, *arguments: str) -> set[str]:
+    ran = sandbox.run(*arguments, code=LOADED)
+    code, modules = json.loads(ran.out.splitlines()[-1])
+    assert code == 0, ran.err
+    return set(modules)
+
+
+def place(sandbox: Sandbox) -> tuple[str, ...]:
+    return ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
+
+
+def test_help_loads_nothing_heavy(sandbox: Sandbox) -> None:
+    assert loaded(sandbox, "--help") & (ENGINES | FRAMEWORKS | {"pydantic", "yaml"}) == set()
+
+
+def test_search_in_process_loads_no_framework(indexed: Sandbox) -> None:
+    modules = loaded(indexed, "search", "telescope", *place(indexed))
+    assert modules & FRAMEWORKS == set()
+    assert {"numpy", "faiss"} <= modules
+
+
+def test_search_through_the_daemon_loads_no_engine(served: Sandbox) -> None:
+    modules = loaded(served, "search", "telescope", *place(served))
+    assert modules & (ENGINES | FRAMEWORKS | {"pydantic", "yaml"}) == set()

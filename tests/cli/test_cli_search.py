@@ -1,0 +1,112 @@
+"""`search`, `related` and `links`, in process: what is printed, where, and the exit status."""
+
+from __future__ import annotations
+
+import json
+
+from cli_sandbox import Sandbox
+
+HIT_KEYS = {
+    *("path", "title", "header_path", "chunk_id", "chunk_index", "start_pos", "end_pos", "start_line"),
+    *("end_line", "score", "snippet", "content", "modified_time", "tags", "stale", "why"),
+}
+
+
+def test_search_json_is_the_contract(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "kneading dough", "--json")
+    assert ran.code == 0
+    assert set(ran.data) >= {"query", "took_ms", "index", "results"}
+    assert set(json.loads(ran.out)["index"]) == {"generation", "seq", "pending"}
+    hits = json.loads(ran.out)["results"]
+    assert hits[0]["path"] == "Kitchen/Bread.md"
+    assert set(hits[0]) >= HIT_KEYS
+    assert set(hits[0]["why"]) >= {"vector", "keyword", "graph", "recency"}
+    scores = [hit["score"] for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 1.0
+    text = (indexed.vault / "Kitchen/Bread.md").read_text(encoding="utf-8")
+    assert text[hits[0]["start_pos"] : hits[0]["end_pos"]] in hits[0]["content"]
+
+
+def test_search_for_a_person_names_place_and_words(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "rings", "of", "Saturn")
+    assert ran.code == 0
+    assert "Sky/Night sky.md:1" in ran.out
+    assert "Saturn" in ran.out
+    assert "\x1b" not in ran.out
+
+
+def test_explain_says_why(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "telescope", "--explain", "--limit", "1")
+    assert "meaning  rank" in ran.out
+    assert "words    rank 1, BM25F" in ran.out
+    assert "telescope" in ran.out
+
+
+def test_by_note_gives_each_note_once(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "bread dough", "--by", "note", "--json")
+    paths = [hit["path"] for hit in json.loads(ran.out)["results"]]
+    assert len(paths) == len(set(paths)) > 0
+
+
+def test_options_stand_before_the_command_too(indexed: Sandbox) -> None:
+    place = ("--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir), "--json")
+    assert indexed.run(*place, "search", "telescope").data["query"] == "telescope"
+
+
+def test_variables_name_the_place(indexed: Sandbox) -> None:
+    variables = {"INDEXER_VAULT": str(indexed.vault), "INDEXER_INDEX_DIR": str(indexed.index_dir)}
+    ran = Sandbox(indexed.root, variables).run("search", "telescope", "--json")
+    assert ran.code == 0, ran.err
+
+
+def test_the_first_search_builds_the_index(sandbox: Sandbox) -> None:
+    ran = sandbox.indexer("search", "telescope", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["results"][0]["path"] == "Sky/Night sky.md"
+    assert "notes" in ran.err
+
+
+def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
+    assert sandbox.indexer("rebuild").code == 0
+    sandbox.write("Sky/Comet.md", "# Comet\n\nA comet has a long bright tail.\n")
+    hits = json.loads(sandbox.indexer("search", "comet", "--json").out)["results"]
+    assert hits[0]["path"] == "Sky/Comet.md"
+
+
+def test_control_characters_of_a_note_do_not_reach_the_terminal(sandbox: Sandbox) -> None:
+    sandbox.write("Evil.md", "# Evil\n\nA zeppelin \x1b[31mflies\x07 here.\n")
+    ran = sandbox.indexer("search", "zeppelin")
+    assert "zeppelin" in ran.out
+    assert "\x1b" not in ran.out
+    assert "\x07" not in ran.out
+
+
+def test_nothing_found_is_the_answer_no(sandbox: Sandbox) -> None:
+    for path in list(sandbox.vault.rglob("*.md")):
+        path.unlink()
+    ran = sandbox.indexer("search", "telescope")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert ran.complains("nothing found for: telescope")
+
+
+def test_related_and_links(indexed: Sandbox) -> None:
+    near = indexed.indexer("related", "Night sky", "--json")
+    assert near.code == 0, near.err
+    assert "Kitchen/Bread.md" in {note["path"] for note in json.loads(near.out)["results"]}
+    links = indexed.indexer("links", "Kitchen/Bread.md", "--json").data
+    assert set(links) == {"path", "outgoing", "backlinks", "unresolved"}
+    assert {"path": "Sky/Night sky.md", "line": 5, "kind": "wikilink", "subpath": "Kneading"} in links[
+        "backlinks"
+    ]  # type: ignore[operator]
+    welcome = json.loads(indexed.indexer("links", "Welcome", "--json").out)
+    assert [link["target"] for link in welcome["unresolved"]] == ["Nowhere"]
+    assert "leads nowhere: 1" in indexed.indexer("links", "Welcome").out
+
+
+def test_a_note_that_is_not_there_is_wrong_usage(indexed: Sandbox) -> None:
+    for command in ("related", "links"):
+        ran = indexed.indexer(command, "Nowhere")
+        assert ran.code == 2
+        assert ran.complains("no such note", "Nowhere")

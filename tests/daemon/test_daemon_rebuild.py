@@ -1,0 +1,150 @@
+"""The index rebuilds by itself when what it was built with no longer fits, and only then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tomli_w
+from vault_at_work import Place, daemon, hits, holding, opened, paths, place, silent, wait_for
+
+from vault_indexer.bootstrap import Assembly
+from vault_indexer.config import Manifest
+from vault_indexer.model import SearchRequest
+
+LONG = "# Long\n\n" + "\n\n".join(
+    f"Paragraph {n} tells about sourdough and rye in some words." for n in range(40)
+)
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Place:
+    made = place(tmp_path)
+    made.write("Long.md", LONG)
+    return made
+
+
+def manifest_of(where: Place, generation: int) -> Path:
+    return where.index_dir / "generations" / f"{generation:04d}" / "manifest.toml"
+
+
+def test_the_first_opening_builds(where: Place) -> None:
+    with opened(where) as service:
+        assert service.status().generation == 1
+        assert paths(service, "E-417")[0] == "Oven.md"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n",
+        '[chunking]\nstrategy = "none"\n',
+        '[embedding]\ntoken_weights = "none"\n',
+    ],
+    ids=["max_chunk_chars", "strategy", "embedding"],
+)
+def test_a_change_that_alters_the_index_rebuilds_it_at_the_next_start(where: Place, change: str) -> None:
+    with opened(where) as service:
+        before = service.status()
+    where.configure(change)
+    with opened(where) as service:
+        after = service.status()
+        assert after.generation == before.generation + 1
+        assert any("rebuilt" in notice for notice in service.search(SearchRequest("bread")).notices)
+        assert paths(service, "E-417")[0] == "Oven.md"
+
+
+def test_an_unrelated_key_rebuilds_nothing(where: Place) -> None:
+    with opened(where):
+        pass
+    where.configure("[search]\nlimit = 3\n[index]\nworkers = 1\n")
+    with opened(where) as service:
+        assert service.status().generation == 1
+        assert len(hits(service, "sourdough")) <= 3
+
+
+@pytest.mark.parametrize(
+    "field", ["spec_version", "embedding_model", "parsers", "chunking_config", "analyzer"]
+)
+def test_a_manifest_with_a_field_missing_rebuilds(where: Place, field: str) -> None:
+    with opened(where):
+        pass
+    text = manifest_of(where, 1).read_text()
+    kept = Manifest.from_toml(text).model_dump(mode="json")
+    del kept[field]
+
+    manifest_of(where, 1).write_text(tomli_w.dumps(kept))
+    with opened(where) as service:
+        assert service.status().generation == 2
+
+
+def test_a_manifest_of_an_older_version_rebuilds(where: Place) -> None:
+    with opened(where):
+        pass
+    text = manifest_of(where, 1).read_text()
+    manifest_of(where, 1).write_text(text.replace("spec_version = 1", "spec_version = 0"))
+    with opened(where) as service:
+        assert service.status().generation == 2
+
+
+def test_a_rebuild_embeds_only_texts_it_has_not_seen(where: Place) -> None:
+    with opened(where):
+        pass
+    where.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n")
+    with opened(where) as service:
+        again = service.rebuild(silent)
+        assert (again.embedded, again.reused > 0) == (0, True)
+    where.configure("")
+    with opened(where) as service:
+        back = service.rebuild(silent)
+        assert back.embedded == 0
+
+
+def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(where: Place) -> None:
+    with opened(where) as service:
+        first = service.rebuild(silent)
+        assert first.embedded == 0, "the first build already made these vectors"
+    where.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n")
+    target = where.target()
+
+    _, report = Assembly.of(target).build_next(silent, refit=False)
+    assert report.reused >= 3, "the short notes are cut as before"
+    assert report.embedded > 0, "the long one is not"
+
+
+def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_meanwhile(where: Place) -> None:
+    with daemon(where) as service:
+        assert service.status().generation == 1
+        where.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n[index]\nworkers = 1\n")
+        wait_for(lambda: service.status().state == "rebuilding")
+        assert paths(service, "E-417")[0] == "Oven.md"
+        wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
+        assert max(len(hit.content) for hit in hits(service, "sourdough rye")) < 500
+
+
+def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> None:
+    with daemon(where) as service:
+        where.configure('[chunking]\nstrategy = "none"\n[index]\nworkers = 1\n')
+        wait_for(lambda: service.status().state == "rebuilding")
+        where.write("Quince.md", "# Quince\n\nMakes a fine jelly.\n")
+        wait_for(lambda: "Quince.md" in holding(service, "jelly"))
+        wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
+        assert "Quince.md" in holding(service, "jelly")
+
+
+def test_a_wrong_configuration_is_named_and_the_old_one_stays(where: Place) -> None:
+    with daemon(where) as service:
+        where.configure("[chunking]\nmax_chunk_chars = 'many'\n")
+        wait_for(lambda: "max_chunk_chars" in service.status().detail)
+        assert service.status().generation == 1
+        where.configure("[index]\nworkers = 1\n")
+        wait_for(lambda: not service.status().detail)
+
+
+def test_a_rebuild_asked_for_makes_the_next_generation(where: Place) -> None:
+    with daemon(where) as service:
+        told: list[int] = []
+        report = service.rebuild(lambda progress: told.append(progress.notes))
+        assert (report.generation, report.notes, report.skipped) == (2, 4, ())
+        assert told and max(told) == 4
+        assert service.status().generation == 2

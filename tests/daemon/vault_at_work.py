@@ -1,0 +1,96 @@
+"""A small vault with an index, kept in this process, for tests of keeping."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_indexer.bootstrap import Target, open_daemon, open_index, resolve_target
+from vault_indexer.model import Hit, Progress, SearchRequest
+from vault_indexer.service import VaultService
+
+NOTES = {
+    "Bread.md": "# Bread\n\nKnead the dough until it is smooth, then let it rise.\n\nSee [[Oven]].\n",
+    "Oven.md": "---\ntags: [kitchen]\n---\n# Oven\n\nError E-417 means that the fan is blocked.\n",
+    "Garden/Tomatoes.md": "# Tomatoes\n\n## Sowing\n\nSow in March.\n\n## Harvest\n\nPick them red.\n",
+}
+DEADLINE_S = 90.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a test's vault, index and configuration are."""
+
+    vault: Path
+    index_dir: Path
+    config: Path
+
+    def write(self, name: str, text: str) -> None:
+        path = self.vault / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+    def configure(self, toml: str) -> None:
+        self.config.write_text(toml, "utf-8")
+
+    def target(self, options: Mapping[str, str] | None = None) -> Target:
+        environ = {"XDG_CONFIG_HOME": str(self.config.parent), "XDG_STATE_HOME": str(self.config.parent)}
+        return resolve_target(
+            self.vault, self.index_dir, self.config, environ=environ, options=dict(options or {})
+        )
+
+
+def place(folder: Path, notes: Mapping[str, str] = NOTES) -> Place:
+    made = Place(folder / "vault", folder / "index", folder / "config.toml")
+    made.vault.mkdir()
+    made.configure("[index]\nworkers = 1\n")
+    for name, text in notes.items():
+        made.write(name, text)
+    return made
+
+
+def silent(_progress: Progress) -> None:
+    """Progress that nobody wants to see."""
+
+
+@contextmanager
+def opened(where: Place, options: Mapping[str, str] | None = None) -> Iterator[VaultService]:
+    service = open_index(where.target(options), silent)
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+@contextmanager
+def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
+    service = open_daemon(where.target())
+    try:
+        if ready:
+            wait_for(lambda: service.status().state == "ready")
+        yield service
+    finally:
+        service.close()
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Returns as soon as the condition holds; fails after a generous deadline."""
+    end = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+
+
+def hits(service: VaultService, query: str, **options: bool) -> tuple[Hit, ...]:
+    return service.search(SearchRequest(query, **options)).results
+
+
+def holding(service: VaultService, word: str) -> set[str]:
+    """The notes among the hits that hold the word (in a small vault every note is a hit of any query)."""
+    return {hit.path for hit in hits(service, word) if word in hit.content}
+
+
+def paths(service: VaultService, query: str) -> list[str]:
+    return [hit.path for hit in hits(service, query)]

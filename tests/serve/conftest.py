@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from serve_api import Api, end, serve
+
+
+@pytest.fixture(scope="session")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    process, found = serve(tmp_path_factory.mktemp("served"))
+    yield found
+    said = end(process)
+    assert "Traceback" not in said, said

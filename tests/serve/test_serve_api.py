@@ -1,0 +1,134 @@
+"""What the API answers to whom it lets in; and that it stays answerable under load and at its end."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from serve_api import Api, end, serve
+
+from vault_indexer.daemon.state import DaemonInfo
+from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.serve.client import DaemonClient, NotListeningError
+
+
+def client(api: Api) -> DaemonClient:
+    return DaemonClient(DaemonInfo(1, f"http://127.0.0.1:{api.port}", api.token, str(api.vault), ""))
+
+
+def test_search_links_related_note(api: Api) -> None:
+    hits = api.ask("/v1/search?q=telescope&limit=1&by=note").json["results"]
+    assert isinstance(hits, list)
+    assert [hit["path"] for hit in hits] == ["Sky.md"]
+    assert [link["path"] for link in client(api).links("Sky")["backlinks"]] == ["Bread.md"]
+    assert [near["path"] for near in client(api).related("Sky", 5)["results"]] == ["Bread.md"]
+    note = api.ask("/v1/note?path=Sky.md").json
+    assert note["text"] == "# Sky\n\nThe telescope shows the rings of Saturn.\n"
+
+
+def test_odd_words_travel_whole(api: Api) -> None:
+    for query in ('Grüße & "quoted" #tag +x=1 %41', "日本語 검색", "a\tb"):
+        assert client(api).search({"q": query})["query"] == query
+
+
+def test_status_names_the_daemon(api: Api) -> None:
+    status = client(api).status()
+    assert status["notes"] == 2
+    assert status["daemon"]["running"] is True
+    assert status["daemon"]["url"] == f"http://127.0.0.1:{api.port}"
+
+
+def test_the_openapi_document_names_every_route(api: Api) -> None:
+    paths = api.ask("/openapi.json").json["paths"]
+    assert isinstance(paths, dict)
+    wanted = {"search", "status", "note", "related", "links", "events", "rebuild", "verify"}
+    assert set(paths) == {f"/v1/{name}" for name in wanted}
+
+
+def test_a_rebuild_that_is_waited_for_reports(api: Api) -> None:
+    report = api.post("/v1/rebuild", b"{}")
+    assert report.status == 200
+    assert report.json["notes"] == 2
+    started = api.post("/v1/rebuild", b'{"wait": false}')
+    assert started.status == 202
+    assert client(api).rebuild(lambda _: None, refit=True)["notes"] == 2
+
+
+def test_the_client_raises_our_errors(api: Api) -> None:
+    with pytest.raises(UsageError, match="no such note"):
+        client(api).links("Nowhere")
+    with pytest.raises(UsageError, match="limit"):
+        client(api).search({"q": "x", "limit": 1000})
+    stranger = DaemonInfo(1, f"http://127.0.0.1:{api.port}", "wrong", "", "")
+    with pytest.raises(DaemonError, match="token"):
+        DaemonClient(stranger).status()
+    with pytest.raises(NotListeningError):
+        DaemonClient(DaemonInfo(1, "http://127.0.0.1:9", "x", "", "")).status()
+
+
+def test_many_at_once_are_all_answered(api: Api) -> None:
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(lambda n: api.ask(f"/v1/search?q=telescope+{n}").status, range(96)))
+    assert answers == [200] * 96
+
+
+def test_more_than_allowed_at_once_are_told_to_wait(tmp_path: Path) -> None:
+    process, api = serve(tmp_path, "[server]\nmax_concurrent = 1\n")
+    try:
+        # A body that does not come keeps the one place taken.
+        holder = api.connect()
+        holder.putrequest("GET", "/v1/status", skip_host=True)
+        holder.putheader("Host", f"127.0.0.1:{api.port}")
+        holder.putheader("Authorization", f"Bearer {api.token}")
+        holder.putheader("Content-Length", "5")
+        holder.endheaders(b"ab")
+        deadline = time.monotonic() + 10
+        while (found := api.ask("/v1/status")).status == 200 and time.monotonic() < deadline:
+            pass
+        assert found.status == 503
+        assert found.kind == "busy"
+        assert found.headers["retry-after"] == "1"
+        holder.close()
+        while (found := api.ask("/v1/status")).status == 503 and time.monotonic() < deadline:
+            pass
+        assert found.status == 200
+    finally:
+        end(process)
+
+
+def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    process, api = serve(tmp_path, "[server]\ntimeout_s = 0.5\n")
+    try:
+        found = api.ask("/v1/status", body=b"ab", headers={"Content-Length": "5"})
+        assert found.status == 504
+        assert found.kind == "timeout"
+        assert api.ask("/v1/status").status == 200
+    finally:
+        end(process)
+
+
+def test_events_tell_changes_and_do_not_hold_up_the_end(tmp_path: Path) -> None:
+    process, api = serve(tmp_path)
+    connection = api.connect()
+    connection.request(
+        "GET", "/v1/events", headers={"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
+    )
+    response = connection.getresponse()
+    assert response.status == 200
+    assert response.getheader("content-type", "").startswith("text/event-stream")
+    assert response.readline() == b"event: status\n"
+    first = json.loads(response.readline().removeprefix(b"data: "))
+    (api.vault / "New.md").write_text("# New\n\nA comet.\n")
+    notes, deadline = first["notes"], time.monotonic() + 20
+    while notes == first["notes"] and time.monotonic() < deadline:
+        line = response.readline()
+        if line.startswith(b"data: "):
+            notes = json.loads(line.removeprefix(b"data: "))["notes"]
+    assert notes == first["notes"] + 1
+    began = time.monotonic()
+    end(process)
+    assert time.monotonic() - began < 2
+    connection.close()

@@ -1,0 +1,193 @@
+"""Every way a browser, a stranger or a clumsy client reaches the server: refused before any handler runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from serve_api import Api, answer_of
+
+ROUTES = [
+    "/v1/search?q=x",
+    "/v1/status",
+    "/v1/links?path=Sky",
+    "/v1/events",
+    "/openapi.json",
+    "/",
+    "/nowhere",
+]
+OBSIDIAN = "app://obsidian.md"
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_rebound_name_is_not_us(api: Api, route: str) -> None:
+    for host in ("evil.example", f"evil.example:{api.port}", "127.0.0.1", "127.0.0.1:1", ""):
+        found = api.ask(route, host=host)
+        assert found.status in (421, 400) if host == "" else found.status == 421, host
+
+
+def test_our_own_names_are_us(api: Api) -> None:
+    for name in ("127.0.0.1", "localhost", "[::1]", "LOCALHOST"):
+        assert api.ask("/v1/status", host=f"{name}:{api.port}").status == 200
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "app://obsidian.md.evil.example",
+        "APP://OBSIDIAN.MD",
+        "http://localhost",
+    ],
+)
+def test_a_foreign_page_is_refused(api: Api, route: str, origin: str) -> None:
+    found = api.ask(route, headers={"Origin": origin})
+    assert found.status == 403
+    assert found.kind == "origin"
+    assert "access-control-allow-origin" not in found.headers
+
+
+def test_a_foreign_preflight_is_refused(api: Api) -> None:
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST", "Authorization": ""}
+    found = api.ask("/v1/rebuild", "OPTIONS", headers=asked)
+    assert found.status == 403
+    assert not [name for name in found.headers if name.startswith("access-control")]
+
+
+def test_obsidian_may_ask_and_read(api: Api) -> None:
+    asked = {"Origin": OBSIDIAN, "Access-Control-Request-Method": "GET", "Authorization": ""}
+    preflight = api.ask("/v1/search", "OPTIONS", headers=asked)
+    assert preflight.status == 204
+    assert preflight.headers["access-control-allow-origin"] == OBSIDIAN
+    assert "authorization" in preflight.headers["access-control-allow-headers"]
+    for token, status in ((f"Bearer {api.token}", 200), ("Bearer wrong", 401)):
+        found = api.ask("/v1/status", headers={"Origin": OBSIDIAN, "Authorization": token})
+        assert found.status == status
+        assert found.headers["access-control-allow-origin"] == OBSIDIAN
+        assert found.headers["vary"] == "Origin"
+        assert "access-control-allow-credentials" not in found.headers
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_nothing_is_told_without_the_token(api: Api, route: str) -> None:
+    wrong = [
+        "",
+        "Bearer ",
+        "Bearer wrong",
+        f"Bearer {api.token}x",
+        f"Basic {api.token}",
+        api.token,
+        "Bearer é",
+    ]
+    for given in wrong:
+        found = api.ask(route, headers={"Authorization": given.encode().decode("latin-1")})
+        assert found.status == 401, given
+        assert found.kind == "token"
+        assert api.token.encode() not in found.body
+
+
+def test_a_token_in_the_query_or_a_cookie_is_none(api: Api) -> None:
+    for name in ("token", "access_token", "authorization"):
+        assert api.ask(f"/v1/status?{name}={api.token}", headers={"Authorization": ""}).status == 401
+    assert api.ask("/v1/status", headers={"Authorization": "", "Cookie": f"token={api.token}"}).status == 401
+
+
+@pytest.mark.parametrize(
+    "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+)
+def test_a_form_cannot_order_anything(api: Api, kind: str) -> None:
+    found = api.post("/v1/rebuild", b"{}", kind)
+    assert found.status == 415
+    assert found.kind == "content_type"
+
+
+def test_get_changes_nothing(api: Api) -> None:
+    before = api.ask("/v1/status").json["generation"]
+    assert api.ask("/v1/rebuild?wait=true").status == 200
+    assert api.ask("/v1/verify").status == 405
+    assert api.ask("/v1/status").json["generation"] == before
+
+
+def test_a_body_that_says_it_is_too_large(api: Api) -> None:
+    connection = api.connect()
+    connection.putrequest("POST", "/v1/rebuild", skip_host=True)
+    connection.putheader("Host", f"127.0.0.1:{api.port}")
+    connection.putheader("Authorization", f"Bearer {api.token}")
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", str((1 << 20) + 1))
+    connection.endheaders()
+    found = answer_of(connection.getresponse())
+    connection.close()
+    assert found.status == 413
+    assert found.kind == "too_large"
+
+
+def test_a_body_that_does_not_say_how_large_it_is(api: Api) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(16):
+            yield b" " * (1 << 16)
+        yield b"{}"
+
+    headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
+    found = api.ask("/v1/rebuild", "POST", chunks(), headers)
+    assert found.status == 413
+    assert found.kind == "too_large"
+
+
+def test_a_small_chunked_body_is_read(api: Api) -> None:
+    headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
+    found = api.ask("/v1/verify", "POST", iter([b'{"repa', b'ir": false}']), headers)
+    assert found.status == 200
+    assert found.json["ok"] is True
+
+
+def test_a_long_query_string(api: Api) -> None:
+    found = api.ask(f"/v1/search?q={'a' * 4096}")
+    assert found.status == 414
+    assert found.kind == "too_long"
+    assert api.ask(f"/v1/search?q={'a' * 4000}").status == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "q=", "q=x&limit=201", "q=x&limit=-1", "q=x&limit=many", "q=x&by=page", "q=x&colour=red", "limit=3"],
+)
+def test_a_search_that_is_wrong_says_how(api: Api, query: str) -> None:
+    found = api.ask(f"/v1/search?{query}")
+    assert found.status == 422
+    assert found.kind in ("request", "usage")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"wait": "perhaps"}', b'{"path": "/etc"}', b"\xff"])
+def test_an_order_that_is_wrong_says_how(api: Api, body: bytes) -> None:
+    found = api.post("/v1/rebuild", body)
+    assert found.status == 422
+    assert found.kind == "request"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../config.toml",
+        "/etc/passwd",
+        "..%2f..%2fetc%2fpasswd",
+        "Sky.md%00",
+        ".obsidian/secret.md",
+        "",
+        "nowhere",
+    ],
+)
+def test_no_path_leads_out_of_the_notes(api: Api, path: str) -> None:
+    for route in ("note", "links", "related"):
+        found = api.ask(f"/v1/{route}?path={path}")
+        assert found.status in (404, 422), route
+        assert str(api.vault).encode() not in found.body
+
+
+def test_an_unknown_path_or_method_is_told_in_our_words(api: Api) -> None:
+    assert api.ask("/v1/nowhere").status == 404
+    assert api.ask("/v1/nowhere").kind == "request"
+    assert api.ask("/v1/search", "DELETE", headers={"Content-Type": "application/json"}).status == 405
+    assert api.ask("/docs").status == 404
