@@ -7,6 +7,7 @@ VaultIndexerError
 ├── UnavailableError      exit 3   the vault or the index cannot be used
 │   ├── VaultError                 missing, not a folder, unreadable
 │   ├── IndexUnusableError         missing, damaged, not writable
+│   │   └── DamagedError           the catalog's bytes are not what was written; the remedy is a rebuild
 │   ├── LockedError                another process holds the index; says who
 │   └── DaemonError                no daemon, port in use, or it does not answer
 ├── ProviderError         exit 3   an embedding or language model cannot be used
@@ -73,6 +74,10 @@ class VaultError(UnavailableError):
 
 class IndexUnusableError(UnavailableError):
     """The index is missing, damaged beyond repair by reading, or cannot be written."""
+
+
+class DamagedError(IndexUnusableError):
+    """The catalog's bytes are not what was written. The remedy is a rebuild from the vault."""
 
 
 class ManifestError(IndexUnusableError):

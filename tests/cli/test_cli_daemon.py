@@ -25,9 +25,12 @@ def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
         text=True,
     )
     assert process.stderr is not None
-    line = process.stderr.readline()
-    assert "http://127.0.0.1:" in line, line + process.stderr.read()
-    return process
+    said: list[str] = []
+    for line in process.stderr:
+        said.append(line)
+        if "http://127.0.0.1:" in line:
+            return process
+    raise AssertionError("".join(said))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -13,6 +13,10 @@ from vault_indexer.config.values import toml_text
 
 TUNABLE = {name for name in SCHEMA if name.startswith(("files.", "chunking.", "search.", "watch."))} - {
     "chunking.token.tokenizer",
+    *(name for name in SCHEMA if name.startswith(("chunking.llm.", "chunking.custom.", "chunking.contextual."))),
+    "chunking.agentic.max_api_calls",
+    "chunking.agentic.timeout_s",
+    "chunking.agentic.prompt",
 }
 
 
@@ -118,6 +122,14 @@ def test_a_vaults_regular_expressions_are_simple(sandbox: Sandbox, pattern: str,
         ('paths = ["*"]\nstrategy = "token"\ntokenizer = "mine:count"', False),
         ('paths = ["*"]\ntoken = { tokenizer = "./tokenizer.json" }', False),
         ('paths = ["*"]\nstrategy = "custom"', False),
+        ('paths = ["*"]\nstrategy = "llm"', False),
+        ('paths = ["*"]\nstrategy = "agentic"', False),
+        ('paths = ["*"]\nstrategy = "semantic"\nmode = "breakpoint"', True),
+        ('paths = ["*"]\nfunction = "os:system"', False),
+        ('paths = ["*"]\ncustom = { function = "os:system" }', False),
+        ('paths = ["*"]\nmax_api_calls = 9000', False),
+        ('paths = ["*"]\ncontextual = true', False),
+        ('paths = ["*"]\ncontextual = { granularity = "chunk" }', False),
     ],
 )
 def test_a_vaults_rules_are_held_to_the_same(sandbox: Sandbox, rule: str, may: bool) -> None:
@@ -133,6 +145,12 @@ def test_a_note_is_trusted_as_little_as_a_vaults_file() -> None:
     assert refused_in_note({"strategy": "token", "max_tokens": 100, "overflow": "split"}) == []
     assert refused_in_note({"strategy": "custom", "max_tokens": 100}) == ["strategy"]
     assert refused_in_note({"tokenizer": "mine:count"}) == ["tokenizer"]
+    assert refused_in_note({"function": "cut", "contextual": True, "max_api_calls": 9}) == [
+        "function",
+        "contextual",
+        "max_api_calls",
+    ]
+    assert refused_in_note({"strategy": "llm"}) == refused_in_note({"strategy": "agentic"}) == ["strategy"]
     assert refused_in_note({"token": {"tokenizer": "mine:count"}, "function": "mine:cut"}) == [
         "token",
         "function",

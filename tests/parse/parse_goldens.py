@@ -1,11 +1,12 @@
 """Goldens that a person can read and edit: one case a line, updated by UPDATE_GOLDEN=1."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_indexer.model import Link, Note
+from vault_indexer.model import Element, Link, Note
 from vault_indexer.parse import VaultPaths, parse_any, resolve, resolve_subpath
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -87,3 +88,52 @@ def rewrite(path: Path, change: Callable[[int, str], str]) -> None:
     """Writes the file anew, each line as `change(number, line)` gives it."""
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("".join(f"{change(n, line)}\n" for n, line in enumerate(lines, 1)), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class ParseCase:
+    line_number: int
+    title: str
+    source_text: str
+    expected: str
+
+
+def parsing_cases(text: str) -> Iterator[ParseCase]:
+    """Title, `.`, source, `.`, what is found, `.`."""
+    lines = text.splitlines()
+    dots = [number for number, line in enumerate(lines) if line == "."]
+    for first, second, third in zip(dots[::3], dots[1::3], dots[2::3], strict=True):
+        source_text = "\n".join(lines[first + 1 : second]).replace("␍\n", "\r\n")
+        yield ParseCase(
+            line_number=first + 1,
+            title=lines[first - 1],
+            source_text=source_text.replace("␍", "\r").replace("→", "\t"),
+            expected="\n".join(lines[second + 1 : third]),
+        )
+
+
+def described(note: Note) -> str:
+    """Everything that parsing found, a line each."""
+    found = [] if note.title == "note" else [f"title {note.title}"]
+    found += [f"property {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in note.frontmatter.items()]
+    found += [f"alias {alias}" for alias in note.aliases]
+    found += [f"tag {tag}" for tag in note.tags]
+    for heading in note.headings:
+        nested = " nested" if heading.nested else ""
+        found.append(f"heading {heading.level} @{heading.line}{nested}: {heading.text}".rstrip())
+    for link in note.links:
+        target = link.target + (f" # {link.subpath}" if link.subpath else "")
+        display = "" if link.display is None else f" | {link.display}"
+        found.append(f"{link.kind} @{link.line}: {target}{display}".rstrip())
+    for block in note.blocks:
+        found.append(f"block {block.id} @{block.line} = {note.text[block.start : block.end]!r}")
+    found += [f"problem {problem.kind} @{problem.line}: {problem.detail}" for problem in note.diagnostics]
+    if note.elements:
+        found.append("elements " + " ".join(_element(element) for element in note.elements))
+    return "\n".join(found)
+
+
+def _element(element: Element) -> str:
+    language = f"[{element.language}]" if element.language else ""
+    parts = f"({' '.join(_element(part) for part in element.parts)})" if element.parts else ""
+    return f"{element.kind}{language}{parts}"

@@ -102,8 +102,12 @@ def serve(root: Path, config: str = "") -> tuple[subprocess.Popen[str], Api]:
         [*command, "serve", *place], env=environ, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
     assert process.stderr is not None
-    line = process.stderr.readline()
-    assert "http://127.0.0.1:" in line, line + process.stderr.read()
+    said: list[str] = []
+    for line in process.stderr:
+        said.append(line)
+        if "http://127.0.0.1:" in line:
+            break
+    assert "http://127.0.0.1:" in said[-1], said
     info = json.loads((index_dir / "daemon.json").read_text())
     return process, Api(int(info["url"].rpartition(":")[2]), info["token"], index_dir, vault)
 

@@ -163,7 +163,7 @@ def test_a_search_that_is_wrong_says_how(api: Api, query: str) -> None:
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"wait": "perhaps"}', b'{"path": "/etc"}', b"\xff"])
 def test_an_order_that_is_wrong_says_how(api: Api, body: bytes) -> None:
     found = api.post("/v1/rebuild", body)
-    assert found.status == 422
+    assert found.status in (400, 422)
     assert found.kind == "request"
 
 

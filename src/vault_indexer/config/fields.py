@@ -6,6 +6,9 @@ These marks stand in `Annotated[...]` beside pydantic's own constraints; `schema
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +35,15 @@ class DisagreementError(ValueError):
         super().__init__(allowed)
         self.allowed = allowed
         self.keys = keys
+
+
+Url = Annotated[
+    str,
+    Field(pattern=r"^(https?://[^\s/]+\S*)?$"),
+    Allowed("a URL that begins with http:// or https://, or nothing"),
+]
+VariableName = Annotated[
+    str,
+    Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"),
+    Allowed("the name of an environment variable (not the key itself), or nothing"),
+]

@@ -98,15 +98,14 @@ def _bounded(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
 
 
 def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
-    """The variables named by any `embedding.api_key_env`."""
-    key = SCHEMA["embedding.api_key_env"]
+    """The variables named by any `embedding.api_key_env` or `llm.api_key_env`."""
+    keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"]]
+    names = {key.name for key in keys}
     given = (
-        item.value
-        for source in sources
-        for item in source
-        if isinstance(item, Given) and item.key == key.name
+        item.value for source in sources for item in source if isinstance(item, Given) and item.key in names
     )
-    return frozenset(name for name in (*given, environ.get(key.variable)) if isinstance(name, str))
+    variables = (environ.get(key.variable) for key in keys)
+    return frozenset(name for name in (*given, *variables) if isinstance(name, str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,11 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
     """
     chunking = settings.chunking
     in_use = {chunking.strategy, *also_in_use, *_strategies_of_rules(chunking)}
+    if "llm" in in_use:
+        in_use.add("discourse")  # whose chunks it starts from
     idle = set(get_args(StrategyName)) - in_use
+    if chunking.contextual.granularity == "none" and not _is_contextual_by_rule(chunking):
+        idle.add("contextual")
     if _DEFAULT_STRATEGY in idle:
         idle |= set(HeaderBasedOptions.model_fields)
     if not chunking.rules:
@@ -110,6 +114,10 @@ def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
         strategy = at_home(rule.choice).get("strategy")
         if isinstance(strategy, str):
             yield strategy
+
+
+def _is_contextual_by_rule(chunking: ChunkingSettings) -> bool:
+    return any("contextual" in rule.choice for rule in chunking.rules)
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:

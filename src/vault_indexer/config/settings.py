@@ -13,7 +13,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.fields import Allowed, Unit
+from vault_indexer.config.fields import Allowed, Unit, Url, VariableName
+from vault_indexer.config.llm import LlmSettings
 
 
 class Section(BaseModel):
@@ -28,20 +29,10 @@ def _folder(value: object) -> object:
 
 
 Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore")]
-Url = Annotated[
-    str,
-    Field(pattern=r"^(https?://[^\s/]+\S*)?$"),
-    Allowed("a URL that begins with http:// or https://, or nothing"),
-]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
     Allowed("an origin such as app://obsidian.md or http://localhost:3000, without path or *"),
-]
-VariableName = Annotated[
-    str,
-    Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"),
-    Allowed("the name of an environment variable (not the key itself), or nothing"),
 ]
 OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
@@ -203,6 +194,7 @@ class Settings(Section):
     files: FilesSettings = FilesSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    llm: LlmSettings = LlmSettings()
     search: SearchSettings = SearchSettings()
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()

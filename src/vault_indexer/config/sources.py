@@ -92,7 +92,7 @@ def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
 def from_environment(environ: Mapping[str, str], key_variables: frozenset[str]) -> Iterator[Parsed]:
     """What INDEXER_* variables give; empty ones count as not set.
 
-    `key_variables` are what `embedding.api_key_env` points to: they hold an API key, whatever their name.
+    `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
     """
     ignored = RESERVED_VARIABLES | key_variables
     theirs = {name: value for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value}

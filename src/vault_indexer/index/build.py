@@ -177,13 +177,13 @@ def prepare_all(pool: Pool, jobs: Sequence[PrepareJob]) -> Iterator[PreparedNote
             if isinstance(result, Failed):
                 raise ProviderError(result.message)
             if isinstance(result, Died):
-                yield from _retry(job, tries, again)
+                _retry(job, tries, again)
             elif isinstance(result, list):
                 yield from result
         queue = again
 
 
-def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> Iterator[Skipped]:
+def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> None:
     if len(job.paths) > 1:
         ids = job.note_ids or (None,) * len(job.paths)
         for path, note_id in zip(job.paths, ids, strict=True):
@@ -192,7 +192,4 @@ def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> I
         return
     path = job.paths[0]
     tries[path] = tries.get(path, 0) + 1
-    if tries[path] < TRIES:
-        again.append(job)
-    else:
-        yield Skipped(FileRow(path, 0, 0, 0, 0, "", "skipped", SET_ASIDE))
+    again.append(job if tries[path] < TRIES else PrepareJob((path,), set_aside=SET_ASIDE))

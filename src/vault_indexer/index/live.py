@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.plan import Plan
+from vault_indexer.index.plan import Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.worker import (
+    CompactJob,
     Failed,
     KeywordsJob,
     PrepareJob,
@@ -46,9 +47,10 @@ class Applied:
 
 @dataclass(slots=True)
 class _Edit:
-    """What a plan came to once its notes were read."""
+    """What a plan came to once its notes were read; `touched` are those whose text is as before."""
 
     notes: list[PreparedNote] = field(default_factory=list)
+    touched: list[FileRow] = field(default_factory=list)
     files: list[FileRow] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
 
@@ -69,14 +71,18 @@ class LiveIndex:
         self._dimension = dimension
         self._pool = pool
         self._texts = TextCache()
+        self._behind = False
         self._writer = CatalogWriter(generation.catalog)
-        self._heal_keywords()
-        self._keywords = KeywordIndex.open(generation.keywords)
-        self._vectors = open_vectors(generation, model, dimension, self.healed)
-        self._publish()
-        with self.holder.lease() as snapshot:
-            files = snapshot.catalog.files()
-        self._linker = Linker(file.path for file in files if file.state != "skipped" or file.digest)
+        try:
+            self._heal_keywords()
+            self._keywords = KeywordIndex.open(generation.keywords)
+            self._vectors = open_vectors(generation, model, dimension, self.healed)
+            self._publish()
+            self._linker = self._fresh_linker()
+        except BaseException:
+            self.holder.publish(None)
+            self._writer.close()
+            raise
 
     def warm(self) -> None:
         """Have the worker load what the first edit would have to wait for."""
@@ -86,34 +92,81 @@ class LiveIndex:
 
     def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
         """Carry out a plan in one commit and publish the state after it. `on_progress` is told how many
-        notes are still to be read. Raises ProviderError or OSError with nothing changed."""
+        notes are still to be read. Raises VaultIndexerError or OSError: then nothing has changed, or the
+        derived indices are behind and catch up in the next call, whatever its plan."""
+        if self._behind:
+            self._follow()
         edit = self._read(plan, on_progress)
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         if not (edit.notes or edit.files or edit.removed):
             return Applied()
-        with self._writer.commit() as writer:
-            for path in edit.removed:
-                self._linker.remove(path)
-                writer.remove_file(path)
-            for row in edit.files:
-                self._put_file(row, writer)
-            for prepared in edit.notes:
-                self._linker.add(prepared.file.path)
-            changed = [note for note in edit.notes if not _same(note, known[note.file.path])]
-            for prepared in edit.notes:
-                if _same(prepared, known[prepared.file.path]):
-                    writer.put_file(prepared.file)
-            for prepared in changed:
-                writer.put_note(prepared, self._linker, self.model)
-            relinked = self._linker.relink(writer)
+        edit.touched = [note.file for note in edit.notes if _same(note, known[note.file.path])]
+        edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
+        relinked = self._commit(edit)
+        self._behind = True
         self._follow()
         return Applied(
-            indexed=tuple(note.file.path for note in changed),
+            indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
             skipped=tuple(row.path for row in edit.files if row.reason),
             relinked=relinked,
         )
+
+    def _commit(self, edit: _Edit) -> int:
+        """Everything in one transaction. Returns how many links lead elsewhere now."""
+        try:
+            with self._writer.commit() as writer:
+                for path in edit.removed:
+                    self._linker.remove(path)
+                    writer.remove_file(path)
+                for row in edit.files:
+                    self._put_file(row, writer)
+                for row in edit.touched:
+                    writer.put_file(row)
+                for prepared in edit.notes:
+                    self._linker.add(prepared.file.path)
+                for prepared in edit.notes:
+                    writer.put_note(prepared, self._linker, self.model)
+                return self._linker.relink(writer)
+        except BaseException:
+            self._linker = self._fresh_linker()  # it knows of what was not committed
+            raise
+
+    def _fresh_linker(self) -> Linker:
+        with self.holder.lease() as snapshot:
+            return Linker(row.path for row in snapshot.catalog.files() if is_linkable(row))
+
+    def purge(self) -> bool:
+        """Leave no byte on disk of what the catalog no longer holds: cached vectors, postings of deleted
+        chunks, rows of the vector base, freed pages, the log of changes. False if a reader stands in the
+        way of the last one: then ask again."""
+        with self._writer.commit() as writer:
+            writer.purge_vectors()
+        self._follow()
+        self._do(CompactJob(self.generation))
+        self._compact()
+        self._texts.clear()
+        self._publish()
+        return self._shortened(self._writer.empty_log)
+
+    def _shortened(self, shorten: Callable[[], bool]) -> bool:
+        """What the readers no longer need of the log goes into the catalog. A reader opened after that does
+        not use the log at all, and so does not keep it from being started anew."""
+        if not self._writer.checkpoint():
+            return False
+        self._publish()
+        return shorten()
+
+    def damage(self) -> str:
+        """What is wrong with the bytes of the catalog ("" for nothing)."""
+        return self._writer.damage()
+
+    def take_healed(self) -> list[str]:
+        """What was mended since the last call."""
+        taken = list(self.healed)
+        self.healed.clear()
+        return taken
 
     def mend(self, problems: Sequence[Problem]) -> None:
         """Make anew what `verify` found damaged, and forget what is wrong of files: the next scan reads
@@ -136,7 +189,6 @@ class LiveIndex:
         if self._vectors.worth_compacting:
             self._compact()
         self.holder.publish(None)
-        self._writer.checkpoint()
         self._writer.close()
 
     def _read(self, plan: Plan, on_progress: Callable[[int], None]) -> _Edit:
@@ -150,15 +202,17 @@ class LiveIndex:
                 edit.notes.append(result)
             elif result.file.reason:
                 edit.files.append(result.file)
-            else:
-                edit.removed.append(result.file.path)  # it vanished while the plan was made
+            # else it vanished since it was seen; whether that is a deletion, the next look decides
         return edit
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
         """A file without a note (any more). It stays a link target as long as it is there."""
         writer.remove_note(row.path)
         writer.put_file(row)
-        self._linker.add(row.path)
+        if is_linkable(row):
+            self._linker.add(row.path)
+        else:
+            self._linker.remove(row.path)
 
     def _follow(self) -> None:
         """Let the derived indices apply the last commit, then publish the state it made."""
@@ -170,10 +224,15 @@ class LiveIndex:
         if self._vectors.worth_compacting:
             self._compact()
         self._publish(catalog)
+        self._behind = False
+        if self._writer.log_is_long:
+            self._shortened(lambda: True)
 
     def _apply_keywords(self) -> None:
+        self._do(KeywordsJob(self.generation))
+
+    def _do(self, job: KeywordsJob | CompactJob) -> None:
         """In a worker: analysing text would hold the interpreter that answers searches."""
-        job = KeywordsJob(self.generation)
         for _ in range(2):
             for _, result in self._pool.run([job]):
                 if isinstance(result, int):
@@ -181,6 +240,7 @@ class LiveIndex:
                 if isinstance(result, Failed):
                     self.healed.append(f"keywords: {result.message}; made anew")
                     rebuild_keywords(self.generation)
+                    self._keywords = KeywordIndex.open(self.generation.keywords)
                     return
                 assert isinstance(result, Died)
         raise IndexUnusableError(
@@ -234,6 +294,8 @@ def open_vectors(
     try:
         try:
             base = vectors.load(generation.vectors)
+            if not catalog.trimmed_seq() <= base.seq <= catalog.seq:
+                raise IndexUnusableError("it is of another state than the catalog's log of changes")
             added, removed = catalog.changes_since(base.seq)
             current = base.with_changes(catalog.seq, removed, catalog.chunk_vectors(model, added))
         except IndexUnusableError as error:

@@ -76,6 +76,11 @@ def is_indexed(file: ScannedFile) -> bool:
     return file.decision is Decision.INDEX and file.kind is not FileKind.ATTACHMENT
 
 
+def is_linkable(row: FileRow) -> bool:
+    """Whether links can lead to the file: it was listed as one, whether or not it could be read."""
+    return row.state != "skipped" or row.inode != 0
+
+
 def linked_row(stat: FileStat, reason: str = "") -> FileRow:
     """The row of a file that is only a target of links; a reason tells why it is not more than that."""
     return FileRow(stat.path, stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, "", "linked", reason)

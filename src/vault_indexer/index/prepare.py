@@ -59,9 +59,9 @@ class Preparer:
         try:
             read = read_note(self._vault, path, self._max_file_bytes)
         except NoteVanished:
-            return Skipped(_unread(path, ""))
+            return Skipped(self._unread(path, ""))
         except NoteError as error:
-            return Skipped(_unread(path, str(error)))
+            return Skipped(self._unread(path, str(error)))
         try:
             note = parse_any(path, read.data)
             note = replace(note, language=note.language or detect(note.text))
@@ -70,6 +70,15 @@ class Preparer:
         chunks = tuple(self._chunker_of(note).chunk(note))
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
         return Parsed(_file_row(read, "note"), note, chunks, hashes)
+
+    def set_aside(self, path: str, reason: str) -> Skipped:
+        """Name a note without parsing it: it is tried again when the file is another one."""
+        try:
+            return Skipped(_file_row(read_note(self._vault, path, self._max_file_bytes), "skipped", reason))
+        except NoteVanished:
+            return Skipped(self._unread(path, ""))
+        except NoteError as error:
+            return Skipped(self._unread(path, str(error)))
 
     def warm(self) -> None:
         """Load grammar, strategy and model by preparing a note that does not exist."""
@@ -97,11 +106,21 @@ class Preparer:
         skipped = [result for result in results if isinstance(result, Skipped)]
         return [*skipped, *self.embed([result for result in results if isinstance(result, Parsed)])]
 
+    def _unread(self, path: str, reason: str) -> FileRow:
+        """A file that could not be read has no times to compare with, so the next scan tries it again.
+        Its inode says that it is there, and can be linked to."""
+        try:
+            inode = (self._vault / path).lstat().st_ino
+        except (OSError, ValueError):
+            inode = 0
+        return FileRow(path, 0, 0, 0, inode, "", "skipped", reason, time.time_ns())
+
     def _known(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
         known: dict[bytes, bytes] = {}
         for cache in self._caches:
             wanted = [digest for digest in digests if digest not in known]
             known.update(cache.vectors(self._embedder.model.key, wanted))
+            cache.let_go()
         return known
 
     def _make(self, texts: list[str]) -> list[bytes]:
@@ -143,6 +162,3 @@ def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:
     )
 
 
-def _unread(path: str, reason: str) -> FileRow:
-    """A file that could not be read has no stat to compare with, so the next scan tries it again."""
-    return FileRow(path, 0, 0, 0, 0, "", "skipped", reason, time.time_ns())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import IndexUnusableError, VaultIndexerError
 from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import chunk_key
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class PrepareJob:
     """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
-    segment in `segments`, under the keys that the catalog will give them."""
+    segment in `segments`, under the keys that the catalog will give them. With `set_aside` they are not
+    parsed, only named with that reason."""
 
     paths: tuple[str, ...]
     note_ids: tuple[int, ...] = ()
     segments: Path | None = None
+    set_aside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,13 @@ class KeywordsJob:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactJob:
+    """Bring the keyword index up to date and rewrite it without what was deleted."""
+
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A foreseen error that concerns more than one note (the model, the disk): one clear line."""
 
@@ -63,7 +72,7 @@ class Finished:
     segments: tuple[W3Segment, ...]
 
 
-Job = PrepareJob | WarmJob | FinishJob | KeywordsJob
+Job = PrepareJob | WarmJob | FinishJob | KeywordsJob | CompactJob
 Prepared = list[PreparedNote | Skipped]
 Outcome = Prepared | Finished | int | Failed
 
@@ -87,7 +96,10 @@ class NoteWorker:
                 return []
             if isinstance(job, FinishJob):
                 return self._finish()
-            return self._catch_up(job.generation)
+            seq = self._catch_up(job.generation)
+            if isinstance(job, CompactJob) and self._keywords is not None:
+                self._keywords[1].compact()
+            return seq
         except (VaultIndexerError, OSError) as error:
             return Failed(str(error))
 
@@ -100,6 +112,7 @@ class NoteWorker:
         if self._keywords is None or self._keywords[0] != generation:
             self._keywords = (generation, KeywordIndex.open(generation.keywords))
         try:
+            self._keywords[1].refreshed()  # the owner may have made it anew
             return catch_up(self._keywords[1], generation)
         except VaultIndexerError:
             self._keywords = None
@@ -107,6 +120,8 @@ class NoteWorker:
 
     def _prepare(self, job: PrepareJob) -> Prepared:
         preparer = self._ready()
+        if job.set_aside:
+            return [preparer.set_aside(path, job.set_aside) for path in job.paths]
         if not job.segments:
             return list(preparer.prepare(job.paths))
         self._builder = self._builder or SegmentBuilder(job.segments)
@@ -148,8 +163,10 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
     try:
         if index.applied_seq == catalog.seq:
             return catalog.seq
+        if index.applied_seq > catalog.seq:  # then ids it knows may be given again
+            raise IndexUnusableError("it holds changes that the catalog has lost")
         oldest = catalog.oldest_change()
-        if oldest is not None and oldest <= index.applied_seq + 1 and index.applied_seq < catalog.seq:
+        if oldest is not None and oldest <= index.applied_seq + 1:
             added, removed = catalog.changes_since(index.applied_seq)
         else:
             held, wanted = index.keys(), catalog.chunk_keys()

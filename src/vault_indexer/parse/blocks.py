@@ -28,6 +28,14 @@ MAX_DEPTH = 100
 DEEP_PREFIX = re.compile(rf"^[ \t>*+\-\d.)]{{{MAX_DEPTH},}}", re.MULTILINE)
 CONTAINER = re.compile(r">|(?:[-+*]|\d{1,9}[.)])(?=[ \t\r\n]|$)|\t|  ")
 
+# What throws the grammar off; see `_repaired`.
+DELIMITER_CELL = r"[ \t]*:?-++:?[ \t]*"
+DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*+\|?[ \t\r]*$"
+FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})[|:\- \t]*\|[|:\- \t\r]*$", re.MULTILINE)
+UNDERLINED_ROW = re.compile(r"^([^\r\n|]*\|[^\r\n]*)(\r?\n[ \t>]*:?-+:?[ \t\r]*)$", re.MULTILINE)
+ITEM_OPENING = re.compile(r"^((?:[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]+|[ \t]+))(?:<|\[(?=\\))", re.MULTILINE)
+LONE_RETURN = re.compile(r"\r(?!\n)")
+
 
 class LeafKind(Enum):
     """What inline content stands in."""
@@ -41,9 +49,9 @@ class LeafKind(Enum):
 class Leaf(NamedTuple):
     """Inline content, and the span of the block that a `^id` at its end names."""
 
-    kind: LeafKind
     start: int
     end: int
+    kind: LeafKind
     owner_start: int
     owner_end: int
 
@@ -107,14 +115,29 @@ def scan_blocks(text: str, start: int, end: int) -> Blocks:
     # A line break in front keeps `---` and `+++` at the start of a body from being read as metadata;
     # one at the end is what the grammar needs to close a heading, rule or fence there.
     source = "\n" + _shadow(text[start:end], start, walk.blocks.too_deep) + "\n"
-    tree = block_parser().parse(source.encode("ascii"))
+    parser = block_parser()
+    tree = parser.parse(source.encode("ascii"))
+    if tree.root_node.has_error:
+        tree = parser.parse(_repaired(source).encode("ascii"))
     walk.document(tree.root_node)
     return walk.blocks
 
 
+def _repaired(source: str) -> str:
+    """The source without what is known to throw the grammar off (about one note in a thousand).
+
+    Its scanner takes lines for the delimiter row of a table that its rules then refuse; HTML that begins
+    in a list item may not end; `[\\` after a list marker is no task. Such bars and brackets become
+    letters, which leaves the text a text.
+    """
+    source = FALSE_DELIMITER_ROW.sub(lambda match: match[0].replace("|", "x"), source)
+    source = UNDERLINED_ROW.sub(lambda match: match[1].replace("|", "x") + match[2], source)
+    return ITEM_OPENING.sub(r"\1x", source)
+
+
 def _shadow(body: str, start: int, too_deep: list[int]) -> str:
-    if not (body.isascii() and body.isprintable()):
-        body = NOT_PLAIN_ASCII.sub(lambda match: "\x7f" * len(match[0]), body)
+    body = NOT_PLAIN_ASCII.sub(lambda match: "\x7f" * len(match[0]), body)
+    body = LONE_RETURN.sub("\n", body) if "\r" in body else body
 
     def flatten(match: re.Match[str]) -> str:
         prefix = match[0]
@@ -170,9 +193,11 @@ class _Walk:
                 for child in _flat(node):
                     self._block(child, nested=True, owner=owner or (start, end))
             case ElementKind.HTML:
-                self.blocks.leaves.append(Leaf(LeafKind.HTML, start, end, *(owner or (start, end))))
+                self.blocks.leaves.append(Leaf(start, end, LeafKind.HTML, *(owner or (start, end))))
+            case _ if node.type == "link_reference_definition":
+                kind = self._definition(start, end, owner or (start, end))
             case _:
-                self._other(node, start, end)
+                pass
         return Element(kind, start, end, language, parts)
 
     def _span(self, node: Node) -> tuple[int, int]:
@@ -199,7 +224,7 @@ class _Walk:
         for child in node.named_children:
             if child.type == "inline":
                 start, end = child.start_byte + self.base, child.end_byte + self.base
-                self.blocks.leaves.append(Leaf(kind, start, min(end, self.end), *owner))
+                self.blocks.leaves.append(Leaf(start, min(end, self.end), kind, *owner))
 
     def _heading(self, node: Node, start: int, end: int, *, nested: bool) -> None:
         level = 0
@@ -216,7 +241,7 @@ class _Walk:
                 rest = REST_OF_LINE.match(self.text, max(start, child.start_byte + self.base))
                 end = rest.end() if rest else end
         self.blocks.headings.append(RawHeading(level, start, end, *content, nested))
-        self.blocks.leaves.append(Leaf(LeafKind.HEADING, *content, start, end))
+        self.blocks.leaves.append(Leaf(*content, LeafKind.HEADING, start, end))
 
     def _language(self, node: Node) -> str:
         for child in node.named_children:
@@ -229,7 +254,7 @@ class _Walk:
         for row in node.named_children:
             if row.type in ("pipe_table_header", "pipe_table_row"):
                 start, end = row.start_byte + self.base, row.end_byte + self.base
-                self.blocks.leaves.append(Leaf(LeafKind.ROW, start, end, *owner))
+                self.blocks.leaves.append(Leaf(start, end, LeafKind.ROW, *owner))
 
     def _items(self, node: Node) -> tuple[Element, ...]:
         items = []
@@ -246,17 +271,24 @@ class _Walk:
             items.append(Element(ElementKind.ITEM, start, end, "", parts))
         return tuple(items)
 
-    def _other(self, node: Node, start: int, end: int) -> None:
-        if node.type == "link_reference_definition":
-            self.blocks.definitions.append((start, end))
+    def _definition(self, start: int, end: int, owner: tuple[int, int]) -> ElementKind:
+        """A definition of a link's destination; `[^1]: …` is a footnote and so a paragraph."""
+        if self.text[start:end].lstrip(" \t").startswith("[^"):
+            self.blocks.leaves.append(Leaf(start, end, LeafKind.TEXT, *owner))
+            return ElementKind.PARAGRAPH
+        self.blocks.definitions.append((start, end))
+        return ElementKind.OTHER
 
 
 def _flat(node: Node) -> Iterator[Node]:
-    """The blocks directly inside a container; sections are only tree-sitter's way of grouping them."""
+    """The blocks directly inside a container.
+
+    Sections are only tree-sitter's way of grouping them; what stands in an error is taken as it comes.
+    """
     stack = [iter(node.named_children)]
     while stack:
         for child in stack[-1]:
-            if child.type == "section":
+            if child.type in ("section", "ERROR"):
                 stack.append(iter(child.named_children))
                 break
             if child.type not in MARKS:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vault_indexer.model import Diagnostic, JsonValue
-from vault_indexer.parse.inline import tag_name
+from vault_indexer.parse.inline import WHOLE_TAG, tag_name
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
 END = r"(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)"
@@ -47,9 +47,9 @@ def property_tags(values: Mapping[str, JsonValue]) -> list[str]:
     """Tags of the properties `tags` and `tag`: a list, or text with commas or spaces between them."""
     names = []
     for word in _words(values, ("tags", "tag"), SEPARATOR):
-        word = word.strip().removeprefix("#")
-        if word and tag_name(word).rstrip("/") == word.rstrip("/"):
-            names.append(word.rstrip("/"))
+        written = "#" + word.strip().removeprefix("#").rstrip("/")
+        if WHOLE_TAG.fullmatch(written) and tag_name(written[1:]) == written[1:]:
+            names.append(written[1:])
     return names
 
 

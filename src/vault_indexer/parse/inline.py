@@ -21,7 +21,7 @@ TOKEN = re.compile(
     rf"""
       (?P<escape>\\[{PUNCTUATION}])
     | (?P<ticks>`++)
-    | (?P<wiki>!?\[\[(?:(?!\[\[|\]\])[^\r\n])++\]\])
+    | (?P<wiki>!?\[\[(?!\[)(?:(?!\[\[|\]\])[^\r\n])++\]\])
     | (?P<open>!?\[)
     | (?P<close>\])
     | (?P<auto><[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*+>)
@@ -33,6 +33,7 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 NEEDS_SCAN = re.compile(r"[\[#]")
+WHOLE_TAG = re.compile(TAG)
 TICKS = re.compile(r"`+")
 MATH_END = re.compile(r"(?<=[^\s\\$])\$(?![\d$])")
 COMMENT_END = re.compile(r"-->")

@@ -25,10 +25,11 @@ from vault_indexer.parse.inline import (
 from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.plain import plain, unescape_destination, wikilink_parts
 
-WIKILINK = re.compile(r"!?\[\[((?:(?!\[\[|\]\])[^\r\n])++)\]\]")
+WIKILINK = re.compile(r"!?\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n])++)\]\]")
 BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([A-Za-z0-9-]+)[ \t]*\Z")
 BLOCK_ID_TAIL = 200
 MAX_DISPLAY = 500  # images nest, so their texts together could be quadratic in the note
+CONTINUATION = re.compile(r"[\r\n][ \t\r\n>]*")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
@@ -127,7 +128,7 @@ def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
         case SpanKind.LINK | SpanKind.IMAGE:
             place = markdown_target(span.destination)
             if place and any(place):
-                display = plain(inner[:MAX_DISPLAY])
+                display = plain(CONTINUATION.sub(" ", inner[:MAX_DISPLAY]))
                 finds.links.append(
                     Link(LinkKind.MARKDOWN, *place, display, span.start, span.end, lines.at(span.start))
                 )

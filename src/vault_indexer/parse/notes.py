@@ -12,6 +12,7 @@ from vault_indexer.model import (
     BlockId,
     Diagnostic,
     Element,
+    ElementKind,
     Heading,
     JsonValue,
     Link,
@@ -19,7 +20,7 @@ from vault_indexer.model import (
     Section,
     doc_id_of,
 )
-from vault_indexer.parse.blocks import RawHeading, scan_blocks
+from vault_indexer.parse.blocks import Blocks, Leaf, LeafKind, RawHeading, scan_blocks
 from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, read_frontmatter
 from vault_indexer.parse.lines import Lines
@@ -28,6 +29,8 @@ from vault_indexer.parse.plain import plain
 
 BOM = b"\xef\xbb\xbf"
 SNIFFED = 8192
+TOO_DEEP = "quotes or lists nested too deep are read as text"
+UNREAD = "Markdown that the grammar cannot read is taken as text"
 CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
 CONTINUED = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t]*")
 CONTINUED_QUOTE = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t>]*")
@@ -88,18 +91,30 @@ def parse_body(text: str, start: int, end: int, lines: Lines) -> Body:
     blocks = scan_blocks(text, start, end)
     definitions = link_definitions(text, blocks.definitions)
     elements = finish_elements(text, start, end, blocks.elements)
-    finds = scan_leaves(text, blocks.leaves, definitions, lines)
+    unread = _unread(blocks, elements)
+    leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
+    finds = scan_leaves(text, leaves, definitions, lines)
     return Body(
         headings=tuple(_heading(text, raw, lines, definitions) for raw in blocks.headings),
         links=tuple(finds.links),
         tags=tuple(finds.tags),
         blocks=own_line_ids(text, finds.blocks, elements),
         elements=elements,
-        diagnostics=tuple(
-            Diagnostic("nesting", "quotes or lists nested too deep are read as text", lines.at(position))
-            for position in blocks.too_deep[:1]
+        diagnostics=(
+            *(Diagnostic("nesting", TOO_DEEP, lines.at(position)) for position in blocks.too_deep[:1]),
+            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in unread[:1]),
         ),
     )
+
+
+def _unread(blocks: Blocks, elements: Iterable[Element]) -> list[Leaf]:
+    """What the grammar could make nothing of: read as plain paragraphs, so that no link is lost."""
+    definitions = {start for start, _ in blocks.definitions}
+    return [
+        Leaf(element.start, element.end, LeafKind.TEXT, element.start, element.end)
+        for element in elements
+        if element.kind is ElementKind.OTHER and element.start not in definitions
+    ]
 
 
 def sections(

@@ -112,7 +112,7 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
 
     in_query, limits = Query(), Query(10, ge=1, le=MAX_LIMIT)
 
-    @api.get("/v1/search")
+    @api.get("/v1/search", response_model=None)
     def search(query: SearchQuery = in_query) -> JSONResponse:
         """Ranked hits."""
         request = SearchRequest(
@@ -120,22 +120,22 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
         )
         return JSONResponse(search_json(service.search(request)))
 
-    @api.get("/v1/status")
+    @api.get("/v1/status", response_model=None)
     def status() -> JSONResponse:
         """The state of the index and of its daemon."""
         return JSONResponse(status_json(service.status(), daemon))
 
-    @api.get("/v1/related")
+    @api.get("/v1/related", response_model=None)
     def related(path: str, limit: int = limits) -> JSONResponse:
         """Notes near a note, by meaning and by link."""
         return JSONResponse(related_json(path, service.related(path, limit)))
 
-    @api.get("/v1/links")
+    @api.get("/v1/links", response_model=None)
     def links(path: str) -> JSONResponse:
         """Outgoing links, backlinks and unresolved links of a note."""
         return JSONResponse(links_json(service.links(path)))
 
-    @api.get("/v1/note")
+    @api.get("/v1/note", response_model=None)
     def note(path: str) -> JSONResponse:
         """The text of a note of the index, as it is in the vault now."""
         return JSONResponse(_note_json(service, path))
@@ -158,7 +158,7 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
 
     rebuilds = Rebuilds(service)
 
-    @api.post("/v1/rebuild")
+    @api.post("/v1/rebuild", response_model=None)
     def rebuild(order: RebuildOrder) -> JSONResponse:
         """Build the index anew; one that runs already is joined."""
         rebuilds.start(refit=order.refit)
@@ -173,12 +173,12 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
             )
         return JSONResponse(ended["report"])
 
-    @api.get("/v1/rebuild")
+    @api.get("/v1/rebuild", response_model=None)
     def rebuild_state() -> JSONResponse:
         """How far the rebuild is, or how the last one ended."""
         return JSONResponse(rebuilds.state())
 
-    @api.post("/v1/verify")
+    @api.post("/v1/verify", response_model=None)
     def verify(order: VerifyOrder) -> JSONResponse:
         """Every disagreement between vault, catalog and derived indices."""
         return JSONResponse(verify_json(service.verify(repair=order.repair)))
@@ -187,7 +187,7 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
 def _add_events(api: FastAPI, events: StatusEvents) -> None:
     from fastapi.responses import Response, StreamingResponse
 
-    @api.get("/v1/events", response_class=StreamingResponse)
+    @api.get("/v1/events", response_model=None)
     async def stream() -> Response:
         """The status, sent whenever it changes (server-sent events)."""
         if events.is_full():

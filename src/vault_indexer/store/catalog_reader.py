@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
     Chunk,
     ChunkRow,
@@ -22,6 +22,7 @@ from vault_indexer.model import (
     SkippedFile,
 )
 from vault_indexer.store.catalog_writer import ADDED
+from vault_indexer.store.sqlite_errors import unusable
 from vault_indexer.store.texts import TextCache
 
 _BATCH = 500
@@ -44,6 +45,7 @@ class CatalogReader:
 
     def __init__(self, path: Path, texts: TextCache | None = None) -> None:
         self._lock = threading.Lock()
+        self._path = path
         self._texts = texts or TextCache()
         try:
             self._db = sqlite3.connect(
@@ -53,7 +55,7 @@ class CatalogReader:
             self._db.execute("BEGIN")
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
-            raise IndexUnusableError(f"catalog {path}: {error}") from error
+            raise unusable(path, error) from error
 
     def close(self) -> None:
         """End the transaction and close the connection."""
@@ -61,9 +63,22 @@ class CatalogReader:
             self._db.close()
 
     def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
-        """All rows of a read-only statement. For rooms of the index; nothing outside names tables."""
+        """All rows of a read-only statement. For rooms of the index; nothing outside names tables.
+
+        Raises DamagedError where SQLite finds the file damaged, IndexUnusableError where it cannot be read.
+        """
+        try:
+            with self._lock:
+                return self._db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise unusable(self._path, error) from error
+
+    def let_go(self) -> None:
+        """Give up the state that was read: the next read sees the newest, and what is older than that no
+        longer has to be kept for this reader. For readers that live long and look rarely."""
         with self._lock:
-            return self._db.execute(sql, values).fetchall()
+            self._db.execute("ROLLBACK")
+            self._db.execute("BEGIN")
 
     def counts(self) -> IndexCounts:
         """How many notes, chunks, links and unresolved links there are."""
@@ -131,8 +146,10 @@ class CatalogReader:
         found = self.rows("SELECT text FROM texts WHERE note_id = ?", (note_id,))
         if not found:
             return ""
-        packed = found[0][0]
-        text = zlib.decompress(packed).decode("utf-8")
+        try:
+            text = zlib.decompress(found[0][0]).decode("utf-8")
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
         self._texts.put(note_id, text)
         return text
 
@@ -189,6 +206,11 @@ class CatalogReader:
             else:
                 removed.add(int(key))
         return added, removed
+
+    def trimmed_seq(self) -> int:
+        """The log holds every change after this seq."""
+        found = self.rows("SELECT value FROM meta WHERE key = 'trimmed'")
+        return int(found[0][0]) if found else 0
 
     def oldest_change(self) -> int | None:
         """The first seq still in the log."""

@@ -8,12 +8,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import DamagedError
 from vault_indexer.model import FileRow, chunk_key
+from vault_indexer.store.catalog_pages import (
+    PageSums,
+    damaged_pages,
+    load_sums,
+    read_log,
+    recovered_sums,
+    renewed,
+    save_sums,
+    seal_pages,
+)
 from vault_indexer.store.rows import NoteRows, PreparedNote, Values
 from vault_indexer.store.schema import CATALOG_VERSION, DDL
+from vault_indexer.store.sqlite_errors import unusable
 
 ADDED, REMOVED = 1, 0
+_LONG_LOG_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +51,37 @@ class CatalogWriter:
     def __init__(self, path: Path, *, bulk: bool = False) -> None:
         self.path = path
         self._bulk = bulk
+        self._sums = PageSums()
+        self._unsealed = False
         fresh = not path.exists()
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            if bulk:
-                self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
-            else:
-                self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
-            self._db.executescript("PRAGMA secure_delete=FAST; PRAGMA cache_size=-32768;")
-            if fresh:
-                self._db.executescript(f"BEGIN; {DDL} COMMIT;")
-                self._set_meta("version", CATALOG_VERSION)
-                self._set_meta("seq", 0)
+            self._open(fresh)
             self._seq = int(self._meta("seq"))
+            self._models: dict[str, int] = dict(self._db.execute("SELECT name, model FROM models"))
         except (sqlite3.DatabaseError, TypeError) as error:
-            raise IndexUnusableError(f"catalog {path}: {error}") from error
-        self._models: dict[str, int] = dict(self._db.execute("SELECT name, model FROM models"))
+            self._db.close()
+            raise unusable(path, error) from error
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self, fresh: bool) -> None:
+        if self._bulk:
+            self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
+        else:
+            if not fresh:
+                self._vouch()
+            self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+        self._db.executescript(
+            "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=0;"
+        )
+        if fresh:
+            self._db.executescript(f"BEGIN; {DDL} COMMIT;")
+            self._set_meta("version", CATALOG_VERSION)
+            self._set_meta("seq", 0)
+            if not self._bulk:
+                self.checkpoint()
 
     @property
     def seq(self) -> int:
@@ -63,17 +90,27 @@ class CatalogWriter:
 
     @contextmanager
     def commit(self) -> Iterator[CatalogWriter]:
-        """All writes of the block become visible and durable together, under the next seq."""
-        self._db.execute("BEGIN IMMEDIATE")
+        """All writes of the block become visible and durable together, under the next seq.
+
+        Raises IndexUnusableError, with nothing changed, if the disk is full or fails.
+        """
+        try:
+            if self._unsealed:
+                self.checkpoint()
+            self._db.execute("BEGIN IMMEDIATE")
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise unusable(self.path, error) from error
         self._seq += 1
         try:
             yield self
             self._set_meta("seq", self._seq)
             self._db.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             self._seq -= 1
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.DatabaseError):
+                raise unusable(self.path, error) from error
             raise
 
     def put_note(
@@ -169,19 +206,86 @@ class CatalogWriter:
         self._db.execute("INSERT OR REPLACE INTO blobs VALUES (?,?)", (name, data))
 
     def trim_changes(self, applied_seq: int) -> None:
-        """Forget the log up to what every derived index has applied."""
-        self._db.execute("DELETE FROM changes WHERE seq <= ?", (applied_seq,))
+        """Forget the log up to what every derived index has applied. Raises IndexUnusableError."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("DELETE FROM changes WHERE seq <= ?", (applied_seq,))
+            self._set_meta("trimmed", applied_seq)
+            self._db.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise unusable(self.path, error) from error
 
-    def checkpoint(self) -> None:
-        """Move the write-ahead log into the database as far as readers allow."""
-        self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    @property
+    def log_is_long(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        log = self.path.with_name(self.path.name + "-wal")
+        return log.exists() and log.stat().st_size > _LONG_LOG_BYTES
+
+    def checkpoint(self) -> bool:
+        """Move the write-ahead log into the database as far as readers allow; whether that was all of it.
+
+        No commit starts the log anew before the checksums of the copied pages are on disk. Raises
+        IndexUnusableError or OSError if they cannot be written: the next commit tries that first.
+        """
+        log = read_log(self.path)
+        self._unsealed = True
+        try:
+            _, logged, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise unusable(self.path, error) from error
+        sums = renewed(self.path, self._sums, set(log.pages[: max(0, copied)]))
+        sums.salt, sums.logged, sums.copied = log.salt, max(0, logged), max(0, copied)
+        if sums != self._sums:
+            save_sums(self.path, sums)
+            self._sums = sums
+        self._unsealed = False
+        return bool(logged == copied)
+
+    def empty_log(self) -> bool:
+        """Checkpoint, and leave no byte in the log's file; False if a reader still needs it."""
+        if not self.checkpoint():
+            return False
+        busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+    def damage(self) -> str:
+        """What is wrong with the bytes of the file ("" for nothing)."""
+        self.checkpoint()
+        log = read_log(self.path)
+        found = damaged_pages(self.path, self._sums, set(log.pages[self._sums.copied : self._sums.logged]))
+        shown = ", ".join(map(str, found[:3]))
+        return f"{len(found)} of its pages are damaged, among them {shown}" if found else ""
 
     def close(self) -> None:
         """Close the connection; a built catalog becomes one with a write-ahead log."""
         if self._bulk:
             self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.close()
+            self._db.close()
+            seal_pages(self.path)
+        elif self.checkpoint():
+            self._db.close()
+        else:
+            self._close_beside_readers()
 
+    def _close_beside_readers(self) -> None:
+        """The last connection to close copies the log by itself, and nobody would write the checksums.
+        A reader that closes last does not."""
+        last = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        last.execute("SELECT count(*) FROM meta").fetchone()
+        self._db.close()
+        last.close()
+
+    def _vouch(self) -> None:
+        """Raises DamagedError unless every page is as it was written, or stands in the log."""
+        self._sums = load_sums(self.path)
+        log = read_log(self.path)
+        _, logged, _ = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        recovered_sums(self.path, self._sums, log, max(0, logged))
+        found = damaged_pages(self.path, self._sums, set(log.pages[: max(0, logged)]))
+        if found:
+            raise DamagedError(f"catalog {self.path}: {len(found)} of its pages are damaged")
     def _meta(self, key: str) -> int:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return int(row[0])

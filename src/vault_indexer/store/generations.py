@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,10 @@ class Generation:
         return self.folder / "manifest.toml"
 
 
+def _crc(name: str) -> str:
+    return f"{zlib.crc32(name.encode('ascii', 'replace')):08x}"
+
+
 class IndexDir:
     """The folder of one vault's index. Creating it raises IndexUnusableError where it cannot be."""
 
@@ -66,13 +71,13 @@ class IndexDir:
     def current(self) -> Generation | None:
         """The generation in force, or None where none was ever completed."""
         try:
-            name = (self.root / "CURRENT").read_text("ascii", errors="replace").strip()
+            name, _, crc = (self.root / "CURRENT").read_text("ascii", errors="replace").strip().partition(" ")
         except FileNotFoundError:
             return self._newest_complete()
         except OSError as error:
             raise IndexUnusableError(f"index {self.root}: cannot read CURRENT: {error.strerror}") from error
         folder = self._generations / name
-        if name.isdigit() and folder.is_dir():
+        if name.isdigit() and folder.is_dir() and crc in ("", _crc(name)):
             return Generation(int(name), folder)
         return self._newest_complete()
 
@@ -87,10 +92,10 @@ class IndexDir:
         """An empty folder for the next generation; what a crashed build left is removed."""
         self.prepare()
         for leftover in self._generations.glob(f"*{BUILDING_SUFFIX}"):
-            shutil.rmtree(leftover)
+            shutil.rmtree(leftover, ignore_errors=True)  # its process may be ending only now
         number = max((generation.number for generation in self.complete()), default=0) + 1
-        folder = self._generations / f"{number:04d}{BUILDING_SUFFIX}"
-        folder.mkdir(mode=0o700)
+        folder = self._generations / f"{number:04d}.{os.getpid()}{BUILDING_SUFFIX}"
+        folder.mkdir(mode=0o700, exist_ok=True)
         return Generation(number, folder)
 
     def finish(self, building: Generation) -> Generation:
@@ -102,7 +107,8 @@ class IndexDir:
 
     def publish(self, generation: Generation) -> None:
         """Put a generation in force."""
-        write_atomically(self.root / "CURRENT", f"{generation.number:04d}\n".encode())
+        name = f"{generation.number:04d}"
+        write_atomically(self.root / "CURRENT", f"{name} {_crc(name)}\n".encode())
 
     def collect(self, keep: int = 1) -> None:
         """Remove generations older than the one in force, but for the newest `keep` of them."""

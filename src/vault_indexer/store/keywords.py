@@ -99,7 +99,7 @@ class KeywordIndex:
         """
 
         def moved(seal: Seal) -> KeywordSnapshot:
-            if seal.generation != self._seal.generation:
+            if seal != self._seal:
                 check_files(self._folder, seal, full=False)
                 self._segments = _read_segments(self._folder, seal.generation)
                 self._seal = seal

@@ -23,6 +23,12 @@ class TextCache:
                 self._texts.move_to_end(note_id)
             return text
 
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._texts.clear()
+            self._held = 0
+
     def put(self, note_id: int, text: str) -> None:
         """Keep a text; the oldest go when the bound is passed."""
         with self._lock:

@@ -1,0 +1,64 @@
+"""Measures of a ranking against grades, and how sure a mean of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+import numpy as np
+
+MEASURES = ("nDCG@5", "nDCG@10", "MRR", "Hit@1", "Recall@10")
+RESAMPLES = 2000
+_SEED = 20261121
+
+
+def measured(ranking: Sequence[str], grades: Mapping[str, int]) -> tuple[float, ...]:
+    """One value for each of `MEASURES`. The gain of a grade g is 2^g - 1; MRR, Hit and Recall count all
+    grades above 0 alike, MRR within the first 10."""
+    found = [grades.get(item, 0) for item in ranking[:10]]
+    first = next((rank for rank, grade in enumerate(found, start=1) if grade), 0)
+    relevant = sum(1 for grade in grades.values() if grade)
+    return (
+        _ndcg(found, grades, 5),
+        _ndcg(found, grades, 10),
+        1 / first if first else 0.0,
+        float(first == 1),
+        sum(1 for grade in found if grade) / min(relevant, 10) if relevant else 0.0,
+    )
+
+
+def _ndcg(found: Sequence[int], grades: Mapping[str, int], depth: int) -> float:
+    best = _dcg(sorted(grades.values(), reverse=True)[:depth])
+    return _dcg(found[:depth]) / best if best else 0.0
+
+
+def _dcg(grades: Sequence[int]) -> float:
+    return sum((2**grade - 1) / log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over queries with its 95% interval (percentile bootstrap)."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Mean:
+        """The mean of one value a query, or of one difference a query."""
+        data = np.array(values, np.float64)
+        random = np.random.default_rng(_SEED)
+        means = np.array([random.choice(data, len(data)).mean() for _ in range(RESAMPLES)])
+        low, high = np.percentile(means, (2.5, 97.5))
+        return cls(float(data.mean()), float(low), float(high))
+
+    def __str__(self) -> str:
+        """As in a table: .712 [.650, .770]"""
+        return f"{_short(self.value)} [{_short(self.low)}, {_short(self.high)}]"
+
+
+def _short(value: float) -> str:
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text

@@ -1,0 +1,106 @@
+"""Filters on the frontmatter: `[name]`, `[name:value]`, `[name:>3]`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TypeVar
+
+from vault_indexer.model import JsonValue
+from vault_indexer.search.query_ast import All, Compare, Either, Node, Not, Null, Phrase, Property, Word
+from vault_indexer.search.query_values import iso_date, number
+from vault_indexer.search.text_pattern import plain, text_pattern
+from vault_indexer.store.catalog_reader import CatalogReader
+
+_Value = TypeVar("_Value", float, str)
+
+
+def notes_with_property(catalog: CatalogReader, wanted: Property) -> frozenset[int]:
+    """The notes whose frontmatter has the property, with a value that passes the test.
+
+    Names are compared without case. SQLite looks for the name in the stored JSON; only what has it is read.
+    """
+    name = plain(wanted.name)
+    if wanted.name.isascii():
+        escaped = json.dumps(wanted.name)[1:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        sql = "SELECT note_id, frontmatter FROM notes WHERE frontmatter LIKE ? ESCAPE '\\'"
+        rows = catalog.rows(sql, (f'%"{escaped}":%',))
+    else:
+        rows = catalog.rows("SELECT note_id, frontmatter FROM notes WHERE frontmatter != '{}'")
+    return frozenset(int(note_id) for note_id, told in rows if _has(json.loads(told), name, wanted.test))
+
+
+def _has(frontmatter: dict[str, JsonValue], name: str, test: Node | None) -> bool:
+    held = [value for key, value in frontmatter.items() if plain(key) == name]
+    return any(test is None or _holds(test, value) for value in held)
+
+
+def _holds(test: Node, value: JsonValue) -> bool:
+    match test:
+        case All(parts):
+            return all(_holds(part, value) for part in parts)
+        case Either(parts):
+            return any(_holds(part, value) for part in parts)
+        case Not(operand, _):
+            return not _holds(operand, value)
+        case Null():
+            return value is None
+        case _:
+            return any(_is(test, single) for single in _singles(value))
+
+
+def _singles(value: JsonValue) -> Iterator[str | int | float | bool]:
+    """A list stands for each of its items, a table for each of its values."""
+    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else None
+    if inner is not None:
+        for item in inner:
+            yield from _singles(item)
+    elif isinstance(value, (str, int, float, bool)):
+        yield value
+
+
+def _is(test: Node, value: str | int | float | bool) -> bool:
+    match test:
+        case Compare():
+            return _compares(test, value)
+        case Phrase(text, _):
+            return plain(text) == plain(_as_text(value)) or _same_number(text, value)
+        case Word(text, _):
+            return _same_number(text, value) or bool(text_pattern(text).regex.search(_as_text(value)))
+        case _:
+            return False
+
+
+def _as_text(value: str | int | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _same_number(text: str, value: object) -> bool:
+    wanted = number(text)
+    return wanted is not None and wanted == number(value)
+
+
+def _compares(test: Compare, value: object) -> bool:
+    if isinstance(test.value, str):
+        held = iso_date(value)
+        return held is not None and _ordered(test.op, *_alike(held, test.value))
+    measured = number(value)
+    return measured is not None and _ordered(test.op, measured, test.value)
+
+
+def _alike(held: str, wanted: str) -> tuple[str, str]:
+    """A day and a time are compared as days, a month and a day as months."""
+    size = min(len(held), len(wanted))
+    return held[:size], wanted[:size]
+
+
+def _ordered(op: str, left: _Value, right: _Value) -> bool:
+    match op:
+        case ">":
+            return left > right
+        case ">=":
+            return left >= right
+        case "<":
+            return left < right
+        case _:
+            return left <= right

@@ -1,0 +1,220 @@
+"""What a query says, as a small tree. Columns are 1-based and count characters of the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """Where the words inside an operator must stand together; the value is the operator's name."""
+
+    CONTENT = "content"
+    HEADING = "heading"
+    SECTION = "section"
+    LINE = "line"
+    BLOCK = "block"
+    TASK = "task"
+    TASK_TODO = "task-todo"
+    TASK_DONE = "task-done"
+    PATH = "path"
+    FILE = "file"
+    TAG = "tag"
+
+
+NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
+"""Scopes that look at what a note is called, not at its text: they do not rank."""
+
+
+class Direction(StrEnum):
+    """Which end of a link the note asked for is."""
+
+    TO = "links-to"
+    FROM = "linked-from"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as written. It ranks; inside an operator it must be there."""
+
+    text: str
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that stand in this order, without the quotes around them."""
+
+    text: str
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """What must not hold."""
+
+    operand: Node
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Everything must hold."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least one must hold."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """`inside` holds within one piece of the scope; None: there is such a piece at all."""
+
+    scope: Scope
+    inside: Node | None
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A number or an ISO date beside the value of a property; `op` is one of > >= < <=."""
+
+    op: str
+    value: float | str
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """The property is there and has no value."""
+
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of the frontmatter; `test` None: it is there, whatever its value."""
+
+    name: str
+    test: Node | None
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """The file was last modified from the moment on (`since`), or before it."""
+
+    moment: str
+    since: bool
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The note is written in the language (ISO 639-1)."""
+
+    code: str
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The note links to `target`, or is linked from it."""
+
+    direction: Direction
+    target: str
+    column: int
+
+
+Node = Word | Phrase | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A filter of the query, and the query's text that says it."""
+
+    node: Node
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`text` ranks ("": the query only filters), `conditions` must all hold.
+
+    `open_end`: the query ends in a word that ranks, which may be unfinished while typing. `notices` say
+    what was taken as text although it looks like an operator.
+    """
+
+    text: str
+    conditions: tuple[Condition, ...] = ()
+    open_end: bool = False
+    notices: tuple[str, ...] = ()
+
+
+def outline(node: Node) -> str:
+    """The tree on one line, operators as functions and columns behind an `@`."""
+    match node:
+        case Word(text, column):
+            return f"{text}@{column}"
+        case Phrase(text, column):
+            return f'"{text}"@{column}'
+        case Not(operand, column):
+            return f"not@{column}({outline(operand)})"
+        case All(parts):
+            return f"all({', '.join(map(outline, parts))})"
+        case Either(parts):
+            return f"any({', '.join(map(outline, parts))})"
+        case Within(scope, inside, column):
+            return f"{scope}@{column}({outline(inside) if inside else ''})"
+        case Property(name, test, column):
+            return f"property@{column}({name}{', ' + outline(test) if test else ''})"
+        case _:
+            return _outline_of_value(node)
+
+
+def _outline_of_value(node: Node) -> str:
+    match node:
+        case Compare(op, value, column):
+            return f"{op} {value}@{column}"
+        case Null(column):
+            return f"null@{column}"
+        case Modified(moment, since, column):
+            return f"{'after' if since else 'before'}@{column}({moment})"
+        case Language(code, column):
+            return f"lang@{column}({code})"
+        case Linked(direction, target, column):
+            return f"{direction}@{column}({target})"
+        case _:
+            raise AssertionError(node)
+
+
+def ranking_words(node: Node) -> Iterator[str]:
+    """The texts of a condition that say what is looked for: not those negated, nor names and values."""
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            yield text
+        case All(parts) | Either(parts):
+            for part in parts:
+                yield from ranking_words(part)
+        case Within(scope, inside, _) if inside and scope not in NAMES:
+            yield from ranking_words(inside)
+        case _:
+            return
+
+
+def atoms(node: Node) -> Iterator[Node]:
+    """The leaves of a tree of `Not`, `All` and `Either`."""
+    match node:
+        case Not(operand, _):
+            yield from atoms(operand)
+        case All(parts) | Either(parts):
+            for part in parts:
+                yield from atoms(part)
+        case _:
+            yield node
