@@ -26,7 +26,7 @@ from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
 from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
-from vault_indexer.errors import LockedError, ManifestError, UsageError
+from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError
 from vault_indexer.index.build import BuildSpec, Pool, build
 from vault_indexer.index.live import LiveIndex, open_to_read
 from vault_indexer.index.prepare import Preparer
@@ -40,6 +40,7 @@ from vault_indexer.providers import TokenWeights, WordLlamaEmbedder, embedder_fo
 from vault_indexer.search.opened import OpenIndex
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.service import VaultService
+from vault_indexer.store.catalog_pages import is_sound
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.generations import Generation, IndexDir
 from vault_indexer.store.snapshot import SnapshotHolder
@@ -209,6 +210,8 @@ class Assembly:
         """Open and heal; edits go on by what the generation was built with."""
         manifest, reasons = self._fit(generation)
         settings = _settings_of(manifest, self.settings)
+        if not is_sound(generation.catalog):
+            raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
         pool = self._pool(Recipe(self.vault, settings, weights, (generation.catalog,)), size=1)
@@ -241,8 +244,10 @@ class Assembly:
         rules = load_ignore_rules(self.vault, self.settings.files)
         found = scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
         index_dir = self.index_dir
-        caches = [one.catalog for one in reversed(index_dir.complete())]
-        weights = self._weights(found, index_dir.current(), refit=refit)
+        current = index_dir.current()
+        caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
+        sound = current if current is not None and current.catalog in caches else None
+        weights = self._weights(found, sound, refit=refit)
         generation = index_dir.begin()
         pool = self._pool(Recipe(self.vault, self.settings, weights, tuple(caches)), size=self._cores())
         try:
@@ -285,8 +290,7 @@ class Assembly:
         """What the generation was built with, as far as it tells, and why it does not fit any more."""
         wanted = self.wanted()
         try:
-            text = generation.manifest.read_text("utf-8")
-            built = Manifest.from_toml(text)
+            built = Manifest.from_toml(generation.read_manifest())
         except (ManifestError, OSError, UnicodeDecodeError) as error:
             return wanted, (f"manifest.toml: {error}",)
         if is_same_model(wanted.embedding_model, built.embedding_model):

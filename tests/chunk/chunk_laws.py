@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
+import zlib
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.errors import ProviderError
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, Note
 from vault_indexer.parse import parse_note
 from vault_indexer.ports import Chunker, EmbeddingModel
@@ -49,10 +52,50 @@ class Letters:
         return vector
 
 
+class Oracle:
+    """A language model for tests: right, wrong, malformed or silent, and the same prompt is answered alike."""
+
+    name = "test/oracle"
+
+    def complete(self, prompt: str, *, timeout_s: float) -> str:  # noqa: ARG002 - the port's signature
+        lots = random.Random(zlib.crc32(prompt.encode("utf-8", "surrogatepass")))
+        pick = [lots.randint(-1, 12) for _ in range(12)]
+        if lots.random() < 0.1:
+            raise ProviderError("the oracle is silent")
+        split = ", ".join(
+            f'{{"split": {a}, "after": {b}}}' for a, b in zip(pick[::2], pick[1::2], strict=True)
+        )
+        merge = ", ".join(f'{{"merge": [{a}, {a + lots.choice([1, 1, 1, 2])}]}}' for a in pick)
+        summaries = ", ".join(['"A word on it."'] * prompt.count("\nChunk "))
+        answers = [
+            f'{{"actions": [{split}]}}',
+            f'```json\n{{"actions": [{merge}, {split}]}}\n```',
+            f'{{"actions": [{merge}], "starts": {pick}, "summaries": [{summaries}]}}',
+            f'{{"actions": [], "starts": {pick}, "summaries": [{summaries}]}}',
+            f'{{"starts": {sorted(pick)}, "summaries": ["", 3]}}',
+            '{"actions": [7, {"split": true, "after": "x"}, {"drop": 1}, null], "starts": ["a", null, [0]]}',
+            '{"actions": {}, "starts": "all", "summaries": {}}',
+            "No.",
+            "{" * 2000,
+        ]
+        return lots.choice(answers)
+
+
+def by_lines(note: Note) -> Iterator[tuple[int, int]]:
+    """A function for `custom`: ten lines a chunk, blank ones too."""
+    ends = [match.end() for match in re.finditer("\n", note.text) if match.end() > note.body_start]
+    borders = [note.body_start, *ends[9::10], len(note.text)]
+    yield from pairwise(borders)
+
+
+NEEDED: Mapping[str, Mapping[str, object]] = {"custom": {"function": f"{__name__}:by_lines"}}
+"""Options without which a strategy can do nothing."""
+
+
 def build(strategy: str, **options: object) -> Chunker:
     """The chunker of a strategy with its options flat, as a user writes them."""
-    settings = ChunkingSettings.model_validate({"strategy": strategy, **options})
-    return chunker_for(settings, embedder=Letters(), tokenizer=Words())
+    settings = ChunkingSettings.model_validate({"strategy": strategy, **NEEDED.get(strategy, {}), **options})
+    return chunker_for(settings, embedder=Letters(), tokenizer=Words(), llm=Oracle())
 
 
 # Limits low enough for short notes to be split and joined. Every strategy needs a row: a new one is
@@ -71,6 +114,9 @@ SMALL: Mapping[str, Mapping[str, object]] = {
     "hierarchical": {"parent_size": 40, "child_size": 12, "child_overlap": 3, "parent_overlap": 4},
     "parent_child": {"max_child_tokens": 24, "min_child_tokens": 6},
     "code": {"max_chunk_size": 120, "min_chunk_size": 20},
+    "llm": {"discourse": {"max_chars": 120, "min_chars": 30, "language": "en"}},
+    "agentic": {"mode": "hybrid", "target_chunk_size": 100},
+    "custom": {},
 }
 
 

@@ -72,6 +72,7 @@ def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sand
 
 
 def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
+    assert sandbox.run("rebuild", "--vault", str(sandbox.vault)).code == 0
     started = sandbox.run("start", "--vault", str(sandbox.vault))
     assert started.code == 0, started.err
     try:

@@ -50,11 +50,12 @@ Every paragraph has a number and its length; long ones are abbreviated.
 
 {listing}
 
-Answer with JSON alone, of this form: {{"starts": [NUMBER, NUMBER]}}, the numbers of the paragraphs that begin a chunk."""
+Answer with JSON alone, of this form: {{"starts": [NUMBER, NUMBER]}}, the numbers of the paragraphs that begin
+a chunk."""
 
 _SUMMARIZE = """\
-Sum up each of these chunks of the note "{title}" in one sentence, in the language of the chunk, with the names and
-terms that someone would search for."""
+Sum up each of these chunks of the note "{title}" in one sentence, in the language of the chunk, with the
+names and terms that someone would search for."""
 _SUMMARIZE_FORM = """\
 {listing}
 
@@ -138,14 +139,18 @@ class AgenticChunker:
         instructions = self._options.prompt or _SPLIT.format(target=self._options.target_chunk_size)
         return Question(STRATEGY, PROMPT_VERSION, f"{instructions}\n{form}", self._options.timeout_s)
 
-    def _take(self, plan: _Plan, paragraphs: Sequence[Paragraph], shown: range, named: list[JsonValue]) -> None:
+    def _take(
+        self, plan: _Plan, paragraphs: Sequence[Paragraph], shown: range, named: list[JsonValue]
+    ) -> None:
         valid = [number for number in named if is_index(number, shown)]
         if named and not valid:
             raise UnusableAnswerError("the answer names no paragraph that was shown")
         plan.starts.update(paragraphs[number].start for number in valid if number)
         unknown = [number for number in named if not is_index(number, shown)]
         if unknown:
-            plan.skipped[paragraphs[shown.start].start] = [excerpt(str(number), 40) for number in unknown[:20]]
+            plan.skipped[paragraphs[shown.start].start] = [
+                excerpt(str(number), 40) for number in unknown[:20]
+            ]
 
     def _drafts(self, note: Note, plan: _Plan) -> list[Draft]:
         blocks, ruler = blocks_of(note), Characters(note.text)

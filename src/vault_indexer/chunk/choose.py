@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from vault_indexer.chunk.table import chunker_for
 from vault_indexer.config.chunking import ChunkingSettings, at_home
 from vault_indexer.config.fields import DisagreementError
+from vault_indexer.config.trust import refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
-from vault_indexer.ports import Chunker, Embedder, Tokenizer
+from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 
 FRONTMATTER_KEY = "chunking"
 REFUSED_STRATEGIES = frozenset({"custom", "llm", "agentic"})
@@ -74,9 +77,13 @@ class ChoosingChunker:
         *,
         embedder: Embedder | None = None,
         tokenizer: Tokenizer | None = None,
+        llm: Llm | None = None,
+        llm_cache: Path | None = None,
     ) -> None:
         self._chooser = Chooser(settings)
-        self._models = (embedder, tokenizer)
+        self._build = partial(
+            chunker_for, embedder=embedder, tokenizer=tokenizer, llm=llm, llm_cache=llm_cache
+        )
         self._chunkers: dict[ChunkingSettings, Chunker] = {}
         self.strategy: str = settings.strategy
 
@@ -85,9 +92,7 @@ class ChoosingChunker:
         settings = self._chooser.choice(note.path, note.frontmatter).settings
         chunker = self._chunkers.get(settings)
         if chunker is None:
-            embedder, tokenizer = self._models
-            chunker = chunker_for(settings, embedder=embedder, tokenizer=tokenizer)
-            self._chunkers[settings] = chunker
+            chunker = self._chunkers[settings] = self._build(settings)
         return chunker.chunk(note)
 
     def diagnostics(self, note: Note) -> tuple[Diagnostic, ...]:
@@ -113,7 +118,7 @@ def _allowed(own: JsonValue) -> dict[str, object]:
     if str(table.get("strategy")) in REFUSED_STRATEGIES:
         raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
     inner = [key for value in table.values() if isinstance(value, dict) for key in value]
-    for key in sorted(REFUSED_OPTIONS.intersection([*table, *inner])):
+    for key in [*sorted(REFUSED_OPTIONS.intersection([*table, *inner])), *refused_in_note(table)]:
         raise ValueError(f"{key}: only your own configuration can set it")
     return table
 

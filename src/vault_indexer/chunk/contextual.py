@@ -36,8 +36,9 @@ What comes before it: {before}
 The text:
 {text}
 
-Say in one sentence of at most 40 words, in the language of the text, what this text is about within the note, so
-that it can be found on its own: name what it refers to but does not name itself. Answer with the sentence alone."""
+Say in one sentence of at most 40 words, in the language of the text, what this text is about within the note,
+so that it can be found on its own: name what it refers to but does not name itself. Answer with the sentence
+alone."""
 
 
 @dataclass(frozen=True, slots=True)

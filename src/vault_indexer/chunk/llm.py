@@ -7,9 +7,10 @@ in their order, and one that cannot be is skipped: the chunk that it names says 
 from __future__ import annotations
 
 import json
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vault_indexer.chunk.asking import (
     PROMPT_CHARS,
@@ -46,8 +47,8 @@ number and every paragraph in it has a number; long paragraphs are abbreviated.
 
 {listing}
 
-Say which chunks to split (two subjects in one chunk) and which neighbours to merge (one thought in two chunks).
-Most chunks are good as they are. Answer with JSON alone, of this form:
+Say which chunks to split (two subjects in one chunk) and which neighbours to merge (one thought in two
+chunks). Most chunks are good as they are. Answer with JSON alone, of this form:
 {{"actions": [{{"split": CHUNK, "after": PARAGRAPH}}, {{"merge": [CHUNK, NEXT_CHUNK]}}]}}
 An empty list means that nothing is to be changed."""
 
@@ -170,10 +171,11 @@ class _Cuts:
         if kind is None or not isinstance(action, dict):
             return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
         apply, name, chunk = kind
-        known = is_index(chunk, shown)
-        reason = apply(self, action) if known else "names no chunk that was shown"
+        if not is_index(chunk, shown):
+            return self._skip(shown.start, name, "names no chunk that was shown")
+        reason = apply(self, action)
         if reason:
-            return self._skip(chunk if known else shown.start, name, reason)
+            return self._skip(chunk, name, reason)
         self._tell(chunk, "applied", name)
         return None
 
@@ -185,7 +187,7 @@ class _Cuts:
         if not is_index(after, range(len(paragraphs) - 1)):
             return "names no paragraph that another follows"
         start = paragraphs[after + 1]
-        if start in self._starts:
+        if self._starts[self._place(start)] == start:
             return "is cut there already"
         insort(self._starts, start)
         return ""
@@ -199,8 +201,8 @@ class _Cuts:
         if not is_index(second, range(first + 1, min(first + 2, len(self._pieces)))):
             return "names no two neighbours"
         start = self._pieces[second].start
-        place = bisect_left(self._starts, start)
-        if place == len(self._starts) or self._starts[place] != start:
+        place = self._place(start)
+        if self._starts[place] != start:
             return "are one already"
         end = self._starts[place + 1] if place + 1 < len(self._starts) else len(self._text)
         begin, end = trim(self._text, self._starts[place - 1], end)
@@ -215,21 +217,17 @@ class _Cuts:
 
     def drafts(self) -> list[Draft]:
         """The chunks as they are now."""
-        ends = [*self._starts[1:], len(self._text)]
+        spans = pairwise([*self._starts, len(self._text)])
         extras: list[dict[str, JsonValue]] = [{} for _ in self._starts]
         for piece in reversed(self._pieces):  # of merged chunks the first one's word counts
-            extra = extras[self._place(piece.start)]
-            extra.update(piece.extra)
+            extras[self._place(piece.start)].update(piece.extra)
         for place, start in enumerate(self._starts):
             _add_fallback(extras[place], self._fallen.get(start))
         for start, key, text in self._told:
             told = extras[self._place(start)].setdefault(key, [])
             assert isinstance(told, list)
             told.append(text)
-        return [
-            Draft(start, end, extra=extra)
-            for start, end, extra in zip(self._starts, ends, extras, strict=True)
-        ]
+        return [Draft(*span, extra=extra) for span, extra in zip(spans, extras, strict=True)]
 
     def _place(self, start: int) -> int:
         return bisect_right(self._starts, start) - 1

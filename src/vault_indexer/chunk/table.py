@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
+from vault_indexer.chunk.agentic import AgenticChunker
+from vault_indexer.chunk.asking import Asker
 from vault_indexer.chunk.boundary import BoundaryChunker
 from vault_indexer.chunk.code import CodeChunker
+from vault_indexer.chunk.contextual import ContextualChunker
+from vault_indexer.chunk.custom import CustomChunker
 from vault_indexer.chunk.discourse import DiscourseChunker
 from vault_indexer.chunk.header_based import HeaderBasedChunker
 from vault_indexer.chunk.hierarchical import HierarchicalChunker
+from vault_indexer.chunk.llm import LlmChunker
 from vault_indexer.chunk.markdown import MarkdownChunker
 from vault_indexer.chunk.paragraph import ParagraphChunker
 from vault_indexer.chunk.parent_child import ParentChildChunker
@@ -22,16 +28,21 @@ from vault_indexer.chunk.whole_note import WholeNoteChunker
 from vault_indexer.chunk.word import WordChunker
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.errors import UsageError
-from vault_indexer.ports import Chunker, Embedder, Tokenizer
+from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a strategy is built from: the settings, and the models of the index where there are any."""
+    """What a strategy is built from: the settings, and the models of the index where there are any.
+
+    `llm_cache` is the folder where answers of the language model are kept (None: nowhere).
+    """
 
     settings: ChunkingSettings
     embedder: Embedder | None = None
     tokenizer: Tokenizer | None = None
+    llm: Llm | None = None
+    llm_cache: Path | None = None
 
     def needed_embedder(self) -> Embedder:
         """The embedder. Raises UsageError where there is none."""
@@ -46,6 +57,14 @@ class Given:
     def chosen_tokenizer(self) -> Tokenizer:
         """The tokenizer that the options name."""
         return tokenizer_for(self.settings.token.tokenizer, self.tokenizer)
+
+    def asker(self) -> Asker:
+        """Who asks the language model. Raises UsageError where there is none."""
+        if self.llm is None:
+            contextual = self.settings.contextual.granularity != "none"
+            key = "contextual" if contextual else f"strategy = {self.settings.strategy}"
+            raise UsageError(f"chunking.{key}: needs a language model: name one in [llm]")
+        return Asker(self.llm, self.llm_cache)
 
 
 STRATEGIES: Mapping[str, Callable[[Given], Chunker]] = MappingProxyType(
@@ -65,15 +84,27 @@ STRATEGIES: Mapping[str, Callable[[Given], Chunker]] = MappingProxyType(
             given.settings.parent_child, given.needed_tokenizer()
         ),
         "code": lambda given: CodeChunker(given.settings.code),
+        "llm": lambda given: LlmChunker(given.settings.llm, given.settings.discourse, given.asker()),
+        "agentic": lambda given: AgenticChunker(given.settings.agentic, given.asker()),
+        "custom": lambda given: CustomChunker(given.settings.custom),
     }
 )
 
 
 def chunker_for(
-    settings: ChunkingSettings, *, embedder: Embedder | None = None, tokenizer: Tokenizer | None = None
+    settings: ChunkingSettings,
+    *,
+    embedder: Embedder | None = None,
+    tokenizer: Tokenizer | None = None,
+    llm: Llm | None = None,
+    llm_cache: Path | None = None,
 ) -> Chunker:
-    """The chunker that the settings choose, their rules aside.
+    """The chunker that the settings choose, their rules aside, with preambles where `contextual` wants them.
 
     Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
     """
-    return STRATEGIES[settings.strategy](Given(settings, embedder, tokenizer))
+    given = Given(settings, embedder, tokenizer, llm, llm_cache)
+    chunker = STRATEGIES[settings.strategy](given)
+    if settings.contextual.granularity == "none":
+        return chunker
+    return ContextualChunker(chunker, settings.contextual, given.asker())

@@ -52,7 +52,10 @@ class CustomOptions(Options):
 
 
 class ContextualOptions(Options):
-    """`contextual`: a model writes where a text stands, for any strategy; `contextual = true` is short for it."""
+    """`contextual`: a model writes where a text stands, for any strategy.
+
+    `contextual = true` is short for a preamble a chunk.
+    """
 
     granularity: Literal["none", "section", "paragraph", "chunk"] = Field(
         default="none", description="what gets a preamble of its own; none asks no model"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -15,8 +16,10 @@ from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
 from vault_indexer.store.generations import Generation
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, judge
 from vault_indexer.vault.files import RootIdentity
-from vault_indexer.vault.ignore import IgnoreRules, load_ignore_rules
+from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
+
+log = logging.getLogger("vault_indexer.daemon")
 
 EVERYTHING = frozenset({""})
 
@@ -31,7 +34,9 @@ class KeptIndex:
         self.rules: IgnoreRules = load_ignore_rules(assembly.vault, assembly.settings.files)
         self.hold = DeleteHold(assembly.settings.watch.delete_hold_s)
         self.look_again_at = 0.0
+        self.damaged = ""
         self._hold_deletes = hold_deletes
+        self._to_purge = False
         self._home: RootIdentity | None = None
         self._doubted: Look | None = None
 
@@ -52,8 +57,9 @@ class KeptIndex:
         old, self.current = self.current, following
         self.sync(EVERYTHING)
         self.assembly.index_dir.publish(generation)
+        self.damaged = ""
         if old is not None:
-            old.close()
+            _close_quietly(old)
         self.assembly.index_dir.collect()
 
     def sync(
@@ -78,8 +84,15 @@ class KeptIndex:
             self.degraded = str(error)
             return Applied(), None
         todo, known = self._plan(found, scope)
-        look = Look(found.root, known, len(todo.removed), time.monotonic())
-        return self.current.live.apply(self._believed(todo, look), on_progress), found
+        excluded = self._excluded(todo)
+        others = replace(todo, removed=tuple(path for path in todo.removed if path not in excluded))
+        look = Look(found.root, known - len(excluded), len(others.removed), time.monotonic())
+        believed = self._believed(others, look, whole="" in scope)
+        applied = self.current.live.apply(
+            replace(believed, removed=(*believed.removed, *sorted(excluded))), on_progress
+        )
+        self._purge_if_needed()
+        return applied, found
 
     def release_due(self) -> Applied:
         """Carry out the deletions whose time has come, if the files are still gone."""
@@ -96,8 +109,33 @@ class KeptIndex:
         except VaultError as error:
             self.degraded = str(error)
             return Applied()
-        todo, _ = self._plan(found, frozenset(due))
+        todo, known = self._plan(found, frozenset(due))
+        look = Look(found.root, known, len(todo.removed), time.monotonic())
+        verdict = judge(look, self._home, None)
+        if not verdict.ok:
+            self._doubt(look, verdict.reason)
+            todo = replace(todo, removed=())
         return self.current.live.apply(todo)
+
+    def in_doubt(self) -> bool:
+        """Look at the vault without changing anything: whether it is to be believed. A rebuild of one that
+        has suddenly lost its notes would delete them."""
+        if self.current is None:
+            return False
+        try:
+            found = scan(
+                self.assembly.vault, self.rules, max_file_bytes=self.assembly.settings.files.max_file_bytes
+            )
+        except VaultError as error:
+            self.degraded = str(error)
+            return True
+        todo, known = self._plan(found, EVERYTHING)
+        excluded = self._excluded(todo)
+        look = Look(found.root, known - len(excluded), len(todo.removed) - len(excluded), time.monotonic())
+        verdict = judge(look, self._home, self._doubted)
+        if not verdict.ok:
+            self._doubt(look, verdict.reason)
+        return not verdict.ok
 
     def skipped(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed, with their reasons."""
@@ -108,13 +146,14 @@ class KeptIndex:
 
     def verify(self, *, mend: bool) -> tuple[Problem, ...]:
         """Every disagreement between vault, catalog and derived indices; `mend` puts it right where the
-        catalog is whole (a damaged catalog needs a rebuild, and is reported as such)."""
+        catalog is whole. Else `damaged` says why it is not: the caller has to rebuild."""
         if self.current is None:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
         limit = self.assembly.settings.files.max_file_bytes
         found = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
         problems = verify(self.current.live, self.assembly.vault, found, limit)
-        if mend and problems:
+        self.damaged = next((problem.detail for problem in problems if problem.store == "catalog"), "")
+        if mend and problems and not self.damaged:
             self.current.live.mend(problems)
             self.sync(EVERYTHING)
         return tuple(problems)
@@ -136,20 +175,56 @@ class KeptIndex:
             self.hold.drop(path)
         return todo, total
 
-    def _believed(self, todo: Plan, look: Look) -> Plan:
-        """The plan without deletions that are not (yet) to be believed."""
+    def _believed(self, todo: Plan, look: Look, *, whole: bool) -> Plan:
+        """The plan without deletions that are not (yet) to be believed. Only a look at the whole vault ends
+        a doubt."""
         verdict = judge(look, self._home, self._doubted)
         if not verdict.ok:
-            self._doubted = self._doubted or look
-            self.degraded = verdict.reason
-            self.look_again_at = look.at + CONFIRM_AFTER_S
+            self._doubt(look, verdict.reason)
             return replace(todo, removed=())
+        if self._doubted is not None and not whole:
+            return replace(todo, removed=())
+        confirmed = self._doubted is not None
         self._home, self._doubted, self.degraded = look.root, None, ""
+        if confirmed or not self._hold_deletes:
+            for path in todo.removed:
+                self.hold.drop(path)
+            return todo
         for path in todo.removed:
-            if self._hold_deletes:
-                self.hold.hold(path)
-        held = set(todo.removed) if self._hold_deletes else set()
-        return replace(todo, removed=tuple(path for path in todo.removed if path not in held))
+            self.hold.hold(path)
+        return replace(todo, removed=())
+
+    def _doubt(self, look: Look, reason: str) -> None:
+        """Losses that a second look has to confirm: nothing is deleted, and that is said."""
+        before = self._doubted
+        if before is None or before.root != look.root or before.gone < look.gone:
+            self._doubted = look
+        self.degraded = reason
+        self.look_again_at = look.at + CONFIRM_AFTER_S
+
+    def _excluded(self, todo: Plan) -> frozenset[str]:
+        """What the plan takes out because the rules say so, and not because it has vanished. Its text must
+        not stay on disk either, so where there is any, `_to_purge` is set."""
+        ignored = [p for p in todo.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
+        asked = [*ignored, *(row.path for row in todo.linked)]
+        if asked and self.current is not None:
+            with self.current.live.holder.lease() as snapshot:
+                self._to_purge |= any(snapshot.catalog.note(path) for path in asked)
+        return frozenset(ignored)
+
+    def _purge_if_needed(self) -> None:
+        """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations."""
+        if self._to_purge and self.current is not None:
+            self.assembly.index_dir.collect(keep=0)
+            self._to_purge = not self.current.live.purge()
+
+
+def _close_quietly(old: OpenGeneration) -> None:
+    """A generation that nobody will open again may be damaged: that is no reason to fail."""
+    try:
+        old.close()
+    except (IndexUnusableError, OSError) as error:
+        log.warning("generation %d could not be closed cleanly: %s", old.generation.number, error)
 
 
 def status_of(kept: KeptIndex, state: str, pending: int) -> StatusReport:

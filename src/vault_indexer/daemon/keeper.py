@@ -104,8 +104,9 @@ class DaemonKeeper:
         """Stop within two seconds: a build is ended, an edit under way is finished or left out whole."""
         self._loop.stop()
         self._thread.join(_STOP_S)
-        if not self._thread.is_alive():
-            self._kept.close()
+        if self._thread.is_alive():
+            return  # it may still write: the lock goes with this process
+        self._kept.close()
         self._lock.release()
 
     def _state(self) -> str:

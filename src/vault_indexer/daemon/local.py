@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ class LocalKeeper:
         self._lock = IndexLock(assembly.index_dir.root, "one command")
         self._kept: KeptIndex | None = None
         self._notices: list[str] = []
+        self._rebuilt: tuple[Problem, ...] = ()
         self._busy = threading.Lock()
 
     @property
@@ -34,10 +36,16 @@ class LocalKeeper:
     def open(self, report: Report, *, build: bool) -> None:
         """Raises LockedError if another process writes the index, IndexUnusableError if there is none and
         `build` is false."""
+        existed = self._assembly.index_dir.current() is not None
         kept, reasons = self.open_as_is()
-        if reasons and build:
+        damaged = existed and kept.current is None
+        if reasons and build and kept.in_doubt():
+            self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
+        elif reasons and build:
             self._switch(report, refit=kept.current is None)
             self._notices.extend(f"rebuilt: {reason}" for reason in reasons)
+            if damaged:
+                self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
         elif kept.current is None:
             raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
         else:
@@ -83,7 +91,15 @@ class LocalKeeper:
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything."""
         with self._busy:
-            return self._open().verify(mend=repair)
+            kept = self._open()
+            found = (*self._rebuilt, *kept.verify(mend=repair))
+            self._rebuilt = ()
+            if repair and kept.degraded:
+                time.sleep(max(0.0, kept.look_again_at - time.monotonic()))  # losses need a second look
+                kept.sync(EVERYTHING)
+            if repair and kept.damaged:
+                self._switch(_unseen, refit=False)
+            return found
 
     def close(self) -> None:
         """Close the index and release the lock."""
@@ -106,6 +122,10 @@ class LocalKeeper:
         if current is None:
             raise IndexUnusableError("there is no index yet: run `indexer rebuild`")
         return current
+
+
+def _unseen(_progress: Progress) -> None:
+    """Nobody watches this rebuild."""
 
 
 class ReadingKeeper:

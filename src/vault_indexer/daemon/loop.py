@@ -11,7 +11,7 @@ from vault_indexer.daemon.asked import Asked
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.builder import BuilderProcess
 from vault_indexer.daemon.keep import KeptIndex
-from vault_indexer.errors import ConfigError, UnavailableError, VaultIndexerError
+from vault_indexer.errors import ConfigError, DamagedError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import load_ignore_rules
@@ -23,6 +23,7 @@ _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
 _RETRY_BUILD_S = 60.0
 _LOOK_AGAIN_S = 5.0
+_AGAIN_S = 3.0
 
 
 class IndexLoop:
@@ -45,6 +46,8 @@ class IndexLoop:
         self._builds: list[Asked[RebuildReport]] = []
         self._checks: list[Asked[tuple[Problem, ...]]] = []
         self._retry_at = 0.0
+        self._again_at: float | None = None
+        self._mending: list[tuple[Asked[tuple[Problem, ...]], tuple[Problem, ...]]] = []
         self._config_seen = self._config_times()
         self._stopping = False
 
@@ -77,13 +80,14 @@ class IndexLoop:
                 foreseen = isinstance(error, VaultIndexerError | OSError)
                 log.error("indexing failed: %s", error, exc_info=not foreseen)
                 self.trouble = f"indexing failed: {error}"
-                self.watcher.request_scan("after an error")
-                self.watcher.next_batch(0)
+                if isinstance(error, DamagedError):
+                    self.reasons = (str(error),)
+                self._again_at = time.monotonic() + _AGAIN_S
         if self._builder is not None:
             self._builder.kill()
         for build in self._builds:
             build.fail("the daemon was stopped")
-        for check in self._checks:
+        for check in [*self._checks, *(asked for asked, _ in self._mending)]:
             check.fail("the daemon was stopped")
 
     def _step(self) -> None:
@@ -97,6 +101,9 @@ class IndexLoop:
             self._sync(batch)
         self.kept.release_due()
         self._look_again()
+        if self._again_at is not None and time.monotonic() >= self._again_at:
+            self._again_at = None
+            self.watcher.request_scan("after an error")
 
     def _look_again(self) -> None:
         """Losses that were not believed are looked at a second time."""
@@ -129,8 +136,10 @@ class IndexLoop:
 
     def _start_build(self) -> None:
         """A build that is asked for, or that the manifest asks for; one that is under way serves both."""
-        wanted = bool(self._builds) or (bool(self.reasons) and time.monotonic() >= self._retry_at)
-        if wanted and self._builder is None:
+        if self._builder is not None:
+            return
+        needed = bool(self.reasons) and time.monotonic() >= self._retry_at
+        if self._builds or (needed and not self.kept.in_doubt()):
             log.info("building: %s", "; ".join(self.reasons) or "as asked")
             refit = self.kept.current is None or any(asked.refit for asked in self._builds)
             self._builder = BuilderProcess(self._assembly, refit=refit)
@@ -148,7 +157,7 @@ class IndexLoop:
             self.kept.adopt(done[0])
             if self.kept.current is not None:
                 self.kept.current.live.warm()
-        except (UnavailableError, OSError) as error:
+        except (VaultIndexerError, OSError) as error:
             self._end_build(error=str(error))
         else:
             self.reasons = self.kept.current.reasons if self.kept.current else ()
@@ -170,11 +179,24 @@ class IndexLoop:
             log.error("%s", self.trouble)
         for asked in ended:
             asked.give(report) if report else asked.fail(error)
+        mended, self._mending = self._mending, []
+        for check, found in mended:
+            check.give(found) if report else check.fail(error)
 
     def _run_checks(self) -> None:
         waiting, self._checks = self._checks, []
         for asked in waiting:
-            asked.give(self.kept.verify(mend=asked.mend))
+            try:
+                found = self.kept.verify(mend=asked.mend)
+            except (VaultIndexerError, OSError) as error:
+                asked.fail(str(error))
+                continue
+            if self.kept.damaged:
+                self.reasons, self._retry_at = (self.kept.damaged,), 0.0
+            if self.kept.damaged and asked.mend:
+                self._mending.append((asked, found))  # answered when the rebuild is done
+            else:
+                asked.give(found)
 
     def _reload_rules(self) -> None:
         rules = load_ignore_rules(self._assembly.vault, self._assembly.settings.files)

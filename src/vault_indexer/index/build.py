@@ -25,14 +25,14 @@ from vault_indexer.model import FileRow, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import vectors
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.catalog_writer import CatalogWriter
-from vault_indexer.store.durable import fsync_dir, fsync_file, write_atomically
+from vault_indexer.store.durable import fsync_dir, fsync_file
 from vault_indexer.store.generations import Generation
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.rows import PreparedNote
 from vault_indexer.vault.walk import Scan
 
 if TYPE_CHECKING:
-    from whoosh.codec.whoosh3 import W3Segment
+    from vault_indexer.store.keyword_builder import Segment
 
 BATCH_NOTES = 48
 TRIES = 2
@@ -62,7 +62,7 @@ def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, repor
     builder.write_catalog()
     builder.write_keywords()
     builder.write_vectors()
-    write_atomically(generation.manifest, spec.manifest.encode("utf-8"))
+    generation.write_manifest(spec.manifest)
     fsync_dir(generation.folder)
     return builder.result()
 
@@ -99,7 +99,7 @@ class _Builder:
     def write_keywords(self) -> None:
         """Join the workers' segments; what a worker that died had written is added from the catalog."""
         self._tell("keywords")
-        segments: list[W3Segment] = []
+        segments: list[Segment] = []
         for _, result in self._pool.each(FinishJob()):
             if isinstance(result, Finished):
                 segments.extend(result.segments)
@@ -191,5 +191,7 @@ def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> N
             again.append(PrepareJob((path,), own, job.segments))
         return
     path = job.paths[0]
+    if job.set_aside:
+        raise ProviderError(f"a worker process ended twice on {path}, and again without parsing it")
     tries[path] = tries.get(path, 0) + 1
     again.append(job if tries[path] < TRIES else PrepareJob((path,), set_aside=SET_ASIDE))

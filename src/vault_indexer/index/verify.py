@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vault_indexer.errors import IndexUnusableError, NoteError
+from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
 from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.model import FileRow, Problem
@@ -23,7 +22,7 @@ def verify(live: LiveIndex, vault: Path, found: Scan, max_file_bytes: int) -> li
     """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build."""
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
-        problems = list(_catalog(catalog))
+        problems = list(_catalog(live, catalog))
         if problems:
             return problems  # what follows would compare with a damaged authority
         problems.extend(_vault(catalog.files(), vault, found, max_file_bytes))
@@ -31,10 +30,15 @@ def verify(live: LiveIndex, vault: Path, found: Scan, max_file_bytes: int) -> li
         problems.extend(_keys("vectors", held, wanted))
         problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
     problems.extend(_files(live))
+    problems.extend(Problem(told.partition(":")[0], "healed", told) for told in live.take_healed())
     return problems
 
 
-def _catalog(catalog: CatalogReader) -> Iterator[Problem]:
+def _catalog(live: LiveIndex, catalog: CatalogReader) -> Iterator[Problem]:
+    damage = live.damage()
+    if damage:
+        yield Problem("catalog", "damaged", damage)
+        return
     for (told,) in catalog.rows("PRAGMA integrity_check(5)"):
         if told != "ok":
             yield Problem("catalog", "damaged", str(told))
@@ -42,8 +46,8 @@ def _catalog(catalog: CatalogReader) -> Iterator[Problem]:
     for note in catalog.all_notes():
         try:
             size = len(catalog.text(note.note_id))
-        except (zlib.error, UnicodeDecodeError) as error:
-            yield Problem("catalog", "damaged", f"text of {note.path}: {error}", note.path)
+        except DamagedError as error:
+            yield Problem("catalog", "damaged", str(error), note.path)
             continue
         sql = "SELECT count(*) FROM chunks WHERE note_id = ? AND NOT (0 <= start_pos AND end_pos <= ?)"
         outside = catalog.rows(sql, (note.note_id, size))[0][0]

@@ -19,7 +19,7 @@ from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.rows import PreparedNote
 
 if TYPE_CHECKING:
-    from whoosh.codec.whoosh3 import W3Segment
+    from vault_indexer.store.keyword_builder import Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Failed:
 class Finished:
     """The segments that a worker has written."""
 
-    segments: tuple[W3Segment, ...]
+    segments: tuple[Segment, ...]
 
 
 Job = PrepareJob | WarmJob | FinishJob | KeywordsJob | CompactJob

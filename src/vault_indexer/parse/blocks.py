@@ -171,34 +171,39 @@ class _Walk:
                 self.blocks.elements.append(element)
 
     def _block(self, node: Node, *, nested: bool, owner: tuple[int, int] | None = None) -> Element | None:
-        """Collects what is inside a block and returns it as an element (None for an empty span)."""
+        """Collects what is inside a block and returns it as an element (None for an empty span).
+
+        `owner` is the quote or item around it: what a `^id` at its end names.
+        """
         start, end = self._span(node)
         if start >= end:
             return None
         kind = KINDS.get(node.type, ElementKind.OTHER)
-        parts: tuple[Element, ...] = ()
-        language = ""
+        if kind is ElementKind.HEADING:
+            self._heading(node, start, end, nested=nested)
+        elif kind is ElementKind.LIST:
+            return Element(kind, start, end, "", self._items(node))
+        elif kind is ElementKind.CODE:
+            return Element(kind, start, end, self._language(node))
+        elif node.type == "link_reference_definition":
+            kind = self._definition(start, end, owner or (start, end))
+        else:
+            self._inside(kind, node, (start, end), owner or (start, end))
+        return Element(kind, start, end)
+
+    def _inside(self, kind: ElementKind, node: Node, span: tuple[int, int], owner: tuple[int, int]) -> None:
         match kind:
             case ElementKind.PARAGRAPH:
-                self._leaf(LeafKind.TEXT, node, owner or (start, end))
-            case ElementKind.HEADING:
-                self._heading(node, start, end, nested=nested)
-            case ElementKind.CODE:
-                language = self._language(node)
+                self._leaf(LeafKind.TEXT, node, owner)
             case ElementKind.TABLE:
-                self._rows(node, owner or (start, end))
-            case ElementKind.LIST:
-                parts = self._items(node)
+                self._rows(node, owner)
             case ElementKind.QUOTE:
                 for child in _flat(node):
-                    self._block(child, nested=True, owner=owner or (start, end))
+                    self._block(child, nested=True, owner=owner)
             case ElementKind.HTML:
-                self.blocks.leaves.append(Leaf(start, end, LeafKind.HTML, *(owner or (start, end))))
-            case _ if node.type == "link_reference_definition":
-                kind = self._definition(start, end, owner or (start, end))
+                self.blocks.leaves.append(Leaf(*span, LeafKind.HTML, *owner))
             case _:
                 pass
-        return Element(kind, start, end, language, parts)
 
     def _span(self, node: Node) -> tuple[int, int]:
         """From the start of the node's first line (if it stands first there) to the end of its last."""

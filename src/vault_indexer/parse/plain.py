@@ -29,6 +29,12 @@ class _Run(NamedTuple):
     closes: bool
 
 
+class _Opener(NamedTuple):
+    run: _Run
+    left: int
+    end: int  # of the characters that are left: pairs are taken from the inside out
+
+
 class _Edit(NamedTuple):
     start: int
     end: int
@@ -119,41 +125,37 @@ def _shown(text: str, span: Span) -> str:
 def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[_Edit]:
     """The delimiters that CommonMark's rules pair (`~~` and `==` as pairs of their own kind)."""
     edits: list[_Edit] = []
-    open_runs: list[list[int]] = []  # [index into runs, characters left]
+    open_runs: list[_Opener] = []
     runs = _runs(text, atoms)
     if len(runs) > MAX_RUNS:  # pairing is quadratic at worst; no heading has that many
         return []
-    for index, run in enumerate(runs):
+    for run in runs:
         left = run.length
         if run.closes:
-            left = _close_with(runs, index, open_runs, edits)
+            left = _close_with(run, open_runs, edits)
         if left and run.opens:
-            open_runs.append([index, left])
+            open_runs.append(_Opener(run, left, run.start + run.length))
     return edits
 
 
-def _close_with(runs: list[_Run], index: int, open_runs: list[list[int]], edits: list[_Edit]) -> int:
+def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[_Edit]) -> int:
     """Pairs a closing run with the openers before it; returns how many of its characters are left."""
-    closer = runs[index]
     left = closer.length
     while left:
         found = next(
-            (at for at in range(len(open_runs) - 1, -1, -1) if _pairs(runs[open_runs[at][0]], closer)), None
+            (at for at in reversed(range(len(open_runs))) if _pairs(open_runs[at].run, closer)), None
         )
         if found is None:
             break
-        opener_index, available = open_runs[found]
-        opener = runs[opener_index]
-        used = 2 if left >= 2 and available >= 2 else 1
-        edits.append(_Edit(opener.start + available - used, opener.start + available, ""))
+        opener = open_runs[found]
+        used = 2 if left >= 2 and opener.left >= 2 else 1
+        edits.append(_Edit(opener.end - used, opener.end, ""))
         start = closer.start + closer.length - left
         edits.append(_Edit(start, start + used, ""))
         left -= used
-        del open_runs[found + 1 :]
-        if available > used:
-            open_runs[found][1] = available - used
-        else:
-            open_runs.pop()
+        del open_runs[found:]
+        if opener.left > used:
+            open_runs.append(_Opener(opener.run, opener.left - used, opener.end - used))
     return left
 
 

@@ -12,7 +12,7 @@ Span = tuple[int, int]
 class Matches:
     """`places`: of some of the notes, the spans that were found; the others match as a whole."""
 
-    notes: frozenset[int] | set[int]
+    notes: frozenset[int]
     places: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
 
     def both(self, other: Matches) -> Matches:

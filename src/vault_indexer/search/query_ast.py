@@ -218,3 +218,8 @@ def atoms(node: Node) -> Iterator[Node]:
                 yield from atoms(part)
         case _:
             yield node
+
+
+def column_of(node: Node) -> int:
+    """Where a node stands in the query."""
+    return column_of(node.parts[0]) if isinstance(node, (All, Either)) else node.column

@@ -11,8 +11,9 @@ Words rank; everything else filters. `docs/query-language.md` is the page for pe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from vault_indexer.errors import QueryError
 from vault_indexer.search.query_ast import (
@@ -34,6 +35,7 @@ from vault_indexer.search.query_ast import (
     Within,
     Word,
     atoms,
+    column_of,
     ranking_words,
 )
 from vault_indexer.search.query_values import MOMENTS, is_moment, is_tag, iso_date, number
@@ -49,21 +51,20 @@ _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
 _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
 _ESCAPE = re.compile(r"\\([\"\\])")
 _SPACES = re.compile(r"\s*")
-_NAMED = {scope.value: scope for scope in Scope}
+_NAMED = MappingProxyType({scope.value: scope for scope in Scope})
 
 
 def parse_query(text: str) -> Query:
     """The query's tree. Raises QueryError with the column of the mistake."""
     parser = _Parser(text)
     parts = [inner for part in parser.sequence("") for inner in _spread(part)]
-    conditions, words = [], []
+    conditions: list[Condition] = []
+    words: list[str] = []
     for part in parts:
         source = text[part.start : part.end].strip()
-        if _is_plain(part.node):
-            words.extend(ranking_words(part.node))
-        else:
+        words.extend(ranking_words(part.node))
+        if not _is_plain(part.node):
             conditions.append(Condition(part.node, source))
-            words.extend(ranking_words(part.node))
     last = parts[-1].node if parts else None
     return Query(
         text=" ".join(words) if conditions else (text.strip() if words else ""),
@@ -237,7 +238,10 @@ class _Parser:
             return Within(scope, None, column)
         if inside is None:
             raise QueryError(f"{scope}: needs at least one word", argument + 1)
-        return Within(scope, _tags(inside) if scope is Scope.TAG else inside, column)
+        _check_leaves(f"{scope}:", inside, (Word, Phrase))
+        if scope is Scope.TAG:
+            _check_tags(inside)
+        return Within(scope, inside, column)
 
     def _argument(self, end: str) -> Node | None:
         if self.text[self.at] in '("':
@@ -268,7 +272,8 @@ class _Parser:
         if not parts:
             return Property(name, None, column)
         test = _joined([part.node for part in parts])
-        return Property(name, Null(test.column) if _is_null(test) else test, column)
+        _check_leaves(f"[{name}:]", test, (Word, Phrase, Compare))
+        return Property(name, Null(column_of(test)) if _is_null(test) else test, column)
 
     def _comparison(self) -> Node:
         start = self.at
@@ -293,13 +298,19 @@ def _is_null(node: Node) -> bool:
     return isinstance(node, Word) and node.text == "null"
 
 
-def _tags(inside: Node) -> Node:
+def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
     for atom in atoms(inside):
-        told = atom.text.removeprefix("#") if isinstance(atom, (Word, Phrase)) else ""
-        if not is_tag(told.rstrip("/")):
-            column = atom.column if isinstance(atom, (Word, Phrase, Within, Property)) else 1
-            raise QueryError("tag: takes the name of a tag, such as tag:#recipe or tag:area/garden", column)
-    return inside
+        if not isinstance(atom, allowed):
+            raise QueryError(f"{place} holds words and phrases only, no other operator", column_of(atom))
+
+
+def _check_tags(inside: Node) -> None:
+    for atom in atoms(inside):
+        told = atom.text.removeprefix("#").rstrip("/") if isinstance(atom, (Word, Phrase)) else ""
+        if not is_tag(told):
+            raise QueryError(
+                "tag: takes the name of a tag, such as tag:#recipe or tag:area/garden", column_of(atom)
+            )
 
 
 def _modified(name: str, value: Word | Phrase, column: int) -> Node:
@@ -311,7 +322,9 @@ def _modified(name: str, value: Word | Phrase, column: int) -> Node:
 def _language(_name: str, value: Word | Phrase, column: int) -> Node:
     code = value.text.lower()
     if not re.fullmatch(r"[a-z]{2,3}", code):
-        raise QueryError(f"lang: takes a code of two or three letters, such as es, not {value.text!r}", value.column)
+        raise QueryError(
+            f"lang: takes a code of two or three letters, such as es, not {value.text!r}", value.column
+        )
     return Language(code, column)
 
 
@@ -322,10 +335,12 @@ def _linked(name: str, value: Word | Phrase, column: int) -> Node:
     return Linked(Direction(name), target, column)
 
 
-_VALUES: dict[str, Callable[[str, Word | Phrase, int], Node]] = {
-    "before": _modified,
-    "after": _modified,
-    "lang": _language,
-    "links-to": _linked,
-    "linked-from": _linked,
-}
+_VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyType(
+    {
+        "before": _modified,
+        "after": _modified,
+        "lang": _language,
+        "links-to": _linked,
+        "linked-from": _linked,
+    }
+)

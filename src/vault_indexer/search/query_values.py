@@ -11,7 +11,9 @@ _DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
 _YEAR = re.compile(r"\d{4}")
 _TAG = re.compile(r"[^\s#,;:.!?\"'`()\[\]{}<>|\\]+")
 
-MOMENTS = "a date (2026, 2026-01, 2026-01-31, 2026-01-31T09:30), an age (12h, 7d, 2w, 3m, 1y), today or yesterday"
+MOMENTS = (
+    "a date (2026, 2026-01, 2026-01-31, 2026-01-31T09:30), an age (12h, 7d, 2w, 3m, 1y), today or yesterday"
+)
 
 
 def moment_ns(text: str, now: datetime) -> int:

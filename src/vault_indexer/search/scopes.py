@@ -13,7 +13,9 @@ from vault_indexer.search.query_ast import Scope
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|\Z)")
 _TASK = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<state>[^\]\n])\](?=[ \t]|$)", re.MULTILINE)
 _TASK_END = re.compile(r"\n(?=[ \t>]*(?:\n|\Z|(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}[ \t]|```|~~~))")
-_FENCE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
+)
 _OPEN_STATES = " "
 
 
@@ -104,7 +106,7 @@ def _tasks(note: NoteText, scope: Scope) -> Iterator[Piece]:
     code = [match.span() for match in _FENCE.finditer(note.text)] if "[" in note.text else []
     for task in _TASK.finditer(note.text, note.body_start):
         is_done = task["state"] not in _OPEN_STATES
-        if scope is Scope.TASK_TODO and is_done or scope is Scope.TASK_DONE and not is_done:
+        if scope is not Scope.TASK and is_done is not (scope is Scope.TASK_DONE):
             continue
         if any(first <= task.start() < last for first, last in code):
             continue

@@ -8,8 +8,10 @@ punctuation there: then that is wanted.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from types import MappingProxyType
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
@@ -17,11 +19,13 @@ from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import LONGEST_TERM, run_terms
 
 _LETTER = rf"[^\W_{SPACELESS}]"
-_PIECE = re.compile(rf"(?P<word>{_LETTER}(?:{_LETTER}|[{MARKS}])*+)|(?P<run>[{SPACELESS}][{SPACELESS}{MARKS}]*+)")
+_PIECE = re.compile(
+    rf"(?P<word>{_LETTER}(?:{_LETTER}|[{MARKS}])*+)|(?P<run>[{SPACELESS}][{SPACELESS}{MARKS}]*+)"
+)
 _GAP = r"(?:(?!\n[ \t]*\n)[\W_]){1,16}?"
 _SPACE = r"\s++"
 _ACCENTS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-_PUNCTUATION = {"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"}
+_PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
 _CYRILLIC = range(0x0400, 0x0530)
 _ACCENTED_SCRIPTS = 0x0700
 _FOLDED_BLOCKS = ((0x21, 0x0700), (0x1E00, 0x2000), (0x2070, 0x2190), (0xFB00, 0xFE00), (0xFE70, 0xFFF0))
@@ -46,7 +50,8 @@ def text_pattern(words: str) -> TextPattern:
     begins: list[str] = []
     at = 0
     for match in _PIECE.finditer(told):
-        regex.append(_between(told[at : match.start()], first=at == 0 and not regex, after_run=_is_run(told, at)))
+        gap = told[at : match.start()]
+        regex.append(_between(gap, first=not regex, after_run=_is_run(told, at)))
         at = match.end()
         if match.lastgroup == "word":
             regex.append(_word(fold(match[0])))
@@ -121,7 +126,7 @@ def _decomposed(letter: str) -> str:
 
 
 @cache
-def _spellings() -> dict[str, str]:
+def _spellings() -> Mapping[str, str]:
     """From what `fold` gives, one or two characters, to the single characters it gives it for."""
     found: dict[str, list[str]] = {}
     for first, end in _FOLDED_BLOCKS:
@@ -131,9 +136,10 @@ def _spellings() -> dict[str, str]:
                 folded = fold(normalize(char))
                 if 1 <= len(folded) <= 2 and folded.isalnum():
                     found.setdefault(folded, []).append(char)
-    return {folded: "".join(chars) for folded, chars in found.items()}
+    return MappingProxyType({folded: "".join(chars) for folded, chars in found.items()})
 
 
+@lru_cache(maxsize=1 << 15)
 def plain(text: str) -> str:
     """A text without case and accents and with single spaces, to compare whole names by."""
     return " ".join(fold(normalize(text)).split())

@@ -13,10 +13,17 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import IndexUnusableError, ManifestError
 from vault_indexer.store.durable import fsync_dir, write_atomically
 
 BUILDING_SUFFIX = ".part"
+
+
+_SEAL = "# crc32 "
+
+
+def _crc(text: str) -> str:
+    return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +53,19 @@ class Generation:
         """What the generation was built with."""
         return self.folder / "manifest.toml"
 
+    def write_manifest(self, text: str) -> None:
+        """Durably, with a checksum as its last line. Raises OSError."""
+        write_atomically(self.manifest, f"{text.rstrip()}\n{_SEAL}{_crc(text.rstrip())}\n".encode())
 
-def _crc(name: str) -> str:
-    return f"{zlib.crc32(name.encode('ascii', 'replace')):08x}"
+    def read_manifest(self) -> str:
+        """The manifest as written. One without a checksum is taken as it is. Raises ManifestError if the
+        checksum does not fit, OSError or UnicodeDecodeError if it cannot be read."""
+        text, seal, crc = self.manifest.read_text("utf-8").rpartition(_SEAL)
+        if not seal:
+            return crc
+        if crc.strip() != _crc(text.rstrip()):
+            raise ManifestError("its checksum does not fit")
+        return text
 
 
 class IndexDir:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
     from whoosh.filedb.filestore import FileStorage
 
+    Segment = W3Segment
+    """A finished segment, for rooms that pass it on and do not know the engine."""
+
     from vault_indexer.store.keyword_segment import Mask, SegmentData
 
 MAX_DOCUMENTS = 32_768

@@ -26,6 +26,7 @@ PREFIX_WEIGHT = 0.8
 
 PREFIX_TERMS = 64
 _SCORED_BYTES = 64 << 20
+_FIELD_SCORED_BYTES = 32 << 20
 
 FieldPostings = tuple["Postings | None", ...]
 PostingsCache = ByteCache[tuple[str, str], FieldPostings]
@@ -72,6 +73,10 @@ class KeywordSnapshot:
         self._postings = postings
         self._scored: ByteCache[tuple[QueryTerm, FieldWeights], Scored] = ByteCache(
             _SCORED_BYTES, lambda scored: scored.positions.nbytes + scored.scores.nbytes
+        )
+        # What a search has scored by field, an explanation of its hits asks for again.
+        self._field_scored: ByteCache[tuple[TermClass, int, FieldWeights], Scored] = ByteCache(
+            _FIELD_SCORED_BYTES, lambda scored: scored.positions.nbytes + scored.scores.nbytes
         )
         sizes = [segment.data.size for segment in segments]
         self._bases = [sum(sizes[:i]) for i in range(len(sizes))]
@@ -126,6 +131,16 @@ class KeywordSnapshot:
                     matches[row].append(TermMatch(term.word, scaled))
         return [tuple(sorted(found, key=lambda match: -match.score)) for found in matches]
 
+    def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
+        """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
+        import numpy as np
+
+        held = np.zeros(self._size, bool)
+        for term in terms:
+            for field in fields:
+                held[self._gather(term, FIELDS.index(field))[0]] = True
+        return np.sort(self._keys[held & self._live])
+
     def document_frequency(self, term: str) -> int:
         """Documents that hold the term in the field where it is most frequent (deleted ones too)."""
         return max((self._frequency((term,), field) for field in range(len(FIELDS))), default=0)
@@ -147,9 +162,8 @@ class KeywordSnapshot:
         for number, one in enumerate(self._classes(term)):
             scores = np.zeros(self._size, np.float32) if number else totals
             for field in range(len(FIELDS)):
-                scored = self._score_field(one, field, weights)
-                if scored is not None:
-                    scores[scored.positions] += scored.scores
+                scored = self._field_score(one, field, weights)
+                scores[scored.positions] += scored.scores
             if number:
                 np.maximum(totals, scores, out=totals)
         positions = np.flatnonzero(totals).astype(np.int32)
@@ -164,13 +178,16 @@ class KeywordSnapshot:
         added = tuple((found.term, PREFIX_WEIGHT) for found in longer if found.term not in known)
         return (replace(first, variants=(*first.variants, *added)), *others)
 
-    def _score_field(self, one: TermClass, field: int, weights: FieldWeights) -> Scored | None:
+    def _field_score(self, one: TermClass, field: int, weights: FieldWeights) -> Scored:
+        return self._field_scored.get((one, field, weights), lambda: self._score_field(one, field, weights))
+
+    def _score_field(self, one: TermClass, field: int, weights: FieldWeights) -> Scored:
+        import numpy as np
+
         weight = weights.of(FIELDS[field])
-        if not weight.boost:
-            return None
         positions, frequencies = self._frequencies(one, field)
-        if not len(positions):
-            return None
+        if not len(positions) or not weight.boost:
+            return Scored(np.empty(0, np.int32), np.empty(0, np.float32))
         norms = self._field_norms(FIELDS[field], weight.b, weights.k1)[positions]
         idf = inverse_document_frequency(self._size, self._frequency(one.terms, field))
         scores = saturate(frequencies, norms, weights.k1)
@@ -243,8 +260,8 @@ class KeywordSnapshot:
         wanted = np.array(positions, np.int32)
         shares: list[dict[str, float]] = [{} for _ in positions]
         for field, name in enumerate(FIELDS):
-            scored = self._score_field(one, field, weights)
-            if scored is None or not len(scored.positions):
+            scored = self._field_score(one, field, weights)
+            if not len(scored.positions):
                 continue
             at = np.minimum(np.searchsorted(scored.positions, wanted), len(scored.positions) - 1)
             for row in np.flatnonzero(scored.positions[at] == wanted).tolist():

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _MAGIC = b"vault-indexer vectors 1 "
 _ADD_BATCH = 8192
+_FEW = 4096
+"""So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,9 @@ class VectorSnapshot:
         bits = np.packbits(mask, bitorder="little")
         selector = faiss.IDSelectorBitmap(bits)
         inner = faiss.downcast_index(self.base.index)
+        if wanted <= _FEW and allowed is not None and len(allowed) <= _FEW:
+            positions = np.flatnonzero(mask)
+            return self.keys[positions], inner.reconstruct_batch(positions) @ query
         found = inner.search(query[None, :], wanted, params=faiss.SearchParameters(sel=selector))
         positions = found[1][0]
         return self.keys[positions], found[0][0]

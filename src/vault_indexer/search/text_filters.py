@@ -1,0 +1,164 @@
+"""Conditions on the text of notes: the keyword index says which notes to read, the text decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
+from vault_indexer.search.matches import Matches, Span
+from vault_indexer.search.query_ast import All, Either, Node, Not, Phrase, Scope, Word
+from vault_indexer.search.scopes import HeadingRow, NoteText, Piece, pieces
+from vault_indexer.search.text_pattern import TextPattern, text_pattern
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.snapshot import Snapshot
+
+Ids = frozenset[int]
+
+_BATCH = 500
+_TEXT_FIELDS = ("title", "aliases", "headers", "content")
+
+
+def everything(catalog: CatalogReader) -> Ids:
+    """The ids of all notes."""
+    return frozenset(row[0] for row in catalog.rows("SELECT note_id FROM notes"))
+
+
+def rows_by_note(catalog: CatalogReader, sql: str, notes: Iterable[int]) -> Iterator[tuple[int, ...]]:
+    """Rows of a statement with one list of note ids (`%s`), in batches."""
+    ordered = sorted(notes)
+    for start in range(0, len(ordered), _BATCH):
+        batch = ordered[start : start + _BATCH]
+        yield from catalog.rows(sql % ",".join("?" * len(batch)), batch)
+
+
+def notes_with_word(snapshot: Snapshot, text: str, within: Ids | None) -> Ids:
+    """Notes that hold the word in text, title or aliases. Those that hold it just so are known by the
+    index; those that may hold an accented form are read."""
+    pattern = text_pattern(text)
+    if len(pattern.needs) != 1 or pattern.begins or not text.isalnum():
+        return frozenset(notes_with_phrase(snapshot, text, within).notes)
+    *exact, variant = pattern.needs[0]
+    sure = _holding(snapshot, exact) if len(exact) == 1 else frozenset[int]()
+    maybe = _limited(_holding(snapshot, (*exact, variant)) - sure, within)
+    read = frozenset(note for note, _ in _spans(snapshot.catalog, pattern, maybe))
+    return _limited(sure, within) | read | _titled(snapshot.catalog, pattern, maybe)
+
+
+def notes_with_phrase(snapshot: Snapshot, text: str, within: Ids | None) -> Matches:
+    """Notes that hold the words in this order: in the text, which gives places, or in title or alias."""
+    pattern = text_pattern(text)
+    candidates = _candidates(snapshot, pattern, within)
+    places = dict(_spans(snapshot.catalog, pattern, candidates))
+    return Matches(frozenset(places) | _titled(snapshot.catalog, pattern, candidates), places)
+
+
+def notes_within(snapshot: Snapshot, scope: Scope, inside: Node | None, within: Ids | None) -> Matches:
+    """Notes with a section, line, … for which `inside` holds (None: that have one at all)."""
+    candidates = _may_hold(snapshot, inside, within)
+    headings: dict[int, list[HeadingRow]] = {}
+    if scope in (Scope.HEADING, Scope.SECTION):
+        headings = _headings(snapshot.catalog, candidates)
+    places: dict[int, tuple[Span, ...]] = {}
+    sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
+    for note_id, path in rows_by_note(snapshot.catalog, sql, candidates):
+        note = NoteText(str(path), snapshot.catalog.text(note_id), headings.get(note_id, ()))
+        found = tuple(
+            (piece.start, piece.place_end)
+            for piece in pieces(note, scope)
+            if inside is None or holds(inside, _reader(note.text, piece))
+        )
+        if found:
+            places[note_id] = found
+    return Matches(frozenset(places), places)
+
+
+def holds(node: Node, has: Callable[[str], bool]) -> bool:
+    """Whether a tree of words and phrases holds, for one piece of text or one name."""
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            return has(text)
+        case All(parts):
+            return all(holds(part, has) for part in parts)
+        case Either(parts):
+            return any(holds(part, has) for part in parts)
+        case Not(operand, _):
+            return not holds(operand, has)
+        case _:
+            raise AssertionError(node)
+
+
+def touching_chunks(catalog: CatalogReader, found: Matches) -> list[int]:
+    """Keys of the chunks that touch a place; a place in no chunk (a comment between two) is not found."""
+    sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
+    return [
+        key
+        for key, start, end in rows_by_note(catalog, sql, found.places)
+        if any(start < last and first < end for first, last in found.places[note_id_of(key)])
+    ]
+
+
+def _limited(notes: Ids, within: Ids | None) -> Ids:
+    return notes if within is None else notes & within
+
+
+def _reader(text: str, piece: Piece) -> Callable[[str], bool]:
+    return lambda words: text_pattern(words).regex.search(text, piece.start, piece.end) is not None
+
+
+def _holding(snapshot: Snapshot, terms: Iterable[str]) -> Ids:
+    import numpy as np
+
+    keys = snapshot.keywords.holding(terms, _TEXT_FIELDS)
+    return frozenset(np.unique(keys >> CHUNK_KEY_BITS).tolist())
+
+
+def _candidates(snapshot: Snapshot, pattern: TextPattern, within: Ids | None) -> Ids:
+    """Notes that hold all index terms of a pattern, in whatever place."""
+    held = [_holding(snapshot, terms) for terms in pattern.needs]
+    for start in pattern.begins:
+        words = snapshot.keywords.lexicon.with_prefix(start, 1 << 30)
+        held.append(_holding(snapshot, (word.term for word in words)))
+    if within is not None:
+        held.append(within)
+    return frozenset.intersection(*held) if held else everything(snapshot.catalog)
+
+
+def _spans(
+    catalog: CatalogReader, pattern: TextPattern, notes: Iterable[int]
+) -> Iterator[tuple[int, tuple[Span, ...]]]:
+    for note_id in sorted(notes):
+        note = NoteText("", catalog.text(note_id), ())
+        found = tuple(match.span() for match in pattern.regex.finditer(note.text, note.body_start))
+        if found:
+            yield note_id, found
+
+
+def _titled(catalog: CatalogReader, pattern: TextPattern, notes: Iterable[int]) -> Ids:
+    rows = rows_by_note(catalog, "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)", notes)
+    return frozenset(row[0] for row in rows if any(pattern.regex.search(str(name)) for name in row[1:]))
+
+
+def _headings(catalog: CatalogReader, notes: Iterable[int]) -> dict[int, list[HeadingRow]]:
+    sql = (
+        "SELECT note_id, level, start_pos, end_pos FROM headings"
+        " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+    )
+    found: dict[int, list[HeadingRow]] = {}
+    for note_id, level, start, end in rows_by_note(catalog, sql, notes):
+        found.setdefault(note_id, []).append(HeadingRow(level, start, end))
+    return found
+
+
+def _may_hold(snapshot: Snapshot, node: Node | None, within: Ids | None) -> Ids:
+    """At least the notes with a piece for which `node` holds."""
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            return _candidates(snapshot, text_pattern(text), within)
+        case All(parts):
+            for part in parts:
+                within = _may_hold(snapshot, part, within)
+            return within if within is not None else everything(snapshot.catalog)
+        case Either(parts):
+            return frozenset[int]().union(*(_may_hold(snapshot, part, within) for part in parts))
+        case _:
+            return everything(snapshot.catalog) if within is None else within
