@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.index.workers import end_with_parent
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store.generations import Generation
 
@@ -65,18 +64,9 @@ class BuilderProcess:
         self._process.join()
 
 
-def _end_with_parent(pipe: Connection) -> None:
-    """The parent never sends anything: what arrives is its end. A build must not outlive it, for the next
-    one begins in the same folder; its own workers end with it."""
-    try:
-        pipe.recv()
-    except (EOFError, OSError):
-        os._exit(1)
-
-
 def _build(pipe: Connection, assembly: Assembly, refit: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(pipe,), daemon=True).start()
+    end_with_parent()
     try:
         generation, report = assembly.build_next(pipe.send, refit=refit)
         pipe.send(_Built(generation, report))

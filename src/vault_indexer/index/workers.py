@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -114,9 +115,23 @@ def _end(process: BaseProcess, pipe: Connection) -> int | None:
     return exitcode
 
 
+def end_with_parent() -> None:
+    """End this process as soon as the one that started it has ended, however that came about. Else it would
+    go on writing files that the next owner of the index believes to be its own."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _exit_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
 def _serve(pipe: Connection, start: Callable[[], Worker[Job, Result]], nice: int) -> None:
     """The worker's life: until the pipe closes, which also happens when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    end_with_parent()
     os.nice(nice)
     worker = start()
     while True:

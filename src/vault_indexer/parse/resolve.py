@@ -67,7 +67,7 @@ class VaultPaths:
 
     def add(self, *paths: str) -> frozenset[str]:
         """Adds files; returns the link keys whose links have to be resolved anew."""
-        new = [path for path in paths if path not in self._all]
+        new = [path for path in dict.fromkeys(paths) if path not in self._all]
         for path in new:
             key = normal(path)
             self._all[path] = key
@@ -78,7 +78,7 @@ class VaultPaths:
 
     def remove(self, *paths: str) -> frozenset[str]:
         """Removes files; returns the link keys whose links have to be resolved anew."""
-        gone = [path for path in paths if path in self._all]
+        gone = [path for path in dict.fromkeys(paths) if path in self._all]
         for path in gone:
             key = self._all.pop(path)
             _drop(self._exact, key, path)

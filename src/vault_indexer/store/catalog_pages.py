@@ -1,4 +1,4 @@
-"""A checksum for every page of the catalog, because SQLite keeps none: a flipped bit in a row is no error to it.
+"""A checksum for every page of the catalog, because SQLite keeps none: to it, a flipped bit is data.
 
 The file changes only when its owner checkpoints the write-ahead log (automatic checkpoints are off), so the
 checksums are written there and then, beside it, into `catalog.sums`. The order makes a crash harmless: pages
@@ -108,10 +108,7 @@ def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None
 
     `logged` is how many frames of `log` SQLite accepted.
     """
-    if log.salt == sums.salt:
-        lost = logged < sums.logged
-    else:
-        lost = sums.copied < sums.logged
+    lost = logged < sums.logged if log.salt == sums.salt else sums.copied < sums.logged
     if lost:
         raise DamagedError(f"catalog {catalog}: its write-ahead log has lost changes that were half copied")
 

@@ -15,6 +15,7 @@ from vault_indexer.model import (
     Chunk,
     ChunkRow,
     FileRow,
+    Heading,
     IndexCounts,
     JsonValue,
     LinkRow,
@@ -216,6 +217,11 @@ class CatalogReader:
         """The first seq still in the log."""
         value = self._one("SELECT min(seq) FROM changes")[0]
         return None if value is None else int(value)
+
+    def headings(self, note_id: int) -> list[Heading]:
+        """A note's headings in order."""
+        sql = "SELECT level, text, start_pos, end_pos, line, nested FROM headings WHERE note_id = ? ORDER BY ord"
+        return [Heading(*row[:5], nested=bool(row[5])) for row in self.rows(sql, (note_id,))]
 
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""

@@ -1,0 +1,69 @@
+"""Time linear in the length of a note: four times the input may take no more than about four times as long.
+
+The bound is generous (quadratic growth is sixteenfold) and no absolute time is asserted.
+"""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from vault_indexer.parse import parse_note
+
+GROWTH = 9.0
+NOISE_S = 0.03
+SHAPES: dict[str, Callable[[int], str]] = {
+    "brackets": lambda n: "[[" * n,
+    "embeds": lambda n: "![[a" * n,
+    "images in images": lambda n: "![" * (n // 8) + "](b)" * (n // 8),
+    "quotes": lambda n: "> " * n + "a",
+    "quotes without blanks": lambda n: ">" * n + " a",
+    "lists on a line": lambda n: "- " * n + "a",
+    "nested lists": lambda n: "".join("  " * (i % 60) + "- a\n" for i in range(n // 8)),
+    "headings": lambda n: "# a\n" * n,
+    "one line": lambda n: "word [a] `b` " * n,
+    "unclosed fence": lambda n: "```\n" + "a\n\n" * n,
+    "fences": lambda n: "```\na\n" * n,
+    "emphasis": lambda n: "*a **b _c " * n,
+    "emphasis in a heading": lambda n: "# " + "*a **b _c " * n,
+    "ticks": lambda n: "`a``b" * n,
+    "ticks of every length": lambda n: "".join("`" * i + " " for i in range(int((2 * n) ** 0.5))),
+    "tags of HTML": lambda n: '<a x="<a x=\'"' * n,
+    "comments of HTML": lambda n: "<!--a " * n,
+    "destinations": lambda n: "[a](b" * n,
+    "parentheses": lambda n: "[a]((((b" * n,
+    "titles": lambda n: "[a](b \"c [a](b 'd (e" * n,
+    "dollars": lambda n: "$a $b\n$$ c " * n,
+    "math never closed": lambda n: "$$ a\n\n" * n,
+    "hashes": lambda n: "#" * n,
+    "tables": lambda n: "| a |\n|---|\n" + "| [[b]] |\n" * n,
+    "pipes": lambda n: "|" * n + "\n" + "|-" * n,
+    "broken delimiter rows": lambda n: "a|\n|||\n" * n,
+    "definitions": lambda n: "[a]: /u\n" * n + "[a] " * n,
+    "labels": lambda n: "[a]: /u\n\n" + "[" * n + "a" + "]" * n,
+    "blank lines": lambda n: "\n" * n,
+    "carriage returns": lambda n: "a\r" * n,
+    "frontmatter": lambda n: "---\n" + "a: b\n" * n,
+    "block ids": lambda n: "^b\n\na ^c\n\n" * n,
+    "underlines": lambda n: "a\n" * n + "===\n",
+    "closing hashes": lambda n: "# a" + " #" * n,
+    "blanks": lambda n: "a" + " " * n + "\n" + " " * n + "b",
+    "wide characters": lambda n: "日本語 #タグ [[ノート]]\n\n" * n,
+}
+
+
+def seconds(text: str) -> float:
+    data = text.encode()
+    best = float("inf")
+    for _ in range(2):
+        start = time.process_time()
+        parse_note("n.md", data)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_four_times_the_text_takes_about_four_times_as_long(shape: str) -> None:
+    make = SHAPES[shape]
+    small, large = seconds(make(1500)), seconds(make(6000))
+    assert large <= GROWTH * small + NOISE_S, f"{shape}: {small:.4f} s, then {large:.4f} s"

@@ -1,0 +1,87 @@
+"""Resolution as the catalog uses it: only links with an affected key are resolved anew."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.model import BlockId, Heading
+from vault_indexer.parse import Subpath, VaultPaths, link_key, resolve, resolve_subpath
+
+NAMES = ["n.md", "N.md", "n", "n.md.md", "p.png", "p.png.md", "é.md", "e\u0301.md", "É.MD", "v1.2.md", ".md", "x y.md"]
+FOLDERS = ["", "a/", "A/", "b/", "a/b/", "b/a/", "a/b/c/"]
+PATHS = [folder + name for folder in FOLDERS for name in NAMES]
+TARGETS = [
+    *("n", "N", "n.md", "N.MD", "n.md.md", "a/n", "b/n", "a/b/n", "A/N", "./n", "../n", "../../n", "/n", "/a/n", "a/../n"),
+    *("p.png", "p", "P.PNG", "a/p.png", "é", "e\u0301", "É", "b/é.md", "v1.2", "v1", ".md", "x y", "", "..", "a/", "n/"),
+]
+SOURCES = ["s.md", "a/s.md", "a/b/s.md", "b/a/s.md"]
+STEP = st.tuples(st.booleans(), st.lists(st.sampled_from(PATHS), min_size=1, max_size=3))
+
+
+@given(st.lists(st.sampled_from(PATHS), max_size=8), st.lists(STEP, max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_links_with_an_affected_key_are_all_that_change(start: list[str], steps: list[tuple[bool, list[str]]]) -> None:
+    paths = VaultPaths(start)
+    links = [(target, source) for target in TARGETS for source in SOURCES]
+    known = {link: resolve(*link, paths) for link in links}
+    for add, changed in steps:
+        affected = paths.add(*changed) if add else paths.remove(*changed)
+        for target, source in links:
+            if link_key(target) in affected:
+                known[target, source] = resolve(target, source, paths)
+        scratch = VaultPaths(sorted(paths))
+        assert known == {link: resolve(*link, scratch) for link in links}
+
+
+@given(st.lists(st.sampled_from(PATHS), max_size=8), st.sampled_from(TARGETS), st.sampled_from(SOURCES))
+@settings(max_examples=300, deadline=None)
+def test_what_is_found_is_in_the_vault(start: list[str], target: str, source: str) -> None:
+    paths = VaultPaths(start)
+    found = resolve(target, source, paths)
+    if target and found.path is not None:
+        assert found.path in paths
+        assert link_key(found.path) == link_key(target)
+    if found.ambiguous:
+        assert found.path in found.ambiguous
+        assert set(found.ambiguous) <= set(paths)
+        assert len(found.ambiguous) > 1
+
+
+@given(st.permutations(PATHS[:20]), st.sampled_from(TARGETS), st.sampled_from(SOURCES))
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_the_paths_does_not_matter(paths: list[str], target: str, source: str) -> None:
+    assert resolve(target, source, VaultPaths(paths)) == resolve(target, source, VaultPaths(sorted(paths)))
+
+
+def test_what_changes_nothing_affects_nothing() -> None:
+    paths = VaultPaths(["a/Note.md"])
+    assert paths.add("a/Note.md") == frozenset()
+    assert paths.remove("b/Note.md") == frozenset()
+    assert paths.remove("a/Note.md") == {"note"}
+    assert paths.add("x/Pic.PNG", "y/Other.md") == {"pic.png", "other"}
+    assert len(paths) == 2
+
+
+def test_every_path_with_an_extension_can_be_reached_by_its_own_name() -> None:
+    paths = VaultPaths(PATHS)
+    for path in (path for path in PATHS if "." in path):
+        assert resolve("/" + path, "s.md", paths).path == path
+
+
+def heading(level: int, text: str, line: int) -> Heading:
+    return Heading(level, text, line * 10, line * 10 + 5, line)
+
+
+def test_a_chain_of_headings_narrows_down_to_the_right_one() -> None:
+    headings = [heading(1, "A", 1), heading(2, "X", 2), heading(1, "A", 3), heading(2, "Y", 4), heading(3, "X", 5)]
+    assert resolve_subpath("A#Y", headings, []).line == 4
+    assert resolve_subpath("A#Y#X", headings, []).line == 5
+    assert resolve_subpath("Y#X", headings, []) == Subpath(50, 55, 5)
+    assert resolve_subpath("X#A", headings, []).problem == "no heading X > A"
+    assert resolve_subpath("", headings, []) == Subpath()
+
+
+def test_a_block_is_found_whatever_stands_before_it() -> None:
+    blocks = [BlockId("one", 3, 9, 2)]
+    assert resolve_subpath("^ONE", [], blocks) == Subpath(3, 9, 2)
+    assert resolve_subpath("Heading#^one", [], blocks).line == 2
+    assert resolve_subpath("^two", [], blocks).problem == "no block ^two"

@@ -1,0 +1,18 @@
+import subprocess
+import sys
+
+from vault_indexer import parse
+
+
+def test_the_room_offers_these_names() -> None:
+    assert sorted(parse.__all__) == [
+        *("PARSERS", "Resolution", "Subpath", "VaultPaths", "link_key", "parse_any", "parse_canvas"),
+        *("parse_note", "resolve", "resolve_subpath"),
+    ]
+    assert all(hasattr(parse, name) for name in parse.__all__)
+
+
+def test_importing_the_room_loads_neither_the_grammars_nor_yaml() -> None:
+    code = "import sys, vault_indexer.parse; print([m for m in ('tree_sitter', 'yaml', 'numpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
