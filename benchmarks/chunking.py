@@ -35,13 +35,16 @@ from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.model import Note
 from vault_indexer.parse import parse_note
-from vault_indexer.ports import Embedder, Tokenizer
+from vault_indexer.ports import Embedder, EmbeddingModel, Tokenizer
 from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from vault_indexer.ports import Vectors
+
     Floats = NDArray[np.float64]
+    Vector = NDArray[np.float32]
 
 RETRIEVED = 5
 RESAMPLES = 2000
@@ -60,10 +63,8 @@ SIZED: Mapping[str, Callable[[int], Mapping[str, object]]] = {
     "recursive": lambda n: {"chunk_size": n, "chunk_overlap": 0},
     "boundary": lambda n: {"max_chunk_size": n, "min_chunk_size": n // 2, "split_on": "sentence"},
     "discourse": lambda n: {"max_chars": n, "min_chars": n // 2, "language": "en"},
-    "semantic breakpoint": lambda n: {"max_chunk_size": n, "min_chunk_size": n // 4, "mode": "breakpoint"},
-    "semantic cluster": lambda n: {
-        "max_chunk_size": n, "min_chunk_size": 0, "segment_chars": min(200, n // 2), "mode": "cluster",
-    },
+    "semantic breakpoint": lambda n: {"max_chunk_size": max(n, 50), "min_chunk_size": n // 4, "mode": "breakpoint"},
+    "semantic cluster": lambda n: {"max_chunk_size": max(n, 50), "mode": "cluster"},
     "parent_child": lambda n: {"max_child_tokens": max(n // 4, 8), "min_child_tokens": n // 8},
     "hierarchical": lambda n: {
         "parent_size": 4 * n, "child_size": n, "size_unit": "characters", "child_overlap": 0,
@@ -189,7 +190,7 @@ def mean_tokens(cut: Cut, size: int, corpora: Mapping[str, Corpus]) -> float:
 
 def tuned(cut: Cut, target: float, corpora: Mapping[str, Corpus]) -> int | None:
     """The size option whose mean chunk is nearest to `target` tokens; None if none comes within 10%."""
-    low, high = 20, 40_000
+    low, high = 50, 20_000
     tried: dict[int, float] = {}
     while high - low > 1 and len(tried) < 14:
         middle = int((low * high) ** 0.5)
@@ -248,6 +249,27 @@ def speed(notes: Sequence[Note], embedder: Embedder, tokenizer: Tokenizer) -> It
         yield f"| `{strategy}` | {total / best:.1f} | {chunks} |"
 
 
+class Remembering:
+    """An embedder that embeds no text twice: tuning asks for the same sentences again and again."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return self._embedder.model
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        new = list(dict.fromkeys(text for text in texts if text not in self._known))
+        if new:
+            self._known.update(zip(new, self._embedder.embed(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._embedder.embed_query(text)
+
+
 def minilm() -> Embedder:
     from vault_indexer.config.settings import EmbeddingSettings
     from vault_indexer.providers import embedder_for
@@ -270,10 +292,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     tokenizer = WordLlamaTokenizer()
-    embedder = minilm() if arguments.minilm else WordLlamaEmbedder()
+    embedder: Embedder = minilm() if arguments.minilm else WordLlamaEmbedder()
     if arguments.vault:
         print("\n".join(speed(vault_notes(arguments.vault), embedder, tokenizer)), end="\n\n")
     corpora, questions = load(arguments.data, tokenizer)
+    embedder = Remembering(embedder)
     cuts = {name: (ours(name, embedder, tokenizer), True) for name in SIZED}
     cuts |= {name: (make(embedder), False) for name, make in PEERS.items()}
     everything: list[Result] = []

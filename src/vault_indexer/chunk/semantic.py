@@ -1,20 +1,18 @@
-"""`semantic`: chunks end where the meaning turns, judged by the embeddings of neighbouring sentences.
+"""`semantic`: chunks end where the meaning turns, judged by the embeddings of sentences.
 
 `breakpoint` compares each group of sentences with the next and cuts where they differ most. `cluster`
-looks at the whole note: it finds the division that maximizes the sum, over all chunks, of how much more
-alike the segments of a chunk are than two segments of the note are on average. That is the
-ClusterSemanticChunker of Chroma's report "Evaluating Chunking Strategies for Retrieval" (2024), here with
-a band of similarities instead of the full matrix: time and memory grow with the note, not with its square.
+divides the whole note at once (see `division`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.assemble import Draft, assemble, trimmed
 from vault_indexer.chunk.blocks import Cutter, blocks_of
+from vault_indexer.chunk.division import best_division
 from vault_indexer.chunk.gathering import headed
 from vault_indexer.chunk.outline import Outline
 from vault_indexer.chunk.packing import pack
@@ -96,21 +94,20 @@ class SemanticChunker:
         return [*kept, cuts[-1]]
 
     def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
-        segments = self._segments(note, sentences)
+        borders = {paragraph.start for paragraph in headed(blocks_of(note), len(note.text))}
+        segments = self._segments(sentences, borders)
         vectors = self._embedded(note, segments)
         lengths = [end - start for start, end in segments]
-        return [
-            (segments[first][0], segments[stop - 1][1])
-            for first, stop in pairwise(best_division(vectors, lengths, self._options.max_chunk_size))
-        ]
+        opens = [start in borders for start, _ in segments]
+        begins = best_division(vectors, lengths, opens, self._options.max_chunk_size)
+        return [(segments[first][0], segments[stop - 1][1]) for first, stop in pairwise(begins)]
 
-    def _segments(self, note: Note, sentences: list[Span]) -> list[Span]:
+    def _segments(self, sentences: list[Span], borders: Set[int]) -> list[Span]:
         """Sentences gathered up to `segment_chars`; over a paragraph's end only while very short.
 
-        Any two neighbours together exceed an eighth of that, so a chunk has a bounded number of them.
+        Any two neighbours together exceed a quarter of that, so a chunk has a bounded number of them.
         """
-        size = self._options.segment_chars
-        borders = {paragraph.start for paragraph in headed(blocks_of(note), len(note.text))}
+        size = min(self._options.segment_chars, self._options.max_chunk_size // 3)
         segments: list[Span] = []
         for start, end in sentences:
             held = start - segments[-1][0] if segments else 0
@@ -120,56 +117,3 @@ class SemanticChunker:
             else:
                 segments.append((start, end))
         return segments
-
-
-def best_division(vectors: Floats, lengths: Sequence[int], limit: int) -> list[int]:
-    """Where each chunk begins (indices of segments), and at the end their number.
-
-    `vectors` are unit vectors, shape (segments, dimension). No chunk is longer than `limit`, unless one
-    segment is. Of equally good divisions the one with longer chunks towards the end is taken.
-    """
-    import numpy as np
-
-    count = len(lengths)
-    ends = np.cumsum(lengths)
-    starts = ends - np.asarray(lengths)
-    # The earliest segment that may share a chunk with each.
-    earliest = np.minimum(np.searchsorted(starts, ends - limit, side="left"), np.arange(count))
-    widest = int((np.arange(count) - earliest).max()) + 1
-    rewards = _rewards(vectors, widest)
-    best = np.zeros(count + 1, dtype=np.float64)
-    begins = np.zeros(count, dtype=np.int64)
-    for last in range(count):
-        first = int(earliest[last])
-        # rewards[last, d] is that of the chunk of d + 1 segments which ends with `last`.
-        values = best[first : last + 1] + rewards[last, last - first :: -1][: last - first + 1]
-        choice = int(values.argmax())
-        begins[last] = first + choice
-        best[last + 1] = values[choice]
-    found = [count]
-    while found[-1] > 0:
-        found.append(int(begins[found[-1] - 1]))
-    return found[::-1]
-
-
-def _rewards(vectors: Floats, widest: int) -> Floats:
-    """For each segment and d < widest: the reward of the chunk of d + 1 segments that it ends.
-
-    A chunk's reward is the sum over its pairs of their similarity less the mean of all pairs.
-    """
-    import numpy as np
-
-    count = len(vectors)
-    total = vectors.sum(axis=0, dtype=np.float64)
-    pairs = count * (count - 1)
-    mean = (float(total @ total) - float(np.einsum("ij,ij->", vectors, vectors))) / pairs if pairs else 0.0
-    rewards = np.zeros((count, widest), dtype=np.float32)
-    chunk = np.zeros(count, dtype=np.float64)
-    # joined[i]: how much segment i + d is worth to the chunk of the d segments i … i + d - 1.
-    joined = np.zeros(count, dtype=np.float64)
-    for d in range(1, widest):
-        similar = np.einsum("ij,ij->i", vectors[:-d], vectors[d:]) - mean
-        joined = similar + joined[1 : count - d + 1]
-        chunk = chunk[: count - d] + joined
-        rewards[d:, d] = chunk
-    return rewards

@@ -203,13 +203,13 @@ class DiscourseOptions(Options):
 class SemanticOptions(Options):
     """`semantic`: where the meaning turns."""
 
-    below = (("min_chunk_size", "max_chunk_size"), ("segment_chars", "max_chunk_size"))
+    below = (("min_chunk_size", "max_chunk_size"),)
 
     mode: Literal["breakpoint", "cluster"] = Field(
         default="cluster",
         description="breakpoint: where neighbours differ most; cluster: the best division of the whole note",
     )
-    max_chunk_size: _Chars = Field(default=800, description="no chunk is longer")
+    max_chunk_size: _Chars = Field(default=1200, description="no chunk is longer; the mean is about half")
     min_chunk_size: _SomeChars = Field(default=100, description="breakpoint: smaller chunks are joined")
     threshold: Annotated[float, Field(ge=0, le=100), Unit("percentile")] = Field(
         default=90.0, description="breakpoint: distances between neighbours above this begin a chunk"
@@ -218,7 +218,8 @@ class SemanticOptions(Options):
         default=1, description="breakpoint: sentences on both sides that are embedded with each"
     )
     segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("characters")] = Field(
-        default=200, description="cluster: short sentences are gathered up to this before they are embedded"
+        default=150,
+        description="cluster: sentences are gathered up to this, at most a third of the maximum, and embedded",
     )
 
 

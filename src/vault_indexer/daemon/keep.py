@@ -83,9 +83,9 @@ class KeptIndex:
         except VaultError as error:
             self.degraded = str(error)
             return Applied(), None
-        todo, known = self._plan(found, scope)
-        excluded = self._excluded(todo)
-        others = replace(todo, removed=tuple(path for path in todo.removed if path not in excluded))
+        work, known = self._plan(found, scope)
+        excluded = self._excluded(work)
+        others = replace(work, removed=tuple(path for path in work.removed if path not in excluded))
         look = Look(found.root, known - len(excluded), len(others.removed), time.monotonic())
         believed = self._believed(others, look, whole="" in scope)
         applied = self.current.live.apply(
@@ -109,13 +109,13 @@ class KeptIndex:
         except VaultError as error:
             self.degraded = str(error)
             return Applied()
-        todo, known = self._plan(found, frozenset(due))
-        look = Look(found.root, known, len(todo.removed), time.monotonic())
+        work, known = self._plan(found, frozenset(due))
+        look = Look(found.root, known, len(work.removed), time.monotonic())
         verdict = judge(look, self._home, None)
         if not verdict.ok:
             self._doubt(look, verdict.reason)
-            todo = replace(todo, removed=())
-        return self.current.live.apply(todo)
+            work = replace(work, removed=())
+        return self.current.live.apply(work)
 
     def in_doubt(self) -> bool:
         """Look at the vault without changing anything: whether it is to be believed. A rebuild of one that
@@ -129,9 +129,9 @@ class KeptIndex:
         except VaultError as error:
             self.degraded = str(error)
             return True
-        todo, known = self._plan(found, EVERYTHING)
-        excluded = self._excluded(todo)
-        look = Look(found.root, known - len(excluded), len(todo.removed) - len(excluded), time.monotonic())
+        work, known = self._plan(found, EVERYTHING)
+        excluded = self._excluded(work)
+        look = Look(found.root, known - len(excluded), len(work.removed) - len(excluded), time.monotonic())
         verdict = judge(look, self._home, self._doubted)
         if not verdict.ok:
             self._doubt(look, verdict.reason)
@@ -170,29 +170,29 @@ class KeptIndex:
         with self.current.live.holder.lease() as snapshot:
             known = snapshot.catalog.files() if "" in scope else snapshot.catalog.files_within(scope)
             total = snapshot.catalog.file_count()
-        todo = plan(known, found)
-        for path in (*todo.read, *(row.path for row in todo.linked)):
+        work = plan(known, found)
+        for path in (*work.read, *(row.path for row in work.linked)):
             self.hold.drop(path)
-        return todo, total
+        return work, total
 
-    def _believed(self, todo: Plan, look: Look, *, whole: bool) -> Plan:
+    def _believed(self, work: Plan, look: Look, *, whole: bool) -> Plan:
         """The plan without deletions that are not (yet) to be believed. Only a look at the whole vault ends
         a doubt."""
         verdict = judge(look, self._home, self._doubted)
         if not verdict.ok:
             self._doubt(look, verdict.reason)
-            return replace(todo, removed=())
+            return replace(work, removed=())
         if self._doubted is not None and not whole:
-            return replace(todo, removed=())
+            return replace(work, removed=())
         confirmed = self._doubted is not None
         self._home, self._doubted, self.degraded = look.root, None, ""
         if confirmed or not self._hold_deletes:
-            for path in todo.removed:
+            for path in work.removed:
                 self.hold.drop(path)
-            return todo
-        for path in todo.removed:
+            return work
+        for path in work.removed:
             self.hold.hold(path)
-        return replace(todo, removed=())
+        return replace(work, removed=())
 
     def _doubt(self, look: Look, reason: str) -> None:
         """Losses that a second look has to confirm: nothing is deleted, and that is said."""
@@ -202,11 +202,11 @@ class KeptIndex:
         self.degraded = reason
         self.look_again_at = look.at + CONFIRM_AFTER_S
 
-    def _excluded(self, todo: Plan) -> frozenset[str]:
+    def _excluded(self, work: Plan) -> frozenset[str]:
         """What the plan takes out because the rules say so, and not because it has vanished. Its text must
         not stay on disk either, so where there is any, `_to_purge` is set."""
-        ignored = [p for p in todo.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
-        asked = [*ignored, *(row.path for row in todo.linked)]
+        ignored = [p for p in work.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
+        asked = [*ignored, *(row.path for row in work.linked)]
         if asked and self.current is not None:
             with self.current.live.holder.lease() as snapshot:
                 self._to_purge |= any(snapshot.catalog.note(path) for path in asked)

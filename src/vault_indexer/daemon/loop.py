@@ -22,6 +22,7 @@ log = logging.getLogger("vault_indexer.daemon")
 _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
 _RETRY_BUILD_S = 60.0
+_RETRY_UNFIT_S = 3600.0
 _LOOK_AGAIN_S = 5.0
 _AGAIN_S = 3.0
 
@@ -160,8 +161,17 @@ class IndexLoop:
         except (VaultIndexerError, OSError) as error:
             self._end_build(error=str(error))
         else:
-            self.reasons = self.kept.current.reasons if self.kept.current else ()
             self._end_build(done[1])
+            self._expect_fit()
+
+    def _expect_fit(self) -> None:
+        """A generation just built fits, unless the program was replaced under the running daemon: then
+        building again and again would not help."""
+        self.reasons = self.kept.current.reasons if self.kept.current else ()
+        if self.reasons:
+            self._retry_at = time.monotonic() + _RETRY_UNFIT_S
+            self.trouble = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
+            log.error("%s", self.trouble)
 
     def _set_progress(self, progress: Progress) -> None:
         self.progress = progress

@@ -26,7 +26,7 @@ from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.plain import plain, unescape_destination, wikilink_parts
 
 WIKILINK = re.compile(r"!?\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n])++)\]\]")
-BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([A-Za-z0-9-]+)[ \t]*\Z")
+BLOCK_ID = re.compile(r"(?:^|(?<=\s)|(?<=\]\]))\^([A-Za-z0-9-]+)[ \t]*\Z")
 BLOCK_ID_TAIL = 200
 MAX_DISPLAY = 500  # images nest, so their texts together could be quadratic in the note
 CONTINUATION = re.compile(r"[\r\n][ \t\r\n>]*")

@@ -55,7 +55,7 @@ class Passage:
 
 
 def estimated_tokens(text: str) -> int:
-    """A token is four bytes of UTF-8, rounded up: near what models count for English, more for other scripts."""
+    """Four bytes of UTF-8 a token, rounded up: near what models count for English, more for other scripts."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 

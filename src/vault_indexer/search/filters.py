@@ -150,7 +150,8 @@ class Evaluation:
     def _called(self, scope: Scope, inside: Node) -> Ids:
         """Notes whose path or file name contains the words."""
         found = []
-        for note_id, path in self._catalog.rows("SELECT note_id, path FROM notes"):
+        likely, values = _like(inside)
+        for note_id, path in self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values):
             name = path.rpartition("/")[2] if scope is Scope.FILE else path
             folded = name.lower() if name.isascii() else plain(name)
             if holds(inside, partial(_contains, folded)):
@@ -173,9 +174,31 @@ class Evaluation:
     def _named(self, name: str) -> list[str]:
         """Files by path or by the end of the path, with or without `.md`."""
         wanted = plain(name).removesuffix(".md").strip("/")
-        rows = self._catalog.rows("SELECT path FROM files WHERE state != 'skipped'")
+        likely, values = _like(Word(wanted, 0))
+        sql = f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'"
+        rows = self._catalog.rows(sql, values)
         folded = ((path, "/" + plain(path)) for (path,) in rows)
         return [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
+
+
+_UNFOLDED = "path GLOB '*[^ -~]*'"
+
+
+def _like(inside: Node) -> tuple[str, list[str]]:
+    """A condition in SQL on `path` that all paths with these words fulfil, in a tenth of the time that it
+    takes to look at them here. SQLite knows no accents: paths beyond ASCII are let through."""
+    match inside:
+        case Word(text, _) | Phrase(text, _) if plain(text).isascii():
+            escaped = plain(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escaped}%"]
+        case All(parts) | Either(parts):
+            sides = [_like(part) for part in parts]
+            joint = " AND " if isinstance(inside, All) else " OR "
+            return f"({joint.join(sql for sql, _ in sides)})", [one for _, values in sides for one in values]
+        case Word() | Phrase():
+            return _UNFOLDED, []
+        case _:
+            return "1", []
 
 
 def _contains(name: str, text: str) -> bool:

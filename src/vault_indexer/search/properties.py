@@ -66,7 +66,7 @@ def _is(test: Node, value: str | int | float | bool) -> bool:
         case Phrase(text, _):
             return plain(text) == plain(_as_text(value)) or _same_number(text, value)
         case Word(text, _):
-            return _same_number(text, value) or bool(text_pattern(text).regex.search(_as_text(value)))
+            return _same_number(text, value) or (text_pattern(text).is_in(_as_text(value)))
         case _:
             return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from vault_indexer.parse import parse_any
@@ -82,7 +83,7 @@ def _headings(note: NoteText) -> Iterator[Piece]:
 
 def _sections(note: NoteText) -> Iterator[Piece]:
     borders = [note.body_start, *(heading.start for heading in note.headings), len(note.text)]
-    for start, end in zip(borders, borders[1:], strict=False):
+    for start, end in pairwise(borders):
         if start < end:
             yield _piece(start, end)
 
@@ -103,11 +104,13 @@ def _blocks(note: NoteText) -> Iterator[Piece]:
 
 def _tasks(note: NoteText, scope: Scope) -> Iterator[Piece]:
     """Every list item with a box, not those in code. A box with anything but a space in it is done."""
-    code = [match.span() for match in _FENCE.finditer(note.text)] if "[" in note.text else []
+    code: list[tuple[int, int]] | None = None
     for task in _TASK.finditer(note.text, note.body_start):
         is_done = task["state"] not in _OPEN_STATES
         if scope is not Scope.TASK and is_done is not (scope is Scope.TASK_DONE):
             continue
+        if code is None:
+            code = [match.span() for match in _FENCE.finditer(note.text)]
         if any(first <= task.start() < last for first, last in code):
             continue
         end = _TASK_END.search(note.text, task.end())

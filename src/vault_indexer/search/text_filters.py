@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
 from vault_indexer.search.matches import Matches, Span
@@ -11,10 +14,14 @@ from vault_indexer.search.scopes import HeadingRow, NoteText, Piece, pieces
 from vault_indexer.search.text_pattern import TextPattern, text_pattern
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.text.terms import VARIANT_MARK
 
 Ids = frozenset[int]
 
 _BATCH = 500
+_WINDOW = 3
+"""A phrase may run over the border between chunks, of so many at most."""
+
 _TEXT_FIELDS = ("title", "aliases", "headers", "content")
 
 
@@ -32,16 +39,11 @@ def rows_by_note(catalog: CatalogReader, sql: str, notes: Iterable[int]) -> Iter
 
 
 def notes_with_word(snapshot: Snapshot, text: str, within: Ids | None) -> Ids:
-    """Notes that hold the word in text, title or aliases. Those that hold it just so are known by the
-    index; those that may hold an accented form are read."""
+    """Notes that hold the word in text, title or aliases. A simple word needs no text to be read."""
     pattern = text_pattern(text)
-    if len(pattern.needs) != 1 or pattern.begins or not text.isalnum():
-        return frozenset(notes_with_phrase(snapshot, text, within).notes)
-    *exact, variant = pattern.needs[0]
-    sure = _holding(snapshot, exact) if len(exact) == 1 else frozenset[int]()
-    maybe = _limited(_holding(snapshot, (*exact, variant)) - sure, within)
-    read = frozenset(note for note, _ in _spans(snapshot.catalog, pattern, maybe))
-    return _limited(sure, within) | read | _titled(snapshot.catalog, pattern, maybe)
+    if not (text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins):
+        return notes_with_phrase(snapshot, text, within).notes
+    return _limited(_holding(snapshot, snapshot.keywords.lexicon.spellings(pattern.words[0])), within)
 
 
 def notes_with_phrase(snapshot: Snapshot, text: str, within: Ids | None) -> Matches:
@@ -62,10 +64,11 @@ def notes_within(snapshot: Snapshot, scope: Scope, inside: Node | None, within: 
     sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
     for note_id, path in rows_by_note(snapshot.catalog, sql, candidates):
         note = NoteText(str(path), snapshot.catalog.text(note_id), headings.get(note_id, ()))
+        reader = _Reader(note.text)
         found = tuple(
             (piece.start, piece.place_end)
             for piece in pieces(note, scope)
-            if inside is None or holds(inside, _reader(note.text, piece))
+            if inside is None or holds(inside, partial(reader.has, piece))
         )
         if found:
             places[note_id] = found
@@ -101,8 +104,18 @@ def _limited(notes: Ids, within: Ids | None) -> Ids:
     return notes if within is None else notes & within
 
 
-def _reader(text: str, piece: Piece) -> Callable[[str], bool]:
-    return lambda words: text_pattern(words).regex.search(text, piece.start, piece.end) is not None
+@dataclass(slots=True)
+class _Reader:
+    """Looks for words in pieces of one text, each word prepared once."""
+
+    text: str
+    _ready: dict[str, tuple[re.Pattern[str], str]] = field(default_factory=dict)
+
+    def has(self, piece: Piece, words: str) -> bool:
+        if words not in self._ready:
+            self._ready[words] = text_pattern(words).over(self.text)
+        regex, where = self._ready[words]
+        return regex.search(where, piece.start, piece.end) is not None
 
 
 def _holding(snapshot: Snapshot, terms: Iterable[str]) -> Ids:
@@ -113,14 +126,33 @@ def _holding(snapshot: Snapshot, terms: Iterable[str]) -> Ids:
 
 
 def _candidates(snapshot: Snapshot, pattern: TextPattern, within: Ids | None) -> Ids:
-    """Notes that hold all index terms of a pattern, in whatever place."""
-    held = [_holding(snapshot, terms) for terms in pattern.needs]
-    for start in pattern.begins:
-        words = snapshot.keywords.lexicon.with_prefix(start, 1 << 30)
-        held.append(_holding(snapshot, (word.term for word in words)))
-    if within is not None:
-        held.append(within)
-    return frozenset.intersection(*held) if held else everything(snapshot.catalog)
+    """Notes that hold all that a pattern is made of within `_WINDOW` neighbouring chunks."""
+    import numpy as np
+
+    keys = snapshot.keywords.keys
+    notes = keys >> CHUNK_KEY_BITS
+    left = np.ones(len(keys), bool)
+    for terms in _needs(snapshot, pattern):
+        here = np.zeros(len(keys), bool)
+        here[np.searchsorted(keys, snapshot.keywords.holding(terms, _TEXT_FIELDS))] = True
+        near = here.copy()
+        for step in range(1, _WINDOW):
+            near[:-step] |= here[step:] & (notes[step:] == notes[:-step])
+        left &= near
+    return _limited(frozenset(np.unique(notes[left]).tolist()), within)
+
+
+def _needs(snapshot: Snapshot, pattern: TextPattern) -> Iterator[Sequence[str]]:
+    """For each part of a pattern the index terms of which a text with it holds at least one."""
+    lexicon = snapshot.keywords.lexicon
+    for word in pattern.words:
+        yield (word, VARIANT_MARK + word)
+    for pair in pattern.pairs:
+        yield (pair,)
+    for char in pattern.begins:
+        yield [word.term for word in lexicon.with_prefix(char, 1 << 30)]
+    for piece in pattern.pieces:
+        yield lexicon.containing(piece)
 
 
 def _spans(
@@ -128,14 +160,15 @@ def _spans(
 ) -> Iterator[tuple[int, tuple[Span, ...]]]:
     for note_id in sorted(notes):
         note = NoteText("", catalog.text(note_id), ())
-        found = tuple(match.span() for match in pattern.regex.finditer(note.text, note.body_start))
+        regex, where = pattern.over(note.text)
+        found = tuple(match.span() for match in regex.finditer(where, note.body_start))
         if found:
             yield note_id, found
 
 
 def _titled(catalog: CatalogReader, pattern: TextPattern, notes: Iterable[int]) -> Ids:
     rows = rows_by_note(catalog, "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)", notes)
-    return frozenset(row[0] for row in rows if any(pattern.regex.search(str(name)) for name in row[1:]))
+    return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
 
 
 def _headings(catalog: CatalogReader, notes: Iterable[int]) -> dict[int, list[HeadingRow]]:

@@ -220,8 +220,12 @@ class CatalogReader:
 
     def headings(self, note_id: int) -> list[Heading]:
         """A note's headings in order."""
-        sql = "SELECT level, text, start_pos, end_pos, line, nested FROM headings WHERE note_id = ? ORDER BY ord"
-        return [Heading(*row[:5], nested=bool(row[5])) for row in self.rows(sql, (note_id,))]
+        columns = "level, text, start_pos, end_pos, line, nested"
+        found = self.rows(f"SELECT {columns} FROM headings WHERE note_id = ? ORDER BY ord", (note_id,))
+        return [
+            Heading(level, text, start, end, line, bool(nested))
+            for level, text, start, end, line, nested in found
+        ]
 
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""

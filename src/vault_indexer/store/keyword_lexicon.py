@@ -7,7 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+
+from vault_indexer.text.fold import fold
 
 if TYPE_CHECKING:
     from vault_indexer.store.keyword_segment import SegmentData
@@ -70,6 +73,23 @@ class Lexicon:
             return apart[term] + other_start - _FREQUENCY_WORTH * math.log(1 + counts[term]), term
 
         return [Word(term, counts[term]) for term in sorted(counts, key=cost)[:limit]]
+
+    def spellings(self, folded: str) -> list[str]:
+        """A folded word, and the words of the index that only accents and the like set apart from it."""
+        return [folded, *self._accented.get(folded, ())]
+
+    def containing(self, piece: str) -> list[str]:
+        """All words with `piece` anywhere in them."""
+        return [term for segment in self._segments for term in segment.words.terms if piece in term]
+
+    @cached_property
+    def _accented(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for segment in self._segments:
+            for term in segment.words.terms:
+                if not term.isascii() and (folded := fold(term)) != term:
+                    found.setdefault(folded, []).append(term)
+        return found
 
     @staticmethod
     def _most_frequent(found: Iterable[Mapping[str, int]], limit: int) -> list[Word]:

@@ -1,0 +1,105 @@
+"""For Python: a vault as an object. `from vault_indexer import open_vault`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config.sources import OptionValue
+from vault_indexer.errors import UsageError
+from vault_indexer.model import (
+    LinksAnswer,
+    Progress,
+    RebuildReport,
+    RelatedNote,
+    SearchAnswer,
+    SearchRequest,
+)
+from vault_indexer.service import VaultService
+
+Option = OptionValue | Mapping[str, "Option"]
+Report = Callable[[Progress], None]
+
+
+def open_vault(
+    path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: Option
+) -> Vault:
+    """The vault with its index in this process; one that is missing or does not fit is built first.
+
+    Options are the tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`; they
+    win over files and environment. `report` hears how a build gets on. Building starts other processes, so
+    a script needs `if __name__ == "__main__":` around its work. Where a daemon writes the same index, it is
+    only read here. Raises UsageError, ConfigError, VaultError, IndexUnusableError or ProviderError.
+    """
+    target = resolve_target(
+        Path(path),
+        None if index_dir is None else Path(index_dir),
+        None,
+        environ=os.environ,
+        options=dict(_dotted(options)),
+    )
+    return Vault(open_index(target, report or _unheard))
+
+
+class Vault:
+    """One vault and its index. Thread-safe; to be closed, as by `with`."""
+
+    def __init__(self, service: VaultService) -> None:
+        self._service = service
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def search(
+        self,
+        query: str | SearchRequest,
+        *,
+        limit: int = 0,
+        by_note: bool = False,
+        as_you_type: bool = False,
+        fresh: bool = False,
+    ) -> SearchAnswer:
+        """Ranked hits; `limit` 0 means the configured number. Raises UsageError for a query that means nothing.
+
+        `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed in
+        the vault up to now is indexed first.
+        """
+        if isinstance(query, str):
+            query = SearchRequest(query, limit, by_note, as_you_type, fresh)
+        return self._service.search(query)
+
+    def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
+        """Notes near a note (its path, or its name where that is unique). Raises UsageError if there is none."""
+        return self._service.related(note, limit)
+
+    def links(self, note: str) -> LinksAnswer:
+        """All links of a note. Raises UsageError if there is no such note."""
+        return self._service.links(note)
+
+    def rebuild(self, report: Report | None = None) -> RebuildReport:
+        """Build the index anew; searches go on until it takes over."""
+        return self._service.rebuild(report or _unheard)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._service.close()
+
+
+def _unheard(_: Progress) -> None:
+    """Nobody wants to know."""
+
+
+def _dotted(options: Mapping[str, Option], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{prefix}{name}.")
+        elif prefix or "." in name:
+            yield prefix + name, value
+        else:
+            raise UsageError(f"option {name}: tables of the configuration are wanted, as in search={{'limit': 5}}")

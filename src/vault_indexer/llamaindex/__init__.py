@@ -1,0 +1,9 @@
+"""For other people's LlamaIndex pipelines: our chunking as a node parser, our index as a retriever.
+
+LlamaIndex is imported with this room, so nothing else here imports it: `vault_indexer` loads it on demand.
+"""
+
+from vault_indexer.llamaindex.node_parser import VaultNodeParser
+from vault_indexer.llamaindex.retriever import VaultRetriever
+
+__all__ = ["VaultNodeParser", "VaultRetriever"]
