@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from chunking_peers import PEERS, Cut, Piece
 from chunking_picture import picture
-
 from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.model import Note
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 RETRIEVED = 5
 RESAMPLES = 2000
+DRAWN = ("semantic cluster", "parent_child", "header_based")
 MEASURES = ("recall", "precision", "precision Ω", "IoU")
 
 # For each strategy the options that set it to a size of about so many characters. Overlap is none, as it
@@ -63,8 +64,10 @@ SIZED: Mapping[str, Callable[[int], Mapping[str, object]]] = {
     "recursive": lambda n: {"chunk_size": n, "chunk_overlap": 0},
     "boundary": lambda n: {"max_chunk_size": n, "min_chunk_size": n // 2, "split_on": "sentence"},
     "discourse": lambda n: {"max_chars": n, "min_chars": n // 2, "language": "en"},
-    "semantic breakpoint": lambda n: {"max_chunk_size": max(n, 50), "min_chunk_size": n // 4, "mode": "breakpoint"},
-    "semantic cluster": lambda n: {"max_chunk_size": max(n, 50), "mode": "cluster"},
+    "semantic breakpoint": lambda n: {
+        "max_chunk_size": n, "min_chunk_size": n // 4, "mode": "breakpoint",
+    },
+    "semantic cluster": lambda n: {"max_chunk_size": n, "mode": "cluster"},
     "parent_child": lambda n: {"max_child_tokens": max(n // 4, 8), "min_child_tokens": n // 8},
     "hierarchical": lambda n: {
         "parent_size": 4 * n, "child_size": n, "size_unit": "characters", "child_overlap": 0,
@@ -74,6 +77,8 @@ SIZED: Mapping[str, Callable[[int], Mapping[str, object]]] = {
 
 @dataclass(frozen=True)
 class Question:
+    """What is asked of which corpus, and where (characters) the answer stands."""
+
     text: str
     corpus: str
     references: tuple[tuple[int, int], ...]
@@ -181,7 +186,7 @@ def evaluate(
 
 
 def mean_tokens(cut: Cut, size: int, corpora: Mapping[str, Corpus]) -> float:
-    sizes = []
+    sizes: list[int] = []
     for corpus in corpora.values():
         spans = (corpus.span(start, end) for start, end, _ in cut(corpus.note, size))
         sizes.extend(b - a for a, b in spans)
@@ -258,15 +263,18 @@ class Remembering:
 
     @property
     def model(self) -> EmbeddingModel:
+        """The embedder's own."""
         return self._embedder.model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text."""
         new = list(dict.fromkeys(text for text in texts if text not in self._known))
         if new:
             self._known.update(zip(new, self._embedder.embed(new), strict=True))
         return np.stack([self._known[text] for text in texts])
 
     def embed_query(self, text: str) -> Vectors:
+        """Not remembered."""
         return self._embedder.embed_query(text)
 
 
@@ -286,7 +294,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--minilm", action="store_true", help="embed by all-MiniLM-L6-v2, not wordllama")
-    parser.add_argument("--sizes", default="50,100,200,400", help="mean tokens per chunk to compare at")
+    parser.add_argument("--sizes", default="50,100,200,400", help="mean tokens a chunk, each compared at")
     parser.add_argument("--svg", type=Path, help="draws IoU and recall over size")
     parser.add_argument("--vault", type=Path, help="measures MB/s on its notes")
     arguments = parser.parse_args()
@@ -311,11 +319,17 @@ def main() -> None:
         best = max((r for r in results if r.ours), key=lambda r: r.scores[:, [0, 3]].mean())
         print(f"### {target} tokens\n", *table(results), "", *lead(best, results), "", sep="\n", flush=True)
     if arguments.svg:
+        shown = [*DRAWN, *PEERS]
         points = {
-            name: [(r.mean_tokens, *r.scores[:, [0, 3]].mean(axis=0)) for r in everything if r.name == name]
-            for name in cuts
+            name: [
+                (r.mean_tokens, r.scores[:, 0].mean(), r.scores[:, 3].mean())
+                for r in everything
+                if r.name == name
+            ]
+            for name in shown
         }
-        arguments.svg.write_text(picture(points, {name for name in SIZED}), encoding="utf-8")
+        drawn = {name: line for name, line in points.items() if line}
+        arguments.svg.write_text(picture(drawn, DRAWN), encoding="utf-8")
 
 
 if __name__ == "__main__":

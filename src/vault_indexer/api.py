@@ -65,17 +65,17 @@ class Vault:
         as_you_type: bool = False,
         fresh: bool = False,
     ) -> SearchAnswer:
-        """Ranked hits; `limit` 0 means the configured number. Raises UsageError for a query that means nothing.
+        """Ranked hits; `limit` 0 means the configured number. Raises UsageError for an empty or long query.
 
-        `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed in
-        the vault up to now is indexed first.
+        `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed
+        in the vault up to now is indexed first.
         """
         if isinstance(query, str):
             query = SearchRequest(query, limit, by_note, as_you_type, fresh)
         return self._service.search(query)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Notes near a note (its path, or its name where that is unique). Raises UsageError if there is none."""
+        """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none."""
         return self._service.related(note, limit)
 
     def links(self, note: str) -> LinksAnswer:
@@ -102,4 +102,6 @@ def _dotted(options: Mapping[str, Option], prefix: str = "") -> Iterator[tuple[s
         elif prefix or "." in name:
             yield prefix + name, value
         else:
-            raise UsageError(f"option {name}: tables of the configuration are wanted, as in search={{'limit': 5}}")
+            raise UsageError(
+                f"option {name}: tables of the configuration are wanted, as in search={{'limit': 5}}"
+            )

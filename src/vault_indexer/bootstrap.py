@@ -36,7 +36,14 @@ from vault_indexer.index.workers import WorkerPool
 from vault_indexer.model import Note, RebuildReport
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
-from vault_indexer.providers import TokenWeights, WordLlamaEmbedder, embedder_for, is_same_model, model_for
+from vault_indexer.providers import (
+    TokenWeights,
+    WordLlamaEmbedder,
+    embedder_for,
+    is_same_model,
+    llm_for,
+    model_for,
+)
 from vault_indexer.search.opened import OpenIndex
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.service import VaultService
@@ -144,6 +151,7 @@ class Recipe:
     settings: Settings
     weights: bytes | None
     caches: tuple[Path, ...]
+    llm_cache: Path
 
 
 def make_preparer(recipe: Recipe) -> Preparer:
@@ -153,7 +161,7 @@ def make_preparer(recipe: Recipe) -> Preparer:
     return Preparer(
         recipe.vault,
         recipe.settings.files.max_file_bytes,
-        partial(_chunker, recipe.settings.chunking, embedder),
+        _chunker_of(recipe, embedder),
         embedder,
         [CatalogReader(path) for path in recipe.caches if path.exists()],
     )
@@ -164,8 +172,11 @@ def start_worker(recipe: Recipe) -> NoteWorker:
     return NoteWorker(partial(make_preparer, recipe))
 
 
-def _chunker(settings: ChunkingSettings, embedder: Embedder, _note: Note) -> Chunker:
-    return chunker_for(settings, embedder=embedder)
+def _chunker_of(recipe: Recipe, embedder: Embedder) -> Callable[[Note], Chunker]:
+    chunking = recipe.settings.chunking
+    llm = llm_for(recipe.settings.llm) if chunking.asks_model else None
+    chunker = chunker_for(chunking, embedder=embedder, llm=llm, llm_cache=recipe.llm_cache)
+    return lambda _: chunker
 
 
 def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
@@ -214,7 +225,9 @@ class Assembly:
             raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
-        pool = self._pool(Recipe(self.vault, settings, weights, (generation.catalog,)), size=1)
+        pool = self._pool(
+            Recipe(self.vault, settings, weights, (generation.catalog,), self._llm_cache), size=self._cores()
+        )
         try:
             live = LiveIndex(generation, embedder.model.key, embedder.model.dimension, pool)
         except BaseException:
@@ -249,7 +262,9 @@ class Assembly:
         sound = current if current is not None and current.catalog in caches else None
         weights = self._weights(found, sound, refit=refit)
         generation = index_dir.begin()
-        pool = self._pool(Recipe(self.vault, self.settings, weights, tuple(caches)), size=self._cores())
+        pool = self._pool(
+            Recipe(self.vault, self.settings, weights, tuple(caches), self._llm_cache), size=self._cores()
+        )
         try:
             result = build(generation, self._spec(weights), found, pool, report)
         finally:
@@ -299,6 +314,10 @@ class Assembly:
 
     def _pool(self, recipe: Recipe, size: int) -> Pool:
         return WorkerPool(size, partial(start_worker, recipe), nice=self.settings.index.nice)
+
+    @property
+    def _llm_cache(self) -> Path:
+        return self.root / "llm-cache"
 
     def _cores(self) -> int:
         return self.settings.index.workers or len(os.sched_getaffinity(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
     Backlink,
+    Explanation,
     Hit,
     IndexState,
     LinkRow,
@@ -25,6 +26,7 @@ from vault_indexer.model import (
     StatusReport,
     doc_id_of,
 )
+from vault_indexer.search.hits import obsidian_uri
 from vault_indexer.search.opened import OpenIndex
 from vault_indexer.search.related import related
 from vault_indexer.store.export import export_lines
@@ -91,12 +93,25 @@ class VaultService:
         started = time.perf_counter()
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
-            hits = opened.searcher.search(snapshot, request)
-            results = self._marked_stale(snapshot, hits)
+            found = opened.searcher.search(snapshot, request)
+            results = self._in_vault(snapshot, found.hits)
             state = IndexState(snapshot.generation, snapshot.seq, self._keeper.pending())
         took_ms = (time.perf_counter() - started) * 1000
-        notices.extend(self._keeper.notices())
+        notices.extend((*found.notices, *self._keeper.notices()))
         return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
+
+    def explain(self, note: str, request: SearchRequest) -> Explanation:
+        """Where a note is in the answer to a request, and why or why not. Raises UsageError if there is no
+        such note, saying why where the file is known and was not indexed."""
+        _check(request)
+        opened = self._keeper.opened()
+        with opened.holder.lease() as snapshot:
+            skipped = snapshot.catalog.file(note.strip().removeprefix("./"))
+            if skipped and skipped.reason:
+                raise UsageError(f"{skipped.path} is not in the index: {skipped.reason}")
+            row = snapshot.catalog.note(_path_of(snapshot, note))
+            assert row is not None
+            return opened.searcher.explain(snapshot, row, request)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
         """Notes near a note. Raises UsageError if there is no such note."""
@@ -141,13 +156,14 @@ class VaultService:
         """End it all."""
         self._keeper.close()
 
-    def _marked_stale(self, snapshot: Snapshot, hits: list[Hit]) -> tuple[Hit, ...]:
-        """A hit whose file has changed since it was indexed says so."""
+    def _in_vault(self, snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """How to open each hit; one whose file has changed since it was indexed says so."""
+        vault = self._keeper.vault
         stale: dict[str, bool] = {}
         for path in {hit.path for hit in hits}:
             known = snapshot.catalog.file(path)
-            stale[path] = known is None or not unchanged(self._keeper.vault, known)
-        return tuple(replace(hit, stale=True) if stale[hit.path] else hit for hit in hits)
+            stale[path] = known is None or not unchanged(vault, known)
+        return tuple(replace(hit, stale=stale[hit.path], uri=obsidian_uri(vault, hit.path)) for hit in hits)
 
 
 def _check(request: SearchRequest) -> None:

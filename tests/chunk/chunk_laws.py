@@ -53,7 +53,7 @@ class Letters:
 
 
 class Oracle:
-    """A language model for tests: right, wrong, malformed or silent, and the same prompt is answered alike."""
+    """A language model for tests: right, wrong, malformed or silent, but always alike to the same prompt."""
 
     name = "test/oracle"
 

@@ -34,10 +34,9 @@ class Case:
 def resolution_cases(text: str) -> Iterator[Case]:
     scene, note = Scene(), None
     for number, line in enumerate(text.splitlines(), 1):
-        if note is not None and (line.startswith("    ") or not line.strip()) and not scene.title == "":
-            if line.startswith("    "):
-                scene.notes[note] += line[4:] + "\n"
-                continue
+        if note is not None and (line.startswith("    ") or not line.strip()):
+            scene.notes[note] += line[4:] + "\n"
+            continue
         note = None
         if line.startswith("## "):
             scene = Scene(line[3:])
@@ -115,7 +114,9 @@ def parsing_cases(text: str) -> Iterator[ParseCase]:
 def described(note: Note) -> str:
     """Everything that parsing found, a line each."""
     found = [] if note.title == "note" else [f"title {note.title}"]
-    found += [f"property {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in note.frontmatter.items()]
+    found += [
+        f"property {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in note.frontmatter.items()
+    ]
     found += [f"alias {alias}" for alias in note.aliases]
     found += [f"tag {tag}" for tag in note.tags]
     for heading in note.headings:

@@ -23,7 +23,10 @@ PIECES = [
 
 
 def headings(text: str) -> list[list[Any]]:
-    return [[heading.level, " ".join(heading.text.split())] for heading in parse_note("n.md", text.encode()).headings]
+    return [
+        [heading.level, " ".join(heading.text.split())]
+        for heading in parse_note("n.md", text.encode()).headings
+    ]
 
 
 @pytest.mark.parametrize("case", SPEC["examples"], ids=lambda case: f"example-{case['example']}")

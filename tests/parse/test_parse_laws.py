@@ -11,10 +11,53 @@ from vault_indexer.parse import parse_any, parse_note
 
 PIECES = st.sampled_from(
     [
-        *("# ", "## a\n", "- ", "* ", "1. ", "> ", "a", "b c", "\n", "\n\n", "    ", "\t", "```", "~~~", "---\n"),
-        *("===", "***", "<div>", "<!--", "-->", "|", "| a |", "|---|", "|||", "`", "[a]", "[a]: /u", "\\", "*"),
+        *(
+            "# ",
+            "## a\n",
+            "- ",
+            "* ",
+            "1. ",
+            "> ",
+            "a",
+            "b c",
+            "\n",
+            "\n\n",
+            "    ",
+            "\t",
+            "```",
+            "~~~",
+            "---\n",
+        ),
+        *(
+            "===",
+            "***",
+            "<div>",
+            "<!--",
+            "-->",
+            "|",
+            "| a |",
+            "|---|",
+            "|||",
+            "`",
+            "[a]",
+            "[a]: /u",
+            "\\",
+            "*",
+        ),
         *("[[", "]]", "![[x#y|z]]", "[t](u%20v.md)", "#tag", "^id", "%%", "$$", "$", "é", "😀", "\r", "\r\n"),
-        *("\x0c", "\x7f", "\u2028", "\ufeff", "key: v\n", "[^1]: ", "- [ ] ", "<a href='b'>", "&amp;", "~~", "=="),
+        *(
+            "\x0c",
+            "\x7f",
+            "\u2028",
+            "\ufeff",
+            "key: v\n",
+            "[^1]: ",
+            "- [ ] ",
+            "<a href='b'>",
+            "&amp;",
+            "~~",
+            "==",
+        ),
     ]
 )
 MARKDOWN = st.lists(PIECES, max_size=24).map("".join)
@@ -115,5 +158,9 @@ def test_non_ascii_text_moves_nothing(text: str) -> None:
     """Positions are characters: the same note with each letter made wide has everything at the same place."""
     plain = parsed(text.replace("é", "a").replace("😀", "a"))
     wide = parsed(text.replace("é", "a").replace("😀", "a").replace("b c", "é 語"))
-    assert [(e.kind, e.start, e.end) for e in plain.elements] == [(e.kind, e.start, e.end) for e in wide.elements]
-    assert [(h.level, h.start, h.line) for h in plain.headings] == [(h.level, h.start, h.line) for h in wide.headings]
+    assert [(e.kind, e.start, e.end) for e in plain.elements] == [
+        (e.kind, e.start, e.end) for e in wide.elements
+    ]
+    assert [(h.level, h.start, h.line) for h in plain.headings] == [
+        (h.level, h.start, h.line) for h in wide.headings
+    ]

@@ -27,7 +27,9 @@ def test_a_byte_order_mark_is_dropped_and_line_breaks_stay() -> None:
     assert note.headings[0].line == 4
 
 
-@pytest.mark.parametrize(("path", "title"), [("a/My note.md", "My note"), ("X.MD", "X"), ("v1.2 n.md", "v1.2 n")])
+@pytest.mark.parametrize(
+    ("path", "title"), [("a/My note.md", "My note"), ("X.MD", "X"), ("v1.2 n.md", "v1.2 n")]
+)
 def test_the_title_falls_back_to_the_file_name(path: str, title: str) -> None:
     assert parse_note(path, b"text").title == title
 
@@ -60,7 +62,7 @@ def test_frontmatter_that_is_refused_leaves_the_note(yaml: str, detail: str, lin
 
 def test_frontmatter_holds_json_values_only() -> None:
     source = "---\n1: a\ntrue: b\nbig: 123456789012345678901234567890\ninf: .inf\nnan: .nan\n"
-    source += 'set: !!set {x, y}\nbytes: !!binary aGk=\n2024-01-02: 2024-01-02T03:04:05Z\n---\n'
+    source += "set: !!set {x, y}\nbytes: !!binary aGk=\n2024-01-02: 2024-01-02T03:04:05Z\n---\n"
     values = parse_note("n.md", source.encode()).frontmatter
     assert json.loads(json.dumps(values, allow_nan=False)) == values
     assert values["big"] == 123456789012345678901234567890
@@ -104,7 +106,9 @@ def test_a_canvas_becomes_text_that_can_be_searched() -> None:
     note = parse_canvas("a/Board.canvas", json.dumps(CANVAS).encode())
     assert note.title == "Board"
     assert note.doc_id == "a/Board.canvas"
-    assert note.text.startswith("# Card\nSee [[Other]] #tag\n```\nopen\n\nb/Note.md\n\npic [1].png\n\nBox\n\n")
+    assert note.text.startswith(
+        "# Card\nSee [[Other]] #tag\n```\nopen\n\nb/Note.md\n\npic [1].png\n\nBox\n\n"
+    )
     assert note.tags == ("tag",)
     assert [(link.kind, link.target, link.subpath) for link in note.links] == [
         (LinkKind.WIKILINK, "Other", ""),
@@ -113,7 +117,9 @@ def test_a_canvas_becomes_text_that_can_be_searched() -> None:
         (LinkKind.WIKILINK, "b/Note.md", "Part"),
         (LinkKind.WIKILINK, "pic [1].png", ""),
     ]
-    assert [note.text[link.start : link.end] for link in note.links[1:]] == [link.target for link in note.links[1:]]
+    assert [note.text[link.start : link.end] for link in note.links[1:]] == [
+        link.target for link in note.links[1:]
+    ]
     assert note.links[3].display == "leads to"
     assert [section.title for section in note.sections][:2] == ["Card", ""]
     assert note.sections[1].header_path == ()
@@ -138,7 +144,9 @@ def test_a_canvas_becomes_text_that_can_be_searched() -> None:
 )
 def test_a_broken_canvas_gives_a_diagnostic_and_never_an_exception(source: bytes, detail: str | None) -> None:
     note = parse_canvas("x.canvas", source)
-    assert [problem.detail[: len(detail)] for problem in note.diagnostics if detail] == ([detail] if detail else [])
+    assert [problem.detail[: len(detail)] for problem in note.diagnostics if detail] == (
+        [detail] if detail else []
+    )
     note.text.encode()
 
 

@@ -8,12 +8,58 @@ from hypothesis import strategies as st
 from vault_indexer.model import BlockId, Heading
 from vault_indexer.parse import Subpath, VaultPaths, link_key, resolve, resolve_subpath
 
-NAMES = ["n.md", "N.md", "n", "n.md.md", "p.png", "p.png.md", "é.md", "e\u0301.md", "É.MD", "v1.2.md", ".md", "x y.md"]
+NAMES = [
+    "n.md",
+    "N.md",
+    "n",
+    "n.md.md",
+    "p.png",
+    "p.png.md",
+    "é.md",
+    "e\u0301.md",
+    "É.MD",
+    "v1.2.md",
+    ".md",
+    "x y.md",
+]
 FOLDERS = ["", "a/", "A/", "b/", "a/b/", "b/a/", "a/b/c/"]
 PATHS = [folder + name for folder in FOLDERS for name in NAMES]
 TARGETS = [
-    *("n", "N", "n.md", "N.MD", "n.md.md", "a/n", "b/n", "a/b/n", "A/N", "./n", "../n", "../../n", "/n", "/a/n", "a/../n"),
-    *("p.png", "p", "P.PNG", "a/p.png", "é", "e\u0301", "É", "b/é.md", "v1.2", "v1", ".md", "x y", "", "..", "a/", "n/"),
+    *(
+        "n",
+        "N",
+        "n.md",
+        "N.MD",
+        "n.md.md",
+        "a/n",
+        "b/n",
+        "a/b/n",
+        "A/N",
+        "./n",
+        "../n",
+        "../../n",
+        "/n",
+        "/a/n",
+        "a/../n",
+    ),
+    *(
+        "p.png",
+        "p",
+        "P.PNG",
+        "a/p.png",
+        "é",
+        "e\u0301",
+        "É",
+        "b/é.md",
+        "v1.2",
+        "v1",
+        ".md",
+        "x y",
+        "",
+        "..",
+        "a/",
+        "n/",
+    ),
 ]
 SOURCES = ["s.md", "a/s.md", "a/b/s.md", "b/a/s.md"]
 STEP = st.tuples(st.booleans(), st.lists(st.sampled_from(PATHS), min_size=1, max_size=3))
@@ -21,7 +67,9 @@ STEP = st.tuples(st.booleans(), st.lists(st.sampled_from(PATHS), min_size=1, max
 
 @given(st.lists(st.sampled_from(PATHS), max_size=8), st.lists(STEP, max_size=12))
 @settings(max_examples=150, deadline=None)
-def test_links_with_an_affected_key_are_all_that_change(start: list[str], steps: list[tuple[bool, list[str]]]) -> None:
+def test_links_with_an_affected_key_are_all_that_change(
+    start: list[str], steps: list[tuple[bool, list[str]]]
+) -> None:
     paths = VaultPaths(start)
     links = [(target, source) for target in TARGETS for source in SOURCES]
     known = {link: resolve(*link, paths) for link in links}
@@ -77,7 +125,13 @@ def heading(level: int, text: str, line: int) -> Heading:
 
 
 def test_a_chain_of_headings_narrows_down_to_the_right_one() -> None:
-    headings = [heading(1, "A", 1), heading(2, "X", 2), heading(1, "A", 3), heading(2, "Y", 4), heading(3, "X", 5)]
+    headings = [
+        heading(1, "A", 1),
+        heading(2, "X", 2),
+        heading(1, "A", 3),
+        heading(2, "Y", 4),
+        heading(3, "X", 5),
+    ]
     assert resolve_subpath("A#Y", headings, []).line == 4
     assert resolve_subpath("A#Y#X", headings, []).line == 5
     assert resolve_subpath("Y#X", headings, []) == Subpath(50, 55, 5)

@@ -8,16 +8,23 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from vault_indexer.bootstrap import Assembly, Recipe, resolve_target, start_worker
 from vault_indexer.config.sources import OptionValue
+from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.local import LocalKeeper
 from vault_indexer.index.build import Pool
 from vault_indexer.index.worker import Job, NoteWorker, Outcome
-from vault_indexer.model import Progress, SearchRequest
-from vault_indexer.service import VaultService
+from vault_indexer.model import Progress
+from vault_indexer.providers import WordLlamaEmbedder
+from vault_indexer.store.export import export_lines
+from vault_indexer.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from vault_indexer.store.vectors import Keys, Matrix
 
 FULL = os.environ.get("SLOW_SIZE", "small") == "full"
 
@@ -29,6 +36,8 @@ WORDS = (
     "obsidian pewter quartz raven saffron timber umber velvet willow xylem yarrow zephyr"
 ).split()
 QUERIES = [f"{a} {b}" for a, b in zip(WORDS, [*WORDS[7:], *WORDS[:7]], strict=True)] + WORDS[:24]
+QUERY_WORDS = [*WORDS, *(str(number) for number in range(24))]
+_NEAREST = 40
 
 
 def sized(small: int, full: int) -> int:
@@ -73,34 +82,43 @@ def unheard(_progress: Progress) -> None:
 
 
 @contextmanager
-def opened(assembly: Assembly) -> Iterator[VaultService]:
+def opened(assembly: Assembly) -> Iterator[LocalKeeper]:
     """The index, built if need be and in step with the vault."""
     keeper = LocalKeeper(assembly)
     try:
         keeper.open(unheard, build=True)
-        yield VaultService(keeper)
+        yield keeper
     finally:
         keeper.close()
 
 
-Ranking = list[tuple[float, str, int]]
+Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Told:
-    """All that an index tells: its export, and its answers to fifty queries."""
+    """All that an index tells: its export, for fifty words every chunk that the keyword index finds, and for
+    fifty queries the nearest vectors with their cosines.
+
+    The fused ranking is not compared: as with Whoosh, chunks that were deleted count in the statistics of
+    BM25F until their segment is merged, so its scores depend a little on the history.
+    """
 
     export: list[str]
-    rankings: list[Ranking]
+    words: list[set[Place]]
+    nearest: list[list[tuple[float, Place]]]
 
 
-def told_by(service: VaultService) -> Told:
-    return Told(list(service.export()), [_ranking(service, query) for query in QUERIES])
+def told_by(keeper: LocalKeeper | DaemonKeeper) -> Told:
+    with keeper.opened().holder.lease() as snapshot:
+        words = [_places(snapshot, snapshot.keywords.holding([word])) for word in QUERY_WORDS]
+        near = [_nearest(snapshot, vector) for vector in _query_vectors()]
+        return Told(list(export_lines(snapshot.catalog)), [set(places.values()) for places in words], near)
 
 
 def told_by_a_fresh_build(vault: Path, index: Path) -> Told:
-    with opened(assembly_of(vault, index)) as service:
-        return told_by(service)
+    with opened(assembly_of(vault, index)) as keeper:
+        return told_by(keeper)
 
 
 def assert_equal(found: Told, fresh: Told) -> None:
@@ -108,21 +126,36 @@ def assert_equal(found: Told, fresh: Told) -> None:
     assert found.export == fresh.export, (
         f"only here: {_short(ours - theirs)}\nonly in a fresh build: {_short(theirs - ours)}"
     )
-    for query, one, other in zip(QUERIES, found.rankings, fresh.rankings, strict=True):
-        assert one == other, f"{query!r} is ranked otherwise than by a fresh build"
+    for word, one, other in zip(QUERY_WORDS, found.words, fresh.words, strict=True):
+        assert one == other, f"{word!r} is found elsewhere than by a fresh build"
+    for query, near, fresh_near in zip(QUERIES, found.nearest, fresh.nearest, strict=True):
+        assert near == fresh_near, f"{query!r} is near other chunks than in a fresh build"
 
 
 def _short(lines: Iterable[str]) -> str:
     return "\n  ".join(line[:400] for line in sorted(lines)[:6])
 
 
-def _ranking(service: VaultService, query: str) -> Ranking:
+@cache
+def _query_vectors() -> list[Matrix]:
+    embedder = WordLlamaEmbedder()
+    return [embedder.embed_query(query) for query in QUERIES]
+
+
+def _places(snapshot: Snapshot, keys: Keys) -> dict[int, Place]:
+    rows = snapshot.catalog.chunks(keys.tolist())
+    notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
+    return {key: (notes[row.note_id].path, row.chunk.chunk_index) for key, row in rows.items()}
+
+
+def _nearest(snapshot: Snapshot, query: Matrix) -> list[tuple[float, Place]]:
     """Equal scores come in the order of internal numbers, which two builds give differently; so they are
     sorted, and those that tie with the first one cut off are left out."""
-    hits = service.search(SearchRequest(query, limit=12)).results
-    last = round(hits[-1].score, 5) if len(hits) == 12 else -1.0
-    ranked = [(round(hit.score, 5), hit.path, hit.chunk_index) for hit in hits]
-    return sorted(row for row in ranked if row[0] > last)
+    keys, scores = snapshot.vectors.search(query, _NEAREST)
+    places = _places(snapshot, keys)
+    rows = [(round(float(score), 3), places[int(key)]) for key, score in zip(keys, scores, strict=True)]
+    cut = rows[-1][0] + 0.0015 if len(rows) == _NEAREST else -2.0
+    return sorted((score, place) for score, place in rows if score > cut)
 
 
 def note_text(rng: random.Random, names: list[str]) -> str:

@@ -44,7 +44,7 @@ def test_status_names_the_daemon(api: Api) -> None:
 def test_the_openapi_document_names_every_route(api: Api) -> None:
     paths = api.ask("/openapi.json").json["paths"]
     assert isinstance(paths, dict)
-    wanted = {"search", "status", "note", "related", "links", "events", "rebuild", "verify"}
+    wanted = {"search", "status", "note", "explain", "related", "links", "events", "rebuild", "verify"}
     assert set(paths) == {f"/v1/{name}" for name in wanted}
 
 

@@ -30,6 +30,7 @@ class Command(NamedTuple):
 
 COMMANDS: tuple[Command, ...] = (
     Command("search", "vault_indexer.cli.search", "Find notes by meaning, by word and by link."),
+    Command("explain", "vault_indexer.cli.explain", "Why a note is, or is not, in the answer to a query."),
     Command("related", "vault_indexer.cli.related", "Notes near a note, by meaning and by link."),
     Command("links", "vault_indexer.cli.links", "Outgoing links, backlinks, unresolved links of a note."),
     Command("rebuild", "vault_indexer.cli.rebuild", "Build the index anew from the vault."),

@@ -13,6 +13,7 @@ from vault_indexer.daemon.state import read_daemon
 from vault_indexer.model import SearchRequest
 from vault_indexer.serve.client import DaemonClient, Parameters
 from vault_indexer.serve.shapes import (
+    ExplainJson,
     LinksJson,
     ProgressJson,
     RebuildJson,
@@ -23,6 +24,7 @@ from vault_indexer.serve.shapes import (
 )
 from vault_indexer.serve.wire import (
     NO_DAEMON,
+    explain_json,
     links_json,
     progress_json,
     rebuild_json,
@@ -70,6 +72,11 @@ class InProcess:
         """Notes near a note."""
         with opened(self._target) as service:
             return related_json(note, service.related(note, limit))
+
+    def explain(self, note: str, query: str) -> ExplainJson:
+        """Where a note is in an answer, and why or why not."""
+        with opened(self._target) as service:
+            return explain_json(service.explain(note, SearchRequest(query)))
 
     def links(self, note: str) -> LinksJson:
         """All links of a note."""

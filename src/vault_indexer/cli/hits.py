@@ -37,7 +37,7 @@ def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> N
             (f" {hit['score']:.2f}  ", "dim"),
             (hit["title"], "bold"),
             ("  ", ""),
-            (f"{hit['path']}:{hit['start_line']}", "cyan"),
+            (f"{hit['path']}:{hit['line']}", "cyan"),
             ("  changed since" if hit["stale"] else "", "yellow"),
         )
     )
@@ -45,7 +45,7 @@ def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> N
     if hit["header_path"] and hit["header_path"] != hit["title"]:
         _indented(console, text((hit["header_path"], "dim")), below)
     _indented(console, _snippet(hit), below)
-    for name, reason in _reasons(hit["why"]) if explain else ():
+    for name, reason in reasons_of(hit["why"]) if explain else ():
         _indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
 
 
@@ -74,7 +74,8 @@ def _snippet(hit: HitJson) -> Text:
     return shown
 
 
-def _reasons(why: WhyJson) -> list[tuple[str, str]]:
+def reasons_of(why: WhyJson) -> list[tuple[str, str]]:
+    """Why a hit is there, each reason with its name."""
     reasons: list[tuple[str, str]] = []
     if vector := why["vector"]:
         reasons.append(("meaning", f"rank {vector['rank']}, cosine {vector['score']:.2f}"))
@@ -89,10 +90,14 @@ def _reasons(why: WhyJson) -> list[tuple[str, str]]:
             ("links", f"rank {graph['rank']}, weight {graph['score']:.2f}" + (f" · via {via}" if via else ""))
         )
     if why["title"]:
-        reasons.append(("title", f"matches the title ({why['title']:.2f})"))
+        reasons.append(("title", f"called what the query says: + {why['title']:.3f}"))
     if why["recency"] != 1:
         reasons.append(("recent", f"× {why['recency']:g}"))
-    return reasons or [("found", "as a neighbour only")]
+    if why["fused"]:
+        reasons.append(("fused", f"{why['fused']:.4f}"))
+    if why["filters"]:
+        reasons.append(("filters", " ".join(why["filters"])))
+    return reasons
 
 
 def _shares(shares: dict[str, float]) -> str:

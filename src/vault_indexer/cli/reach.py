@@ -17,6 +17,7 @@ from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.state import read_daemon, read_signpost
 from vault_indexer.serve.client import DaemonClient, NotListeningError, Parameters
 from vault_indexer.serve.shapes import (
+    ExplainJson,
     LinksJson,
     ProgressJson,
     RebuildJson,
@@ -38,6 +39,10 @@ class Index(Protocol):
 
     def related(self, note: str, limit: int) -> RelatedJson:
         """Notes near a note."""
+        ...
+
+    def explain(self, note: str, query: str) -> ExplainJson:
+        """Where a note is in an answer, and why or why not."""
         ...
 
     def links(self, note: str) -> LinksJson:

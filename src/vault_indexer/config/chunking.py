@@ -161,6 +161,13 @@ class ChunkingSettings(HeaderBasedOptions):
         default=(), description="other strategies for some notes; the first rule that matches counts"
     )
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether some note is cut with the help of a language model."""
+        strategies = {self.strategy, *(rule.strategy for rule in self.rules)}
+        asked = not strategies.isdisjoint(("llm", "agentic")) or self.contextual.granularity != "none"
+        return asked or any("contextual" in rule.choice for rule in self.rules)
+
     @model_validator(mode="before")
     @classmethod
     def _flat_options_go_home(cls, data: object) -> object:

@@ -219,7 +219,7 @@ class SemanticOptions(Options):
     )
     segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("characters")] = Field(
         default=150,
-        description="cluster: sentences are gathered up to this, at most a third of the maximum, and embedded",
+        description="cluster: sentences are gathered up to this (a third of the maximum at most)",
     )
 
 

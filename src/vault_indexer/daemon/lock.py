@@ -32,7 +32,7 @@ class IndexLock:
             lock.acquire()
         except Timeout as error:
             raise LockedError(f"the index {self._file.parent} is in use by {self.holder()}") from error
-        except (OSError, NotImplementedError) as error:
+        except (OSError, RuntimeError) as error:  # RuntimeError: no locks on this file system
             raise IndexUnusableError(f"cannot lock {self._file}: {error}") from error
         self._lock = lock
         self._holder.write_text(json.dumps({"pid": os.getpid(), "purpose": self._purpose}))

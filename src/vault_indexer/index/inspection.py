@@ -14,7 +14,7 @@ from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.model import Chunk, Diagnostic, Note, SkippedFile
 from vault_indexer.parse import VaultPaths, parse_any, resolve
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
-from vault_indexer.providers import embedder_for
+from vault_indexer.providers import embedder_for, llm_for
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
 
 if TYPE_CHECKING:
@@ -53,13 +53,11 @@ class Inspector:
             path = self._known(named)
             try:
                 note = parse_any(path, read_note(self._vault, path, self._max_file_bytes).data)
+                yield self._inspected(note)
             except NoteVanished:
                 yield SkippedFile(path, "no such note in the vault")
-                continue
             except NoteError as error:
                 yield SkippedFile(path, str(error))
-                continue
-            yield self._inspected(note)
 
     def _inspected(self, note: Note) -> Inspection:
         chunker = self._chunker
@@ -82,11 +80,13 @@ class Inspector:
 
 def _chunker(settings: Settings, strategy: str | None) -> Chunker:
     embedder = LateEmbedder(partial(embedder_for, settings.embedding))
-    if strategy is None:
-        return ChoosingChunker(settings.chunking, embedder=embedder)
-    if strategy not in STRATEGIES:
+    if strategy is not None and strategy not in STRATEGIES:
         raise UsageError(f"no strategy {strategy!r}: there are {', '.join(STRATEGIES)}")
-    return chunker_for(settings.chunking.model_copy(update={"strategy": strategy}), embedder=embedder)
+    named = {} if strategy is None else {"strategy": strategy}
+    chunking = settings.chunking.model_copy(update=named)
+    llm = llm_for(settings.llm) if chunking.asks_model else None
+    chunker = ChoosingChunker if strategy is None else chunker_for
+    return chunker(chunking, embedder=embedder, llm=llm)
 
 
 class LateEmbedder:

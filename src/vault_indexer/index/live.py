@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.build import Pool, prepare_all
@@ -32,7 +33,7 @@ from vault_indexer.store.rows import PreparedNote
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 from vault_indexer.store.texts import TextCache
 
-_BATCH_NOTES = 16
+_BATCH_NOTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Applied:
     removed: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     relinked: int = 0
+
+    def __add__(self, other: Applied) -> Applied:
+        return Applied(
+            self.indexed + other.indexed,
+            self.removed + other.removed,
+            self.skipped + other.skipped,
+            self.relinked + other.relinked,
+        )
 
 
 @dataclass(slots=True)
@@ -91,9 +100,17 @@ class LiveIndex:
                 pass
 
     def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
-        """Carry out a plan in one commit and publish the state after it. `on_progress` is told how many
-        notes are still to be read. Raises VaultIndexerError or OSError: then nothing has changed, or the
-        derived indices are behind and catch up in the next call, whatever its plan."""
+        """Carry out a plan, one commit a part, and publish the state after each. `on_progress` is told how
+        many notes are still to be read. Raises VaultIndexerError or OSError: then nothing of the part has
+        changed, or the derived indices are behind and catch up in the next call, whatever its plan."""
+        done = Applied()
+        left = len(plan.read)
+        for part in plan.parts():
+            left -= len(part.read)
+            done += self._apply(part, partial(_tell, on_progress, left))
+        return done
+
+    def _apply(self, plan: Plan, on_progress: Callable[[int], None]) -> Applied:
         if self._behind:
             self._follow()
         edit = self._read(plan, on_progress)
@@ -283,6 +300,10 @@ def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot
     held = open_vectors(generation, model, dimension, [], mend=False)
     keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
     return snapshot_of(generation, CatalogReader(generation.catalog), held, keywords)
+
+
+def _tell(on_progress: Callable[[int], None], later: int, left: int) -> None:
+    on_progress(later + left)
 
 
 def open_vectors(

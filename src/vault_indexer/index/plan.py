@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.model import FileRow
@@ -11,6 +11,7 @@ from vault_indexer.vault.files import FileKind, FileStat
 from vault_indexer.vault.ignore import Decision
 from vault_indexer.vault.walk import Scan, ScannedFile
 
+PART_NOTES = 512
 _RACY_NS = 2_000_000_000
 
 
@@ -25,10 +26,12 @@ class Plan:
     def __bool__(self) -> bool:
         return bool(self.read or self.linked or self.removed)
 
-    @property
-    def size(self) -> int:
-        """How many files are concerned."""
-        return len(self.read) + len(self.linked) + len(self.removed)
+    def parts(self) -> Iterator[Plan]:
+        """The plan in pieces that are committed one by one, so that a checkout of thousands of notes shows
+        as it goes and never stands in memory whole."""
+        yield Plan(self.read[:PART_NOTES], self.linked, self.removed)
+        for start in range(PART_NOTES, len(self.read), PART_NOTES):
+            yield Plan(self.read[start : start + PART_NOTES])
 
 
 def plan(known: Sequence[FileRow], scan: Scan) -> Plan:

@@ -65,9 +65,9 @@ class Preparer:
         try:
             note = parse_any(path, read.data)
             note = replace(note, language=note.language or detect(note.text))
+            chunks = tuple(self._chunker_of(note).chunk(note))
         except NoteError as error:
             return Skipped(_file_row(read, "skipped", str(error)))
-        chunks = tuple(self._chunker_of(note).chunk(note))
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
         return Parsed(_file_row(read, "note"), note, chunks, hashes)
 
@@ -160,5 +160,3 @@ def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:
         reason,
         time.time_ns(),
     )
-
-

@@ -159,6 +159,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
     Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
     Raises IndexUnusableError if the keyword index is damaged.
     """
+    index.refreshed()  # another worker may have written since
     catalog = CatalogReader(generation.catalog)
     try:
         if index.applied_seq == catalog.seq:

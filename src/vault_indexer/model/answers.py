@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vault_indexer.model.note import JsonValue
+from vault_indexer.model.note import Diagnostic, JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,11 @@ class GraphReason:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a hit is there: its place in each ranking (None: not in it), and the factors applied."""
+    """Why a hit is there: its place in each ranking (None: not in it), and what was made of it.
+
+    Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
+    the conditions of the query, as written: every hit fulfils them.
+    """
 
     vector: VectorReason | None
     keyword: KeywordReason | None
@@ -65,11 +69,15 @@ class Why:
     recency: float
     fused: float = 0.0
     title: float = 0.0
+    filters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based."""
+    """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based.
+
+    `line` is where the snippet begins, `uri` opens the note in Obsidian.
+    """
 
     path: str
     title: str
@@ -90,6 +98,8 @@ class Hit:
     aliases: tuple[str, ...] = ()
     frontmatter: Mapping[str, JsonValue] = field(default_factory=dict)
     marks: tuple[tuple[int, int], ...] = ()
+    line: int = 0
+    uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +114,29 @@ class SearchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a note is in the answer to a query, and why, or why not.
+
+    `rank` is its best chunk's place among all that were ranked (None: not ranked), `shown` whether the
+    answer holds it. `why` is of that chunk. `reasons` are sentences for a person.
+    """
+
+    query: str
+    path: str
+    rank: int | None
+    shown: bool
+    why: Why | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OutgoingLink:
-    """A link of a note as written, and where it leads (None: nowhere yet)."""
+    """A link of a note as written, and where it leads (None: nowhere yet).
+
+    `chunk_id` and `target_line` are the chunk and line that a subpath points at, `problem` says why it points
+    at none. Where several files could be meant, `candidates` are the shortest of the paths, the chosen one
+    first, and `candidate_count` is how many there are.
+    """
 
     kind: str
     target: str
@@ -113,37 +144,122 @@ class OutgoingLink:
     display: str | None
     line: int
     resolved: str | None
+    ambiguous: bool = False
+    candidates: tuple[str, ...] = ()
+    candidate_count: int = 0
+    chunk_id: str | None = None
+    target_line: int | None = None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Backlink:
-    """A link that points at the note asked for, from `path`."""
+    """A link that points at the note asked for, from `path`, with the text around it on one line.
+
+    `chunk_id` is the chunk that holds the link, `target_chunk_id` the one its subpath points at, `problem`
+    why it points at none.
+    """
 
     path: str
     line: int
     kind: str
     subpath: str
+    title: str = ""
+    snippet: str = ""
+    chunk_id: str | None = None
+    target_chunk_id: str | None = None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LinksAnswer:
-    """All links of one note."""
+    """All links of one note. `diagnostics` are of kind "unresolved", "ambiguous" or "subpath"."""
 
     path: str
     outgoing: tuple[OutgoingLink, ...]
     backlinks: tuple[Backlink, ...]
     unresolved: tuple[OutgoingLink, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlace:
+    """Where a link stands."""
+
+    path: str
+    line: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedTarget:
+    """What links of the vault name and no file is: as it is most often written, and who links there."""
+
+    target: str
+    places: tuple[LinkPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A note that no link leaves for another file, and none arrives at."""
+
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet."""
+
+    path: str
+    title: str
+    line: int
+    start_pos: int
+    end_pos: int
+    name: str
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionsAnswer:
+    """The places that name a note, of which `names` were looked for; `more`: there are others."""
+
+    path: str
+    names: tuple[str, ...]
+    mentions: tuple[Mention, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """The shares of a related note's score, before they are scaled: by cosine, by a link between the two,
+    by what both are linked with."""
+
+    meaning: float
+    link: float
+    shared: float
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedNote:
-    """A note near another one. `similarity` is the cosine of their mean vectors (None: no vector)."""
+    """A note near another one, and why.
+
+    `similarity` is the cosine of the other's mean vector with the nearest chunk of this note (None: no
+    vector), `header_path` and `chunk_id` name that chunk. `links` says which way links go between the two.
+    `shared` are files that both are linked with, those that tell most first, of `shared_count`.
+    """
 
     path: str
     title: str
     score: float
     similarity: float | None
     links: tuple[str, ...]
+    chunk_id: str | None = None
+    header_path: str = ""
+    shared: tuple[str, ...] = ()
+    shared_count: int = 0
+    why: Nearness = Nearness(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_indexer.model import Element, ElementKind
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Tree
 
 NOT_PLAIN_ASCII = re.compile(r"[^\t\n\r\x20-\x7e]+")
 REST_OF_LINE = re.compile(r"[^\r\n]*")
@@ -101,12 +101,18 @@ LEVELS = {f"atx_h{level}_marker": level for level in range(1, 7)} | {
 
 
 @cache
-def block_parser() -> Parser:
-    """One parser for the process: building one costs more than parsing a short note."""
+def _grammar() -> Language:
     import tree_sitter_markdown
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_markdown.language()))
+    return Language(tree_sitter_markdown.language())
+
+
+def _parse(source: str) -> Tree:
+    """A parser for each call: it costs a microsecond, and one shared between threads may crash."""
+    from tree_sitter import Parser
+
+    return Parser(_grammar()).parse(source.encode("ascii"))
 
 
 def scan_blocks(text: str, start: int, end: int) -> Blocks:
@@ -115,10 +121,9 @@ def scan_blocks(text: str, start: int, end: int) -> Blocks:
     # A line break in front keeps `---` and `+++` at the start of a body from being read as metadata;
     # one at the end is what the grammar needs to close a heading, rule or fence there.
     source = "\n" + _shadow(text[start:end], start, walk.blocks.too_deep) + "\n"
-    parser = block_parser()
-    tree = parser.parse(source.encode("ascii"))
+    tree = _parse(source)
     if tree.root_node.has_error:
-        tree = parser.parse(_repaired(source).encode("ascii"))
+        tree = _parse(_repaired(source))
     walk.document(tree.root_node)
     return walk.blocks
 
@@ -143,7 +148,8 @@ def _shadow(body: str, start: int, too_deep: list[int]) -> str:
         prefix = match[0]
         for depth, marker in enumerate(CONTAINER.finditer(prefix)):
             if depth == MAX_DEPTH:
-                too_deep.append(start + match.start())
+                if not prefix[: marker.start()].isspace():
+                    too_deep.append(start + match.start())
                 return prefix[: marker.start()] + "x" * (len(prefix) - marker.start())
         return prefix
 

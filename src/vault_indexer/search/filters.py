@@ -181,7 +181,7 @@ class Evaluation:
         return [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
 
 
-_UNFOLDED = "path GLOB '*[^ -~]*'"
+_UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
 
 
 def _like(inside: Node) -> tuple[str, list[str]]:

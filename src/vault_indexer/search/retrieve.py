@@ -13,7 +13,14 @@ from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from vault_indexer.ports import Vectors
+
+    Keys = NDArray[np.int64]
+
+_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,37 +32,47 @@ class Rankings:
     graph: dict[int, GraphReason]
 
 
-def by_meaning(snapshot: Snapshot, query: Vectors, k: int) -> dict[int, VectorReason]:
-    """The k chunks nearest to the query vector; none if the query has no known token."""
+def by_meaning(
+    snapshot: Snapshot, query: Vectors, k: int, allowed: Keys | None = None
+) -> dict[int, VectorReason]:
+    """The k chunks (of those allowed) nearest to the query vector; none if it has no known token."""
     if not query.any():
         return {}
-    keys, scores = snapshot.vectors.search(query, k)
+    keys, scores = snapshot.vectors.search(query, k, allowed)
     found = zip(keys.tolist(), scores.tolist(), strict=True)
     return {key: VectorReason(rank, score) for rank, (key, score) in enumerate(found, start=1)}
 
 
 def by_word(
-    snapshot: Snapshot, terms: Sequence[QueryTerm], weights: FieldWeights, k: int
+    snapshot: Snapshot,
+    terms: Sequence[QueryTerm],
+    weights: FieldWeights,
+    k: int,
+    allowed: Keys | None = None,
 ) -> dict[int, tuple[int, float]]:
-    """Rank and BM25F score of the k best chunks that hold any of the words."""
-    ranking = snapshot.keywords.search(terms, weights, k)
+    """Rank and BM25F score of the k best chunks (of those allowed) that hold any of the words."""
+    ranking = snapshot.keywords.search(terms, weights, k, allowed)
     found = zip(ranking.keys.tolist(), ranking.scores.tolist(), strict=True)
     return {key: (rank, score) for rank, (key, score) in enumerate(found, start=1)}
 
 
 def by_link(
-    snapshot: Snapshot, neighbours: Sequence[Neighbour], query: Vectors, k: int
+    snapshot: Snapshot,
+    neighbours: Sequence[Neighbour],
+    query: Vectors,
+    k: int,
+    allowed: Keys | None = None,
 ) -> dict[int, GraphReason]:
-    """For each neighbouring note, heaviest first, its chunk nearest to the query (or its first one)."""
-    best: dict[str, int] = {}
-    keys = {path: _chunk_keys(snapshot, path) for path in (neighbour.path for neighbour in neighbours[:k])}
-    nearest = _nearest(snapshot, [key for own in keys.values() for key in own], query)
-    for path, own in keys.items():
-        if own:
-            best[path] = max(own, key=lambda key: (nearest.get(key, -1.0), -key))
-    chosen = [neighbour for neighbour in neighbours if neighbour.path in best]
+    """For each of the k heaviest neighbours its chunk nearest to the query, or its first one. A note
+    without a chunk (that is allowed) is no neighbour."""
+    likely = neighbours[:k] if allowed is None else neighbours
+    keys = _chunk_keys(snapshot, [neighbour.path for neighbour in likely], allowed)
+    chosen = [neighbour for neighbour in likely if neighbour.path in keys][:k]
+    nearest = _nearest(snapshot, [key for neighbour in chosen for key in keys[neighbour.path]], query)
     return {
-        best[neighbour.path]: GraphReason(rank, neighbour.weight, neighbour.via)
+        max(keys[neighbour.path], key=lambda key: (nearest.get(key, -1.0), -key)): GraphReason(
+            rank, neighbour.weight, neighbour.via
+        )
         for rank, neighbour in enumerate(chosen, start=1)
     }
 
@@ -81,9 +98,20 @@ def keyword_reasons(
     return reasons
 
 
-def _chunk_keys(snapshot: Snapshot, path: str) -> list[int]:
-    sql = "SELECT c.key FROM chunks c JOIN notes n USING (note_id) WHERE n.path = ? ORDER BY c.key"
-    return [int(row[0]) for row in snapshot.catalog.rows(sql, (path,))]
+def _chunk_keys(snapshot: Snapshot, paths: Sequence[str], allowed: Keys | None) -> dict[str, list[int]]:
+    """The chunks of notes by path; a path without any is left out."""
+    wanted = None if allowed is None else set(allowed.tolist())
+    found: dict[str, list[int]] = {}
+    for start in range(0, len(paths), _BATCH):
+        batch = paths[start : start + _BATCH]
+        sql = (
+            "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id)"
+            f" WHERE n.path IN ({','.join('?' * len(batch))}) ORDER BY c.key"
+        )
+        for path, key in snapshot.catalog.rows(sql, batch):
+            if wanted is None or key in wanted:
+                found.setdefault(path, []).append(int(key))
+    return found
 
 
 def _nearest(snapshot: Snapshot, keys: Sequence[int], query: Vectors) -> dict[int, float]:

@@ -1,15 +1,16 @@
-"""One search over one snapshot: candidates, fusion, recency, limits, reasons."""
+"""One search over one snapshot: parse, filter, rank, limit, tell why."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from itertools import islice
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import (
     ChunkRow,
+    Explanation,
     Hit,
     KeywordReason,
     NoteRow,
@@ -18,30 +19,29 @@ from vault_indexer.model import (
     note_id_of,
 )
 from vault_indexer.ports import Embedder
-from vault_indexer.search.concepts import expanded, expansions
-from vault_indexer.search.fuse import best_first, reciprocal_rank_fusion
-from vault_indexer.search.neighbours import SEEDS, neighbours_of
-from vault_indexer.search.recency import recency_factor
-from vault_indexer.search.retrieve import Rankings, by_link, by_meaning, by_word, keyword_reasons, note_ids
-from vault_indexer.search.snippet import snippet
+from vault_indexer.search.asked import Asked, asked
+from vault_indexer.search.explain import (
+    Place,
+    absence_reasons,
+    explanation,
+    filter_reasons,
+    place_reasons,
+)
+from vault_indexer.search.hits import hit_of
+from vault_indexer.search.listing import LISTED, listed
+from vault_indexer.search.ranking import Ranked, rank
+from vault_indexer.search.retrieve import keyword_reasons
+from vault_indexer.search.snippet import Snippet, snippet
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
-from vault_indexer.text.query import analyze_query
-from vault_indexer.text.terms import QueryTerm
-
-_MIN_CANDIDATES = 50
-"""Each ranking gives at least this many: fusing deep rankings costs little and finds what both half know."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
-    """Every candidate's final score, and the parts it is made of."""
+class SearchResult:
+    """Hits, best first, scores in [0, 1] with the best at 1, and what the user should know of them."""
 
-    order: list[int]
-    scores: Mapping[int, float]
-    fused: Mapping[int, float]
-    recency: Mapping[int, float]
-    notes: Mapping[int, NoteRow]
+    hits: tuple[Hit, ...]
+    notices: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -56,121 +56,107 @@ class Searcher:
         """The same model, other settings."""
         return Searcher(self._embedder, settings)
 
-    def search(self, snapshot: Snapshot, request: SearchRequest) -> list[Hit]:
-        """The best chunks, best first, scores in [0, 1] with the best at 1."""
-        limit = request.limit or self._settings.limit
-        terms = self._terms(snapshot, request)
-        rankings = self._rank(snapshot, request.query, terms, limit)
-        scored = self._score(snapshot, rankings)
-        per_note = 1 if request.by_note else self._settings.max_chunks_per_note
-        shown = _limited(scored.order, limit, per_note)
-        words = keyword_reasons(snapshot, rankings.keyword, shown, terms, self._fields)
+    def search(self, snapshot: Snapshot, request: SearchRequest) -> SearchResult:
+        """The best chunks (by note: the best notes, each by its best chunk). Raises QueryError."""
+        question = self._asked(snapshot, request)
+        if not question.text:
+            return self._listed(snapshot, question, request)
+        ranked = self._ranked(snapshot, question, request)
+        shown = list(islice(_limited(ranked.order, self._per_note(request)), self._limit(request)))
+        words = keyword_reasons(snapshot, ranked.rankings.keyword, shown, question.terms, self._fields)
         rows = snapshot.catalog.chunks(shown)
-        top = scored.scores[shown[0]] if shown else 1.0
-        return [
-            self._hit(
-                rows[key], scored, scored.scores[key] / top, self._why(key, rankings, words, scored), request
-            )
+        top = ranked.scores[shown[0]] if shown else 1.0
+        hits = (
+            self._hit(rows[key], ranked, ranked.scores[key] / top, _why(key, question, ranked, words))
             for key in shown
             if key in rows
-        ]
+        )
+        return SearchResult(tuple(hits), question.notices)
 
-    def _terms(self, snapshot: Snapshot, request: SearchRequest) -> list[QueryTerm]:
-        terms = analyze_query(request.query, snapshot.languages, typing=request.as_you_type)
-        return [*terms, *expanded(request.query, snapshot.languages)]
+    def explain(self, snapshot: Snapshot, note: NoteRow, request: SearchRequest) -> Explanation:
+        """Where the note is in the answer to the request, and why, or why not. Raises QueryError."""
+        question = self._asked(snapshot, request)
+        reasons = list(filter_reasons(snapshot, question, note, datetime.now().astimezone()))
+        if not question.text:
+            fulfils = question.allowed is not None and note.note_id in question.allowed.matches.notes
+            return explanation(request.query, note, Place(None, 0, fulfils, None), reasons)
+        ranked = self._ranked(snapshot, question, request)
+        place, key = self._place(snapshot, question, ranked, note, request)
+        if key is None:
+            reasons += absence_reasons(snapshot, question, ranked, self._fields, note)
+        else:
+            reasons += place_reasons(place, self._limit(request), ranked, key)
+        return explanation(request.query, note, place, reasons)
 
-    def _rank(self, snapshot: Snapshot, query: str, terms: Sequence[QueryTerm], limit: int) -> Rankings:
-        k = self._settings.candidates or max(_MIN_CANDIDATES, 2 * limit)
-        vector = self._embedder.embed_query("\n".join([query, *expansions(query)]))
-        meaning = by_meaning(snapshot, vector, k)
-        words = by_word(snapshot, terms, self._fields, k)
-        strongest = best_first(self._fuse(Rankings(meaning, words, {})))
-        paths = snapshot.catalog.notes(note_ids(strongest[: 4 * SEEDS]))
-        seeds = [paths[note_id].path for note_id in note_ids(strongest) if note_id in paths][:SEEDS]
-        links = by_link(snapshot, neighbours_of(snapshot, seeds), vector, k)
-        return Rankings(meaning, words, links)
+    def _place(
+        self, snapshot: Snapshot, question: Asked, ranked: Ranked, note: NoteRow, request: SearchRequest
+    ) -> tuple[Place, int | None]:
+        own = [at for at, key in enumerate(ranked.order) if note_id_of(key) == note.note_id]
+        if not own:
+            return Place(None, len(ranked.order), False, None), None
+        key = ranked.order[own[0]]
+        shown = islice(_limited(ranked.order, self._per_note(request)), self._limit(request))
+        words = keyword_reasons(snapshot, ranked.rankings.keyword, [key], question.terms, self._fields)
+        why = _why(key, question, ranked, words)
+        return Place(own[0] + 1, len(ranked.order), key in set(shown), why), key
 
-    def _fuse(self, rankings: Rankings) -> dict[int, float]:
-        weights = self._settings.weights
-        return reciprocal_rank_fusion(
-            {
-                "vector": list(rankings.vector),
-                "keyword": list(rankings.keyword),
-                "graph": list(rankings.graph),
-            },
-            {"vector": weights.vector, "keyword": weights.keyword, "graph": weights.graph},
-            self._settings.rrf_k,
+    def _listed(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> SearchResult:
+        assert question.allowed is not None
+        shown = listed(snapshot, question.allowed, self._limit(request), self._per_note(request))
+        rows = snapshot.catalog.chunks(shown)
+        notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
+        why = Why(None, None, None, recency=1.0, filters=question.filters)
+        hits = tuple(
+            hit_of(notes[row.note_id], row, 1.0, why, self._snippet(row, {}))
+            for row in (rows[key] for key in shown if key in rows)
+            if row.note_id in notes
+        )
+        return SearchResult(hits, (*question.notices, *((LISTED,) if hits else ())))
+
+    def _asked(self, snapshot: Snapshot, request: SearchRequest) -> Asked:
+        return asked(snapshot, request, self._embedder, self._fields, datetime.now().astimezone())
+
+    def _ranked(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> Ranked:
+        return rank(
+            snapshot,
+            question,
+            self._settings,
+            self._fields,
+            by_note=request.by_note,
+            limit=self._limit(request),
         )
 
-    def _score(self, snapshot: Snapshot, rankings: Rankings) -> _Scored:
-        fused = self._fuse(rankings)
-        notes = snapshot.catalog.notes({note_id_of(key) for key in fused})
-        now = time.time_ns()
-        live = [key for key in fused if note_id_of(key) in notes]
-        recency = {
-            key: recency_factor(notes[note_id_of(key)].mtime_ns, now, self._settings.recency) for key in live
-        }
-        scores = {key: fused[key] * recency[key] for key in live}
-        return _Scored(best_first(scores), scores, fused, recency, notes)
+    def _limit(self, request: SearchRequest) -> int:
+        return request.limit or self._settings.limit
 
-    def _why(self, key: int, rankings: Rankings, words: Mapping[int, KeywordReason], scored: _Scored) -> Why:
-        return Why(
-            vector=rankings.vector.get(key),
-            keyword=words.get(key),
-            graph=rankings.graph.get(key),
-            recency=scored.recency[key],
-            fused=scored.fused[key],
-        )
+    def _per_note(self, request: SearchRequest) -> int:
+        return 1 if request.by_note else self._settings.max_chunks_per_note
 
-    def _hit(self, row: ChunkRow, scored: _Scored, score: float, why: Why, request: SearchRequest) -> Hit:
-        note = scored.notes[row.note_id]
-        matched = why.keyword.terms if why.keyword else ()
-        shown, marks = snippet(row.chunk.body, matched or request.query.split(), self._settings.snippet_chars)
-        return hit_of(note, row, score, why, (shown, marks))
+    def _hit(self, row: ChunkRow, ranked: Ranked, score: float, why: Why) -> Hit:
+        matched = why.keyword.terms if why.keyword else {}
+        return hit_of(ranked.notes[row.note_id], row, score, why, self._snippet(row, matched))
+
+    def _snippet(self, row: ChunkRow, words: Mapping[str, float]) -> Snippet:
+        return snippet(row.chunk.body, words, self._settings.snippet_chars)
 
 
-def hit_of(
-    note: NoteRow, row: ChunkRow, score: float, why: Why, shown: tuple[str, tuple[tuple[int, int], ...]]
-) -> Hit:
-    """A chunk as an answer shows it."""
-    chunk = row.chunk
-    return Hit(
-        path=note.path,
-        title=note.title,
-        header_path=chunk.header_path,
-        chunk_id=chunk.chunk_id,
-        chunk_index=chunk.chunk_index,
-        start_pos=chunk.start_pos,
-        end_pos=chunk.end_pos,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        score=score,
-        snippet=shown[0],
-        content=chunk.content,
-        modified_time=iso_time(note.mtime_ns),
-        tags=note.tags,
-        stale=False,
-        why=why,
-        aliases=note.aliases,
-        frontmatter=note.frontmatter,
-        marks=shown[1],
+def _why(key: int, question: Asked, ranked: Ranked, words: Mapping[int, KeywordReason]) -> Why:
+    return Why(
+        vector=ranked.rankings.vector.get(key),
+        keyword=words.get(key),
+        graph=ranked.rankings.graph.get(key),
+        recency=ranked.recency[key],
+        fused=ranked.fused[key],
+        title=ranked.titles.get(key, 0.0),
+        filters=question.filters,
     )
 
 
-def iso_time(time_ns: int) -> str:
-    """ISO 8601 in UTC, to the second."""
-    return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _limited(order: Iterable[int], limit: int, per_note: int) -> list[int]:
-    """The first `limit` keys with at most `per_note` of one note."""
-    shown: list[int] = []
+def _limited(order: Iterable[int], per_note: int) -> Iterator[int]:
+    """The keys in order, with at most `per_note` of one note."""
     held: dict[int, int] = {}
     for key in order:
         note_id = note_id_of(key)
-        if held.get(note_id, 0) < per_note:
-            held[note_id] = held.get(note_id, 0) + 1
-            shown.append(key)
-            if len(shown) == limit:
-                break
-    return shown
+        held[note_id] = held.get(note_id, 0) + 1
+        if held[note_id] <= per_note:
+            yield key

@@ -22,6 +22,7 @@ from vault_indexer.errors import (
 )
 from vault_indexer.serve.shapes import (
     ErrorJson,
+    ExplainJson,
     LinksJson,
     ProgressJson,
     RebuildJson,
@@ -60,6 +61,10 @@ class DaemonClient:
     def related(self, note: str, limit: int) -> RelatedJson:
         """`GET /v1/related`."""
         return cast("RelatedJson", self._get("/v1/related", {"path": note, "limit": limit}))
+
+    def explain(self, note: str, query: str) -> ExplainJson:
+        """`GET /v1/explain`."""
+        return cast("ExplainJson", self._get("/v1/explain", {"path": note, "q": query}))
 
     def links(self, note: str) -> LinksJson:
         """`GET /v1/links`."""

@@ -21,6 +21,7 @@ from vault_indexer.serve.rebuilds import Rebuilds
 from vault_indexer.serve.shapes import DaemonJson, ErrorJson, NoteJson
 from vault_indexer.serve.wire import (
     error_json,
+    explain_json,
     links_json,
     related_json,
     search_json,
@@ -119,6 +120,11 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
             query.q, query.limit, query.by == "note", as_you_type=query.as_you_type, fresh=query.fresh
         )
         return JSONResponse(search_json(service.search(request)))
+
+    @api.get("/v1/explain", response_model=None)
+    def explain(path: str, q: str) -> JSONResponse:
+        """Where a note is in the answer to a query, and why or why not."""
+        return JSONResponse(explain_json(service.explain(path, SearchRequest(q))))
 
     @api.get("/v1/status", response_model=None)
     def status() -> JSONResponse:

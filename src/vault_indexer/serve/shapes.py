@@ -44,6 +44,7 @@ class WhyJson(TypedDict):
     recency: float
     fused: float
     title: float
+    filters: list[str]
 
 
 class HitJson(TypedDict):
@@ -58,6 +59,8 @@ class HitJson(TypedDict):
     end_pos: int
     start_line: int
     end_line: int
+    line: int
+    uri: str
     score: float
     snippet: str
     marks: list[list[int]]
@@ -86,6 +89,17 @@ class SearchJson(TypedDict):
     index: IndexStateJson
     results: list[HitJson]
     notices: list[str]
+
+
+class ExplainJson(TypedDict):
+    """`explain --json` and `GET /v1/explain`: where a note is in an answer, and why or why not."""
+
+    query: str
+    path: str
+    rank: int | None
+    shown: bool
+    why: WhyJson | None
+    reasons: list[str]
 
 
 class OutgoingJson(TypedDict):

@@ -8,6 +8,7 @@ from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import (
     Chunk,
+    Explanation,
     GraphReason,
     Hit,
     JsonValue,
@@ -27,6 +28,7 @@ from vault_indexer.model import (
 from vault_indexer.serve.shapes import (
     DaemonJson,
     ErrorJson,
+    ExplainJson,
     GraphJson,
     HitJson,
     InspectionJson,
@@ -74,6 +76,8 @@ def hit_json(hit: Hit) -> HitJson:
         "end_pos": hit.end_pos,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
+        "line": hit.line,
+        "uri": hit.uri,
         "score": round(min(1.0, max(0.0, hit.score)), 4),
         "snippet": hit.snippet,
         "marks": [list(mark) for mark in hit.marks],
@@ -87,6 +91,18 @@ def hit_json(hit: Hit) -> HitJson:
     }
 
 
+def explain_json(explanation: Explanation) -> ExplainJson:
+    """One note in one answer."""
+    return {
+        "query": explanation.query,
+        "path": explanation.path,
+        "rank": explanation.rank,
+        "shown": explanation.shown,
+        "why": _why_json(explanation.why) if explanation.why else None,
+        "reasons": list(explanation.reasons),
+    }
+
+
 def _why_json(why: Why) -> WhyJson:
     return {
         "vector": _vector_json(why.vector),
@@ -94,7 +110,8 @@ def _why_json(why: Why) -> WhyJson:
         "graph": _graph_json(why.graph),
         "recency": round(why.recency, 3),
         "fused": round(why.fused, 6),
-        "title": round(why.title, 3),
+        "title": round(why.title, 6),
+        "filters": list(why.filters),
     }
 
 

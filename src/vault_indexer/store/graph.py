@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from vault_indexer.model import LinkKind
 from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.link_places import LinkPlaces
 
 if TYPE_CHECKING:
     import networkx as nx
 
 _BATCH = 400
 
+_EDGES = (
+    "SELECT n.path, l.resolved, l.kind, l.subpath, l.display, l.line, l.start_pos, count(*)"
+    ", min(l.ord)"  # the columns that are not grouped by are those of this row
+    " FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved NOTNULL AND l.resolved != n.path {where}"
+    " GROUP BY l.note_id, l.resolved, l.kind, l.subpath ORDER BY n.path, min(l.ord)"
+)
+_NEIGHBOURS = (
+    "SELECT n.path AS path, l.resolved AS other FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved NOTNULL AND l.resolved != n.path AND n.path IN ({marks})"
+    " UNION SELECT l.resolved, n.path FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved != n.path AND l.resolved IN ({marks})"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link between two files of the vault: from the note `source` to `target`."""
+    """The links of one kind from the note `source` to one place in the file `target`, `count` of them.
+
+    `line`, `display`, `start` (the position in the text) and `source_chunk` are of the first. Chunks are chunk
+    keys, and None until `placed`; None also for a link in the frontmatter, and for one whose subpath is
+    missing or not found.
+    """
 
     source: str
     target: str
@@ -25,6 +46,10 @@ class Edge:
     subpath: str
     display: str | None
     line: int
+    start: int = 0
+    count: int = 1
+    source_chunk: int | None = None
+    target_chunk: int | None = None
 
 
 class LinkGraph:
@@ -34,40 +59,90 @@ class LinkGraph:
         self._catalog = catalog
 
     def edges_at(self, paths: Iterable[str]) -> dict[str, list[Edge]]:
-        """For each path, the edges that leave it or arrive at it."""
-        wanted = list(dict.fromkeys(paths))
+        """For each path, the edges that leave it or arrive at it; `placed` finds their chunks."""
         found: dict[str, list[Edge]] = defaultdict(list)
-        for start in range(0, len(wanted), _BATCH):
-            batch = wanted[start : start + _BATCH]
-            marks = ",".join("?" * len(batch))
+        for batch, marks in _batches(paths):
             for edge in self._edges(f"AND n.path IN ({marks})", batch):
                 found[edge.source].append(edge)
             for edge in self._edges(f"AND l.resolved IN ({marks})", batch):
                 found[edge.target].append(edge)
         return found
 
+    def placed(self, edges: Iterable[Edge]) -> list[Edge]:
+        """The edges with the chunk in which they stand and the chunk that their subpath points at."""
+        places = LinkPlaces(self._catalog)
+        return [_placed(edge, places) for edge in edges]
+
     def degrees(self, paths: Iterable[str]) -> dict[str, int]:
-        """How many distinct files each path is linked with, either way."""
-        return {
-            path: len({edge.target if edge.source == path else edge.source for edge in edges})
-            for path, edges in self.edges_at(paths).items()
-        }
+        """How many distinct files each path is linked with, either way; paths without a link are left out."""
+        found: dict[str, int] = {}
+        for batch, marks in _batches(paths):
+            neighbours = _NEIGHBOURS.format(marks=marks)
+            sql = f"SELECT path, count(*) FROM ({neighbours}) GROUP BY path"
+            found.update(self._catalog.rows(sql, batch + batch))
+        return found
+
+    def neighbours(self, paths: Iterable[str]) -> dict[str, set[str]]:
+        """The files that each path is linked with, either way; paths without a link are left out."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for batch, marks in _batches(paths):
+            for path, other in self._catalog.rows(_NEIGHBOURS.format(marks=marks), batch + batch):
+                found[path].add(other)
+        return found
+
+    def orphans(self) -> list[tuple[str, str]]:
+        """Path and title of the notes that no edge touches, ordered by path."""
+        return self._catalog.rows(
+            "SELECT n.path, n.title FROM notes n WHERE NOT EXISTS (SELECT 1 FROM links l"
+            " WHERE l.note_id = n.note_id AND l.resolved NOTNULL AND l.resolved != n.path)"
+            " AND NOT EXISTS (SELECT 1 FROM links l WHERE l.resolved = n.path AND l.note_id != n.note_id)"
+            " ORDER BY n.path"
+        )
+
+    def unresolved(self) -> list[tuple[str, str, int, str]]:
+        """Target as written, path, line and kind of every link that leads nowhere, by path and place."""
+        return self._catalog.rows(
+            "SELECT l.target, n.path, l.line, l.kind FROM links l JOIN notes n USING (note_id)"
+            " WHERE l.resolved IS NULL ORDER BY n.path, l.ord"
+        )
 
     def networkx(self) -> nx.MultiDiGraph[str]:
-        """The whole graph; node attribute `kind` is "note" or "linked", edges carry the link."""
+        """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
+        "skipped" (not indexed, but a note links to it). Edges carry what `Edge` does, chunks by chunk id."""
         import networkx as nx
 
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        for path, state in self._catalog.rows("SELECT path, state FROM files WHERE state != 'skipped'"):
+        sql = "SELECT path, state FROM files WHERE state != 'skipped' OR path IN (SELECT resolved FROM links)"
+        for path, state in self._catalog.rows(sql):
             graph.add_node(path, kind=state)
-        for edge in self._edges("", []):
-            graph.add_edge(edge.source, edge.target, kind=edge.kind, subpath=edge.subpath, line=edge.line)
+        chunk_ids: dict[int | None, str] = dict(self._catalog.rows("SELECT key, chunk_id FROM chunks"))
+        for edge in self.placed(self._edges("", [])):
+            graph.add_edge(
+                edge.source,
+                edge.target,
+                kind=edge.kind,
+                subpath=edge.subpath,
+                display=edge.display,
+                line=edge.line,
+                count=edge.count,
+                source_chunk=chunk_ids.get(edge.source_chunk),
+                target_chunk=chunk_ids.get(edge.target_chunk),
+            )
         return graph
 
     def _edges(self, where: str, values: list[str]) -> list[Edge]:
-        sql = (
-            "SELECT n.path, l.resolved, l.kind, l.subpath, l.display, l.line"
-            " FROM links l JOIN notes n USING (note_id)"
-            f" WHERE l.resolved NOTNULL AND l.resolved != n.path {where} ORDER BY n.path, l.ord"
-        )
-        return [Edge(*row) for row in self._catalog.rows(sql, values)]
+        return [Edge(*row[:-1]) for row in self._catalog.rows(_EDGES.format(where=where), values)]
+
+
+def _placed(edge: Edge, places: LinkPlaces) -> Edge:
+    source = places.chunk_at(edge.source, edge.start)
+    target = places.pointed(edge.target, edge.subpath, slugs=edge.kind == LinkKind.MARKDOWN).chunk
+    return replace(edge, source_chunk=source and source.key, target_chunk=target and target.key)
+
+
+def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:
+    """The distinct paths in batches, each with its parameter marks."""
+    wanted = list(dict.fromkeys(paths))
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        yield batch, ",".join("?" * len(batch))

@@ -1,0 +1,38 @@
+"""`indexer explain NOTE QUERY`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.hits import reasons_of
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.reach import ask
+from vault_indexer.cli.terminal import out, print_json, text
+
+NOT_SHOWN = 1
+
+
+def explain(
+    place: Place,
+    output: Output,
+    note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in `search`.")],
+) -> int:
+    """Say where a note is in the answer to a query, and why, or why it is not there."""
+    answer = ask(place, lambda index: index.explain(note, " ".join(query)))
+    if output.json:
+        print_json(answer)
+    else:
+        console = out()
+        found = "in the answer" if answer["shown"] else "not in the answer"
+        console.print(text((answer["path"], "cyan"), (f"  {found}", "bold")))
+        for reason in answer["reasons"]:
+            console.print(text((f"  {reason}", "")))
+        for name, reason in reasons_of(answer["why"]) if answer["why"] else ():
+            console.print(text((f"  {name:<9}", "magenta"), (reason, "dim")))
+    return 0 if answer["shown"] else NOT_SHOWN
+
+
+app = one_command(explain)

@@ -1,0 +1,86 @@
+"""A request made ready for retrieval: parsed, filtered, corrected, analysed, embedded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import QueryError
+from vault_indexer.model import SearchRequest
+from vault_indexer.ports import Embedder
+from vault_indexer.search.concepts import expanded, expansions
+from vault_indexer.search.filters import Allowed, allowed_chunks
+from vault_indexer.search.query_ast import Condition
+from vault_indexer.search.query_parser import parse_query
+from vault_indexer.search.spelling import corrected
+from vault_indexer.store.keyword_schema import FieldWeights
+from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.text.query import analyze_query
+from vault_indexer.text.terms import QueryTerm
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vault_indexer.ports import Vectors
+
+    Keys = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`text` ranks ("": only filters), as corrected. `own` are its words, `terms` those and related ones,
+    `vector` its meaning. `allowed` None: nothing is filtered."""
+
+    text: str
+    own: tuple[QueryTerm, ...]
+    terms: tuple[QueryTerm, ...]
+    vector: Vectors
+    conditions: tuple[Condition, ...]
+    allowed: Allowed | None
+    notices: tuple[str, ...]
+
+    @property
+    def keys(self) -> Keys | None:
+        """The chunks that may be found; None: all."""
+        return None if self.allowed is None else self.allowed.keys
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The conditions as written."""
+        return tuple(condition.source for condition in self.conditions)
+
+
+def asked(
+    snapshot: Snapshot, request: SearchRequest, embedder: Embedder, weights: FieldWeights, now: datetime
+) -> Asked:
+    """Raises QueryError for a query that is wrong, or that says nothing, and ProviderError."""
+    query = parse_query(request.query)
+    if not query.text and not query.conditions:
+        raise QueryError("there is nothing to look for", 1)
+    allowed = allowed_chunks(snapshot, query.conditions, now)
+    typing = request.as_you_type and query.open_end
+    terms = analyze_query(query.text, snapshot.languages, typing=typing)
+    text, corrections = corrected(snapshot, query.text, terms, weights)
+    if corrections:
+        terms = analyze_query(text, snapshot.languages, typing=typing)
+    notices = [f"no match for {wrong!r}: searched for {right!r}" for wrong, right in corrections]
+    if not request.as_you_type:
+        notices = [*query.notices, *notices]
+    if allowed is not None and not len(allowed.keys):
+        notices.append(_nothing_left(query.conditions))
+    return Asked(
+        text=text,
+        own=tuple(terms),
+        terms=(*terms, *expanded(text, snapshot.languages)),
+        vector=embedder.embed_query("\n".join([text, *expansions(text)])),
+        conditions=query.conditions,
+        allowed=allowed,
+        notices=tuple(notices),
+    )
+
+
+def _nothing_left(conditions: tuple[Condition, ...]) -> str:
+    told = " ".join(condition.source for condition in conditions)
+    return f"nothing fulfils {told} (put quotes around it to look for it as text)"

@@ -1,0 +1,23 @@
+"""Ranking notes: what several good chunks of one note say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vault_indexer.model import note_id_of
+
+DECAY = 0.5
+"""What a note's next best chunk counts beside the one before it."""
+
+
+def note_scores(chunks: Mapping[int, float]) -> dict[int, tuple[int, float]]:
+    """For each note, by id, its best chunk and the sum of its chunks' scores, the i-th best times
+    DECAY ** i. The result does not depend on the order of the chunks."""
+    found: dict[int, list[tuple[float, int]]] = {}
+    for key, score in chunks.items():
+        found.setdefault(note_id_of(key), []).append((-score, key))
+    ranked = {note: sorted(own) for note, own in found.items()}
+    return {
+        note: (own[0][1], sum(-score * DECAY**place for place, (score, _) in enumerate(own)))
+        for note, own in ranked.items()
+    }

@@ -1,0 +1,79 @@
+"""Why a note is where it is in an answer, or why it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from vault_indexer.model import Explanation, NoteRow, Why
+from vault_indexer.search.asked import Asked
+from vault_indexer.search.filters import Evaluation
+from vault_indexer.search.ranking import Ranked
+from vault_indexer.search.retrieve import by_meaning, by_word
+from vault_indexer.store.keyword_schema import FieldWeights
+from vault_indexer.store.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the note's best chunk stands: its rank among all candidates (None: it is none), the number of
+    candidates, whether the answer shows it, and why."""
+
+    rank: int | None
+    candidates: int
+    shown: bool
+    why: Why | None
+
+
+def explanation(query: str, note: NoteRow, place: Place, reasons: Sequence[str]) -> Explanation:
+    """The whole answer for one note."""
+    return Explanation(query, note.path, place.rank, place.shown, place.why, tuple(reasons))
+
+
+def filter_reasons(snapshot: Snapshot, asked: Asked, note: NoteRow, now: datetime) -> Iterator[str]:
+    """The conditions that the note does not fulfil, each by itself."""
+    only = frozenset({note.note_id})
+    evaluation = Evaluation(snapshot, now)
+    failed = [one.source for one in asked.conditions if not evaluation.of(one.node, only).notes]
+    yield from (f"it does not fulfil {source}" for source in failed)
+    if asked.conditions and not failed:
+        yield f"it fulfils {' '.join(asked.filters)}"
+
+
+def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterator[str]:
+    """For a note that was ranked."""
+    score = ranked.scores[key] / ranked.scores[ranked.order[0]]
+    yield f"its best chunk is {place.rank} of {place.candidates} candidates, at {score:.2f} of the best"
+    if not place.shown:
+        yield f"the answer ends before it: ask for more than {limit} hits"
+    if ranked.titles.get(key):
+        yield "it is called what the query says, which puts it first"
+
+
+def absence_reasons(
+    snapshot: Snapshot, asked: Asked, ranked: Ranked, fields: FieldWeights, note: NoteRow
+) -> Iterator[str]:
+    """For a note that no retriever gave: how far it was from each."""
+    import numpy as np
+
+    own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
+    if asked.keys is not None:
+        own = np.intersect1d(own, asked.keys)
+    if not len(own):
+        yield "no chunk of it may be found" if asked.conditions else "it has no text to search"
+        return
+    rankings = ranked.rankings
+    for nearest in by_meaning(snapshot, asked.vector, 1, own).values():
+        last = min((reason.score for reason in rankings.vector.values()), default=0.0)
+        yield (
+            f"meaning: its nearest chunk has cosine {nearest.score:.2f},"
+            f" the last of {len(rankings.vector)} candidates {last:.2f}"
+        )
+    words = by_word(snapshot, asked.terms, fields, 1, own)
+    for _, score in words.values():
+        least = min((score for _, score in rankings.keyword.values()), default=0.0)
+        yield f"words: BM25F {score:.2f}, the last of {len(rankings.keyword)} candidates {least:.2f}"
+    if not words:
+        yield f"words: it holds none of {', '.join(dict.fromkeys(term.word for term in asked.own))}"
+    yield "links: it is not linked with the strongest hits"

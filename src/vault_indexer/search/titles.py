@@ -1,0 +1,47 @@
+"""Notes that are called what the query says."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+
+from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of
+from vault_indexer.search.text_filters import rows_by_note
+from vault_indexer.search.text_pattern import plain, text_pattern
+from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.text.fold import normalize
+from vault_indexer.text.terms import VARIANT_MARK
+from vault_indexer.text.tokens import WORD
+
+_NAME_FIELDS = ("title", "aliases", "path")
+
+
+def notes_called(snapshot: Snapshot, name: str) -> frozenset[int]:
+    """Ids of the notes whose title, an alias, or file name is `name`, case and accents aside."""
+    wanted = plain(name)
+    rows = rows_by_note(
+        snapshot.catalog,
+        "SELECT note_id, title, aliases, path FROM notes WHERE note_id IN (%s)",
+        _candidates(snapshot, name),
+    )
+    found = []
+    for note_id, title, aliases, path in rows:
+        names = (title, *json.loads(str(aliases)), doc_id_of(str(path).rpartition("/")[2]))
+        if any(plain(str(one)) == wanted for one in names):
+            found.append(note_id)
+    return frozenset(found)
+
+
+def _candidates(snapshot: Snapshot, name: str) -> list[int]:
+    """Notes with all the name's words in title, aliases or path: the index knows, nothing is read."""
+    import numpy as np
+
+    pattern = text_pattern(name)
+    needs = [(word, VARIANT_MARK + word) for word in pattern.words] + [(pair,) for pair in pattern.pairs]
+    needs = needs or [(normalize(word),) for word in WORD.findall(name)]
+    held = [snapshot.keywords.holding(terms, _NAME_FIELDS) for terms in needs]
+    if not held:
+        return []
+    keys = reduce(lambda left, right: np.intersect1d(left, right, assume_unique=True), held)
+    found: list[int] = np.unique(keys >> CHUNK_KEY_BITS).tolist()
+    return found

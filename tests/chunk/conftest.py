@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "providers"))
+
+from openai_server import ModelServer, model_server
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model server on loopback that speaks the OpenAI protocol, with scripted answers."""
+    pytest.importorskip("llama_index.llms.openai_like")
+    with model_server() as running:
+        yield running

@@ -1,0 +1,65 @@
+"""The page for users says what the parser and the resolver do, row by row."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.model import Link, LinkKind
+from vault_indexer.parse import VaultPaths, parse_note, resolve
+
+PAGE = (Path(__file__).parents[2] / "docs" / "links-and-syntax.md").read_text(encoding="utf-8")
+CODE = re.compile(r"``\s(.+?)\s``|`([^`]+)`")
+
+
+def rows(header: str) -> list[list[str]]:
+    """The cells of every table with this header row."""
+    found: list[list[str]] = []
+    for table in re.findall(rf"^{re.escape(header)}\n\|[-| ]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE):
+        for line in table.splitlines():
+            cells = re.split(r"(?<!\\)\|", line.strip("|"))
+            found.append([cell.replace("\\|", "|").strip() for cell in cells])
+    return found
+
+
+def code(cell: str) -> str:
+    match = CODE.search(cell)
+    assert match, f"no code in {cell!r}"
+    return match[1] or match[2]
+
+
+def described(source: str) -> str:
+    note = parse_note("n.md", f"{source}\n".encode())
+    found = [f"heading of level {heading.level} `{heading.text}`" for heading in note.headings]
+    found += [describe_link(link) for link in note.links]
+    if note.tags:
+        found.append(("tags " if len(note.tags) > 1 else "tag ") + ", ".join(f"`{tag}`" for tag in note.tags))
+    found += [f"block `{block.id}`" for block in note.blocks]
+    return ", ".join(found) or "nothing"
+
+
+def describe_link(link: Link) -> str:
+    said = "embed of " if link.kind is LinkKind.EMBED else "link to "
+    said += f"`{link.target}`" if link.target else "this note"
+    said += f", part `{link.subpath}`" if link.subpath else ""
+    return said + (f", shown as `{link.display}`" if link.display else "")
+
+
+@pytest.mark.parametrize(("written", "understood"), rows("| written | understood as |"))
+def test_what_is_written_is_understood_as_the_page_says(written: str, understood: str) -> None:
+    assert described(code(written)) == understood
+
+
+@pytest.mark.parametrize(("link", "source", "leads"), rows("| link | in the note | leads to |"))
+def test_links_lead_where_the_page_says(link: str, source: str, leads: str) -> None:
+    block = re.search(r"^```vault\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert block
+    (parsed,) = parse_note(code(source), code(link).encode()).links
+    found = resolve(parsed.target, code(source), VaultPaths(block[1].splitlines()))
+    said = f"`{found.path}`" if found.path else "nowhere"
+    assert said + (", ambiguous" if found.ambiguous else "") == leads
+
+
+def test_the_page_has_its_tables() -> None:
+    assert len(rows("| written | understood as |")) >= 30
+    assert len(rows("| link | in the note | leads to |")) >= 15

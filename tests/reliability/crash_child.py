@@ -1,0 +1,47 @@
+"""The process that is killed: it works on an index and says, flushed, what is done. `python crash_child.py
+MODE VAULT INDEX SEED`; modes: edit (all in one process), workers (as a command does it), build, publish."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+from file_operations import do_one
+from reliability_lab import OPTIONS, assembly_of, unheard
+
+from vault_indexer.bootstrap import Assembly, resolve_target
+from vault_indexer.daemon.local import LocalKeeper
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def main(mode: str, vault: Path, index: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    assembly: Assembly = assembly_of(vault, index)
+    if mode == "workers":
+        assembly = Assembly.of(resolve_target(vault, index, None, environ={}, options=OPTIONS))
+    say("begin")
+    keeper = LocalKeeper(assembly)
+    keeper.open(unheard, build=True)
+    say("ack", keeper.status().seq, keeper.status().generation, "")
+    while True:
+        if mode == "publish":
+            keeper.rebuild(unheard, refit=False)
+        if mode == "build":
+            keeper.close()
+            return
+        # The note that proves it: what it says last was acknowledged, or is newer than that.
+        number = rng.randrange(10**9)
+        (vault / "proof.md").write_text(f"# Proof\n\nproof{number} of kestrel\n", encoding="utf-8")
+        for _ in range(rng.randint(0, 3)):
+            do_one(vault, rng)
+        keeper.wait_fresh(0)
+        status = keeper.status()
+        say("ack", status.seq, status.generation, f"proof{number}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
