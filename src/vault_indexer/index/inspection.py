@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.config import Settings
 from vault_indexer.errors import NoteError, UsageError
+from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, Diagnostic, Note, SkippedFile
-from vault_indexer.parse import VaultPaths, parse_any, resolve
+from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import embedder_for, llm_for
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
@@ -52,7 +53,7 @@ class Inspector:
         for named in paths:
             path = self._known(named)
             try:
-                note = parse_any(path, read_note(self._vault, path, self._max_file_bytes).data)
+                note = note_from(path, read_note(self._vault, path, self._max_file_bytes).data)
                 yield self._inspected(note)
             except NoteVanished:
                 yield SkippedFile(path, "no such note in the vault")

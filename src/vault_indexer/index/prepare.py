@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import NoteError
+from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, FileRow, Note
-from vault_indexer.parse import parse_any
 from vault_indexer.ports import Chunker, Embedder
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.rows import PreparedNote, note_rows
-from vault_indexer.text.language import detect
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
 _DIGEST_BYTES = 16
@@ -63,8 +62,7 @@ class Preparer:
         except NoteError as error:
             return Skipped(self._unread(path, str(error)))
         try:
-            note = parse_any(path, read.data)
-            note = replace(note, language=note.language or detect(note.text))
+            note = note_from(path, read.data)
             chunks = tuple(self._chunker_of(note).chunk(note))
         except NoteError as error:
             return Skipped(_file_row(read, "skipped", str(error)))
@@ -82,7 +80,7 @@ class Preparer:
 
     def warm(self) -> None:
         """Load grammar, strategy and model by preparing a note that does not exist."""
-        note = parse_any("warm.md", b"# Warm\n\n[[up]] `now`\n")
+        note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
         self._embedder.embed([chunk.embedding_text for chunk in self._chunker_of(note).chunk(note)])
 
     def embed(self, batch: Sequence[Parsed]) -> list[PreparedNote]:

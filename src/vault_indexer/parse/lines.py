@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 
 LINE_BREAK = re.compile(r"\r\n?|\n")
 
@@ -12,7 +13,10 @@ class Lines:
     """1-based line numbers; `\\n`, `\\r\\n` and a lone `\\r` each end a line, as CommonMark has it."""
 
     def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
+        if "\r" in text:
+            self._starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
+        else:  # several times faster, and what most notes are
+            self._starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[:-1]
 
     def at(self, position: int) -> int:
         """The line in which the character at `position` stands."""

@@ -6,12 +6,16 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault_indexer.model import BlockId, Heading
 
 # Obsidian leaves these out when it writes a link to a heading, since most cannot stand in one.
 NOT_IN_LINKS = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
 NOT_IN_SLUGS = re.compile(r"[^\w\- ]")
+
+_REMEMBERED = 4096
+"""Forms of headings: a table of contents asks for all headings of its note, once for each of its links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,9 @@ def resolve_subpath(
     for form in (_spelled, _linkable, *((_slug,) if slugs else ())):
         wanted_chain = [form(part) for part in parts]
         for heading, above in _with_ancestors(headings):
-            chain = [form(text) for text in (*above, heading.text)]
-            if chain[-1] == wanted_chain[-1] and _contains(chain, wanted_chain):
+            if form(heading.text) != wanted_chain[-1]:
+                continue
+            if _contains([form(text) for text in (*above, heading.text)], wanted_chain):
                 return Subpath(heading.start, heading.end, heading.line)
     return Subpath(problem=f"no heading {' > '.join(parts)}")
 
@@ -65,13 +70,16 @@ def _contains(chain: Sequence[str], wanted: Sequence[str]) -> bool:
     return all(part in rest for part in wanted)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _spelled(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(text.split())).lower()
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _linkable(text: str) -> str:
     return NOT_IN_LINKS.sub(" ", _spelled(text)).strip()
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _slug(text: str) -> str:
     return NOT_IN_SLUGS.sub("", _spelled(text)).replace(" ", "-")

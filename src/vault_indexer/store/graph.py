@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.model import LinkKind
 from vault_indexer.store.catalog_reader import CatalogReader
@@ -35,9 +35,9 @@ _NEIGHBOURS = (
 class Edge:
     """The links of one kind from the note `source` to one place in the file `target`, `count` of them.
 
-    `line`, `display`, `start` (the position in the text) and `source_chunk` are of the first. Chunks are chunk
-    keys, and None until `placed`; None also for a link in the frontmatter, and for one whose subpath is
-    missing or not found.
+    `line`, `display`, `start` (the position in the text) and `source_chunk` are of the first. Chunks are
+    chunk keys, and None until `placed`; None also for a link in the frontmatter, and for one whose subpath
+    is missing or not found.
     """
 
     source: str
@@ -50,6 +50,19 @@ class Edge:
     count: int = 1
     source_chunk: int | None = None
     target_chunk: int | None = None
+
+
+class Arrival(NamedTuple):
+    """A link that leads to a file, from the note `source`, at `text[start:end]` of it."""
+
+    note_id: int
+    source: str
+    title: str
+    kind: str
+    subpath: str
+    start: int
+    end: int
+    line: int
 
 
 class LinkGraph:
@@ -67,6 +80,21 @@ class LinkGraph:
             for edge in self._edges(f"AND l.resolved IN ({marks})", batch):
                 found[edge.target].append(edge)
         return found
+
+    def arrivals(self, path: str) -> list[Arrival]:
+        """Every link of other notes that leads to a path, by source and place."""
+        sql = (
+            "SELECT n.note_id, n.path, n.title, l.kind, l.subpath, l.start_pos, l.end_pos, l.line"
+            " FROM links l JOIN notes n USING (note_id) WHERE l.resolved = ? AND n.path != ?"
+            " ORDER BY n.path, l.ord"
+        )
+        return [Arrival(*row) for row in self._catalog.rows(sql, (path, path))]
+
+    def linkable(self) -> list[str]:
+        """The paths that a link can lead to."""
+        # A skipped file whose inode is known stands in the vault: only its content is not indexed.
+        sql = "SELECT path FROM files WHERE state != 'skipped' OR inode != 0"
+        return [row[0] for row in self._catalog.rows(sql)]
 
     def placed(self, edges: Iterable[Edge]) -> list[Edge]:
         """The edges with the chunk in which they stand and the chunk that their subpath points at."""

@@ -1,0 +1,18 @@
+"""From a file's bytes to the note that is cut and stored: parsed, and its language known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vault_indexer.model import Note
+from vault_indexer.parse import parse_any
+from vault_indexer.text.language import detect
+
+
+def note_from(path: str, data: bytes) -> Note:
+    """The parsed note, its language declared by itself or else detected in its body ("" if unsure).
+
+    Raises NoteError.
+    """
+    note = parse_any(path, data)
+    return replace(note, language=note.language or detect(note.text[note.body_start :]))

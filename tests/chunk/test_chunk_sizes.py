@@ -1,0 +1,99 @@
+"""Every size limit holds, on every note: any block can be cut at a sentence, a word or within one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from chunk_laws import EDGE_NOTES, NOTES, SMALL, Words, build, note_of
+from hypothesis import HealthCheck, given, settings
+
+from vault_indexer.model import Chunk, Note
+
+# What a chunk of each strategy may hold under the options of SMALL.
+Held = Callable[[Note, Chunk], int]
+
+
+def characters(_note: Note, chunk: Chunk) -> int:
+    return len(chunk.body)
+
+
+def with_overlap(_note: Note, chunk: Chunk) -> int:
+    return len(chunk.overlap + chunk.body)
+
+
+def runs(note: Note, chunk: Chunk) -> int:
+    """Runs of characters without white space that begin in overlap or body."""
+    start = chunk.start_pos - len(chunk.overlap)
+    return sum(start <= match.start() < chunk.end_pos for match in re.finditer(r"\S+", note.text))
+
+
+def words(_note: Note, chunk: Chunk) -> int:
+    """As the unit `words` counts: Han and kana are a word each."""
+    wide = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    return len(re.findall(rf"[{wide}]|[^\s{wide}]+", chunk.body))
+
+
+def tokens(note: Note, chunk: Chunk) -> int:
+    start = chunk.start_pos - len(chunk.overlap)
+    return sum(start <= begin < chunk.end_pos for begin, _ in Words().offsets(note.text))
+
+
+LIMITS: dict[str, tuple[Held, int]] = {
+    "header_based": (characters, 120),
+    "markdown": (words, 21),  # one more where a cut falls into a word that is too long for any chunk
+    "paragraph": (characters, 120),
+    "word": (runs, 12),
+    "token": (tokens, 24),
+    "recursive": (with_overlap, 100),
+    "boundary": (characters, 120),
+    "discourse": (characters, 156),
+    "semantic": (characters, 120),
+    "parent_child": (tokens, 24),
+    "code": (characters, 120),
+}
+
+
+@pytest.mark.parametrize("strategy", LIMITS)
+def test_limits_hold_on_the_edge_notes(strategy: str) -> None:
+    held, limit = LIMITS[strategy]
+    for name, text in EDGE_NOTES.items():
+        note = note_of(text)
+        for chunk in build(strategy, **SMALL[strategy]).chunk(note):
+            assert held(note, chunk) <= limit, name
+
+
+@pytest.mark.parametrize("strategy", LIMITS)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=NOTES)
+def test_limits_hold_on_generated_notes(strategy: str, text: str) -> None:
+    held, limit = LIMITS[strategy]
+    note = note_of(text)
+    assert all(held(note, chunk) <= limit for chunk in build(strategy, **SMALL[strategy]).chunk(note))
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=NOTES)
+def test_parents_and_children_have_limits_of_their_own(text: str) -> None:
+    note = note_of(text)
+    for chunk in build("hierarchical", **SMALL["hierarchical"]).chunk(note):
+        assert words(note, chunk) <= (40 if chunk.extra["level"] == 0 else 12) + 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=NOTES)
+def test_nothing_is_repeated_where_no_overlap_is_asked_for(text: str) -> None:
+    note = note_of(text)
+    none: dict[str, dict[str, object]] = {
+        "header_based": {"max_chunk_chars": 100, "overlap_chars": 0},
+        "markdown": {"max_chunk_size": 10},
+        "word": {"chunk_size": 10, "chunk_overlap": 0},
+        "token": {"max_tokens": 10, "overlap_tokens": 0},
+        "recursive": {"chunk_size": 100, "chunk_overlap": 0},
+        "boundary": {"max_chunk_size": 100},
+    }
+    for strategy in ("paragraph", "discourse", "semantic", "parent_child", "code"):
+        none[strategy] = dict(SMALL[strategy])
+    for strategy, options in none.items():
+        assert not any(chunk.overlap for chunk in build(strategy, **options).chunk(note)), strategy

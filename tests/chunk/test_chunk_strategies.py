@@ -1,0 +1,473 @@
+"""What each strategy other than the default does that the others do not."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from chunk_laws import build, note_of
+
+from vault_indexer.chunk.discourse_markers import __path__ as MARKERS
+from vault_indexer.chunk.markers import detect, load_markers
+from vault_indexer.chunk.tokenizer_choice import tokenizer_for
+from vault_indexer.errors import ProviderError, UsageError
+from vault_indexer.model import Chunk
+
+PROSE = "One sentence of the text stands here. "
+
+
+def cut(strategy: str, text: str, path: str = "N.md", **options: object) -> list[Chunk]:
+    return build(strategy, **options).chunk(note_of(text, path))
+
+
+def bodies(chunks: list[Chunk]) -> list[str]:
+    return [chunk.body.strip() for chunk in chunks]
+
+
+def test_none_keeps_the_note_whole_without_its_frontmatter() -> None:
+    assert bodies(cut("none", "---\na: 1\n---\n# A\n\ntext\n\n# B\n\nmore\n")) == [
+        "# A\n\ntext\n\n# B\n\nmore"
+    ]
+
+
+# --- markdown
+
+
+def test_markdown_splits_at_headings_of_the_levels_asked_for() -> None:
+    text = "# A\n\none two\n\n## B\n\nthree four\n\n# C\n\nfive six\n"
+    chunks = cut("markdown", text, header_levels=[1], min_chunk_size=0)
+    assert [chunk.header_path for chunk in chunks] == ["A", "C"]
+
+
+def test_markdown_counts_in_the_unit_asked_for() -> None:
+    text = "word " * 100
+    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0)) == 2
+    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0, size_unit="characters")) >= 10
+    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0, size_unit="tokens")) == 2
+
+
+def test_markdown_shows_the_headings_above_as_asked() -> None:
+    text = "# A\n\n" + PROSE * 4 + "\n\n## B\n\n" + PROSE * 4
+    by_format = {
+        shown: cut("markdown", text, min_chunk_size=0, header_context_format=shown)[1]
+        for shown in ("full", "breadcrumb", "prefix")
+    }
+    assert by_format["full"].context == "# A"
+    assert by_format["breadcrumb"].context == "A"
+    assert by_format["prefix"].context == ""
+    assert by_format["prefix"].extra == {"header_context": "A"}
+    assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
+
+
+@pytest.mark.parametrize(
+    ("option", "block"),
+    [
+        ("respect_code_blocks", "```\n" + "a line of code\n" * 6 + "```"),
+        ("respect_lists", "- an item of it\n" * 6),
+        ("respect_tables", "| one | two |\n| --- | --- |\n" + "| three | four |\n" * 6),
+        ("respect_blockquotes", "> a quoted line of text\n" * 6),
+    ],
+)
+def test_markdown_keeps_blocks_whole_or_not(option: str, block: str) -> None:
+    text = f"{PROSE * 3}\n\n{block}\n\n{PROSE * 3}"
+    whole = cut("markdown", text, max_chunk_size=40, min_chunk_size=0, **{option: True})
+    loose = cut("markdown", text, max_chunk_size=40, min_chunk_size=0, **{option: False})
+    assert any(block.strip() in chunk.body for chunk in whole)
+    assert not any(block.strip() in chunk.body for chunk in loose)
+
+
+# --- paragraph
+
+
+def test_paragraph_gathers_short_ones_until_they_end_a_sentence() -> None:
+    text = f"Short.\n\nStill short:\n\n{PROSE * 3}\n\n{PROSE * 3}\n"
+    chunks = cut("paragraph", text)
+    assert bodies(chunks) == [f"Short.\n\nStill short:\n\n{PROSE * 3}".strip(), (PROSE * 3).strip()]
+
+
+def test_paragraph_splits_long_ones_at_sentences() -> None:
+    assert all(chunk.body.startswith("One") for chunk in cut("paragraph", PROSE * 100, max_chars=400))
+
+
+# --- word, token, recursive
+
+
+def test_word_windows_slide_by_size_less_overlap() -> None:
+    chunks = cut("word", " ".join(f"w{n}" for n in range(100)), chunk_size=30, chunk_overlap=10)
+    assert [len(chunk.body.split()) for chunk in chunks] == [30, 20, 20, 20, 10]
+    assert [len(chunk.overlap.split()) for chunk in chunks] == [0, 10, 10, 10, 10]
+    assert chunks[1].overlap + chunks[1].body == " ".join(f"w{n}" for n in range(20, 50))
+
+
+def test_word_counts_what_the_pattern_says() -> None:
+    chunks = cut("word", "a-b-c-d", chunk_size=2, chunk_overlap=0, word_pattern=r"\w")
+    assert bodies(chunks) == ["a-b-", "c-d"]
+
+
+def test_token_ends_at_sentences_where_it_can() -> None:
+    chunks = cut("token", PROSE * 40, max_tokens=50, overlap_tokens=0)
+    assert all(chunk.body.startswith("One") and chunk.body.endswith(".") for chunk in chunks)
+    anywhere = cut("token", PROSE * 40, max_tokens=50, overlap_tokens=0, preserve_sentences=False)
+    assert not all(chunk.body.endswith(".") for chunk in anywhere)
+    assert len(anywhere) < len(chunks)
+
+
+def test_token_truncates_and_says_what_it_dropped() -> None:
+    (chunk,) = cut("token", PROSE * 40, max_tokens=50, overflow="truncate")
+    assert chunk.extra["dropped_start"] >= chunk.end_pos  # type: ignore[operator]  # JSON value, here an int
+    assert chunk.extra["dropped_end"] == len(PROSE * 40)
+    assert (chunk.extra["dropped_tokens"] or 0) > 50  # type: ignore[operator]  # JSON value, here an int
+    assert cut("token", PROSE, overflow="truncate")[0].extra == {}
+
+
+def test_recursive_takes_the_coarsest_separator_that_does() -> None:
+    text = "\n\n".join([PROSE * 2] * 10)
+    assert all(
+        chunk.body.startswith("One") for chunk in cut("recursive", text, chunk_size=100, chunk_overlap=0)
+    )
+    assert len(cut("recursive", text, chunk_size=5000, chunk_overlap=0)) == 1
+
+
+def test_recursive_puts_separators_where_asked() -> None:
+    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
+    text = "; ".join("x" * 30 for _ in range(4))
+    at_end = cut("recursive", text, separator_position="end", **options)
+    at_start = cut("recursive", text, separator_position="start", **options)
+    assert [chunk.body for chunk in at_end] == ["x" * 30 + "; "] * 3 + ["x" * 30]
+    assert [chunk.body for chunk in at_start] == ["x" * 30] + ["; " + "x" * 30] * 3
+
+
+def test_recursive_drops_blank_separators_unless_kept() -> None:
+    text = "\n\n".join("x" * 40 for _ in range(4))
+    kept = cut("recursive", text, chunk_size=50, chunk_overlap=0)
+    assert "".join(chunk.body for chunk in kept) == text
+    dropped = cut("recursive", text, chunk_size=50, chunk_overlap=0, keep_separator=False)
+    assert [chunk.body for chunk in dropped] == ["x" * 40] * 4
+
+
+# --- boundary
+
+
+def test_boundary_splits_on_what_is_asked_for() -> None:
+    text = "# A\n\nFirst one. Second one.\n\nThird one.\n\n# B\n\nFourth one.\n"
+    loose = {"merge_small_chunks": False, "max_chunk_size": 500}
+    assert bodies(cut("boundary", text, split_on="section", **loose)) == [
+        "# A\n\nFirst one. Second one.\n\nThird one.",
+        "# B\n\nFourth one.",
+    ]
+    assert bodies(cut("boundary", text, split_on="paragraph", **loose)) == [
+        "# A\n\nFirst one. Second one.",
+        "Third one.",
+        "# B\n\nFourth one.",
+    ]
+    assert bodies(cut("boundary", text, split_on="sentence", **loose)) == [
+        "# A\n\nFirst one.",
+        "Second one.",
+        "Third one.",
+        "# B\n\nFourth one.",
+    ]
+
+
+def test_boundary_knows_the_users_own_patterns() -> None:
+    text = "Q: one?\nA: yes.\nQ: two?\nA: no.\n"
+    chunks = cut("boundary", text, merge_small_chunks=False, patterns=["^Q: "])
+    assert bodies(chunks) == ["Q: one?\nA: yes.", "Q: two?\nA: no."]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "repeated"),
+    [
+        ({"mode": "sentence", "value": 1}, "Beta two three. "),
+        ({"mode": "words", "value": 2}, "two three. "),
+        ({"mode": "percentage", "value": 20}, "three. "),
+    ],
+)
+def test_boundary_repeats_what_is_asked_for(overlap: object, repeated: str) -> None:
+    text = "Alpha one two. Beta two three. Gamma three four. Delta four five."
+    options = {"split_on": "sentence", "min_chunk_size": 25, "max_chunk_size": 50, "overlap": overlap}
+    chunks = cut("boundary", text, **options)
+    assert chunks[1].overlap == repeated
+
+
+# --- discourse
+
+
+def test_markers_are_data_of_five_languages() -> None:
+    assert set(load_markers()) >= {"en", "es", "pt", "de", "fr"}
+    assert {file.stem for file in Path(next(iter(MARKERS))).glob("*.toml")} == set(load_markers())
+
+
+@pytest.mark.parametrize(
+    ("opening", "language"),
+    [
+        ("However, the other", "en"),
+        ("Sin embargo, la otra", "es"),
+        ("No entanto, a outra", "pt"),
+        ("Allerdings ist das", "de"),
+        ("Cependant, la suite", "fr"),
+    ],
+)
+def test_a_continuation_stays_with_what_it_continues(opening: str, language: str) -> None:
+    first, second = PROSE * 7, f"{opening} {PROSE}"
+    text = f"{first}\n\n{second}\n\n{first}\n"
+    options = {"max_chars": 280, "min_chars": 100, "language": language}
+    assert bodies(cut("discourse", text, **options))[0].endswith(second.strip())
+    plain = text.replace(opening, "Nothing else")
+    assert bodies(cut("discourse", plain, **options))[0] == first.strip()
+    strict = cut("discourse", text, continuation_overflow=0.0, **options)
+    assert bodies(strict)[0] == first.strip()
+
+
+def test_so_many_continuations_in_a_row_and_no_more() -> None:
+    text = "\n\n".join(["Opening words of it. " * 5, *["However, this. "] * 5])
+    options = {"max_chars": 110, "min_chars": 50, "continuation_overflow": 1.0, "language": "en"}
+    for merges in (0, 1, 2, 3):
+        first = cut("discourse", text, max_continuation_merges=merges, **options)[0]
+        assert first.body.count("However") == merges
+
+
+@pytest.mark.parametrize(
+    ("opening", "language"),
+    [("Therefore", "en"), ("Por lo tanto", "es"), ("Portanto", "pt"), ("Daher", "de")],
+)
+def test_a_conclusion_closes_the_chunk_once_it_is_long_enough(opening: str, language: str) -> None:
+    text = f"{PROSE * 2}\n\n{opening}, {PROSE}\n\n{PROSE}\n"
+    chunks = cut("discourse", text, min_chars=60, max_chars=1000, language=language)
+    assert [opening in body for body in bodies(chunks)] == [True, False]
+    assert len(cut("discourse", text, min_chars=500, max_chars=1000, language=language)) == 1
+
+
+def test_the_language_is_declared_or_detected() -> None:
+    markers = load_markers()
+    texts = {
+        "en": "The house is on the hill and the garden is in front of it with all that you can see from there.",
+        "es": "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos por las flores.",
+        "pt": "A casa fica na colina e o jardim que se vê dali não é dos mais bonitos, mas tem as flores do ano.",
+        "de": "Das Haus steht auf dem Hügel und der Garten ist nicht so groß, aber die Blumen sind von der Oma.",
+        "fr": "La maison est sur la colline et le jardin qui est devant n'est pas grand, mais les fleurs y sont.",
+        "": "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor",
+    }
+    assert {language: detect(text, markers) for language, text in texts.items()} == {
+        name: name for name in texts
+    }
+
+
+def test_an_unknown_language_falls_back_to_paragraphs_and_says_so() -> None:
+    (chunk,) = cut("discourse", "lorem ipsum dolor sit amet")
+    assert chunk.extra == {"fallback": "paragraph", "reason": "language not recognized"}
+    (chunk,) = cut("discourse", "some text", language="fi")
+    assert chunk.extra["reason"] == "no discourse markers for language fi"
+
+
+# --- semantic
+
+NUMBERS = "1234 5678 9012 3456 7890. "
+LETTERS = "abab abba baab baba abab. "
+
+
+@pytest.mark.parametrize("mode", ["breakpoint", "cluster"])
+def test_semantic_cuts_where_the_meaning_turns(mode: str) -> None:
+    text = NUMBERS * 12 + LETTERS * 12
+    options = {"mode": mode, "max_chunk_size": 400, "threshold": 95.0}
+    chunks = cut("semantic", text, **options)
+    assert bodies(chunks) == [(NUMBERS * 12).strip(), (LETTERS * 12).strip()]
+
+
+def test_semantic_breakpoint_joins_what_is_too_small() -> None:
+    text = "\n\n".join([NUMBERS, LETTERS] * 10)
+    chunks = cut("semantic", text, mode="breakpoint", threshold=0.0, min_chunk_size=100)
+    assert all(len(chunk.body) >= 99 for chunk in chunks)
+
+
+# --- hierarchical, parent_child
+
+
+def test_children_know_their_parent_and_cover_it() -> None:
+    text = "# A\n\n" + PROSE * 40 + "\n\n# B\n\n" + PROSE * 40
+    chunks = cut("hierarchical", text, parent_size=100, child_size=30)
+    parents = {chunk.chunk_id: chunk for chunk in chunks if chunk.extra["level"] == 0}
+    assert len(parents) > 2 and not any(parent.embed for parent in parents.values())
+    for parent_id, parent in parents.items():
+        children = [chunk for chunk in chunks if chunk.extra.get("parent_id") == parent_id]
+        assert [child.extra["child_index"] for child in children] == list(range(len(children)))
+        assert {child.extra["child_count"] for child in children} == {parent.extra["child_count"]}
+        assert (children[0].start_pos, children[-1].end_pos) == (parent.start_pos, parent.end_pos)
+        assert all(child.embed for child in children)
+    both = cut("hierarchical", text, parent_size=100, child_size=30, embed_both=True)
+    assert all(chunk.embed for chunk in both)
+
+
+def test_parent_child_names_sections_paragraphs_and_sentences() -> None:
+    text = "# A\n\nOne. Two.\n\nThree.\n\n## B\n\nFour. Five.\n"
+    chunks = cut("parent_child", text)
+    assert bodies(chunks) == ["# A\n\nOne. Two.", "Three.", "## B\n\nFour. Five."]
+    assert [chunk.extra["section_title"] for chunk in chunks] == ["A", "A", "B"]
+    assert [chunk.extra["section_id"] for chunk in chunks] == ["N_section_0", "N_section_0", "N_section_1"]
+    assert [chunk.extra["paragraph_ids"] for chunk in chunks] == [[f"N_paragraph_{n}"] for n in range(3)]
+    ids = [i for chunk in chunks for i in chunk.extra["sentence_ids"]]  # type: ignore[union-attr]  # a list
+    assert ids == [f"N_sentence_{n}" for n in range(7)]  # headings are sentences too
+
+
+def test_parent_child_numbers_the_parts_of_a_long_paragraph() -> None:
+    chunks = cut("parent_child", PROSE * 20, max_child_tokens=60)
+    assert [chunk.extra["paragraph_part"] for chunk in chunks] == list(range(len(chunks)))
+    assert {chunk.extra["paragraph_part_count"] for chunk in chunks} == {len(chunks)}
+    assert {str(chunk.extra["paragraph_ids"]) for chunk in chunks} == {"['N_paragraph_0']"}
+
+
+def test_parent_child_joins_small_paragraphs_within_their_section() -> None:
+    text = "# A\n\nOne.\n\nTwo.\n\n# B\n\nThree.\n"
+    chunks = cut("parent_child", text, min_child_tokens=50)
+    assert bodies(chunks) == ["# A\n\nOne.\n\nTwo.", "# B\n\nThree."]
+    assert chunks[0].extra["paragraph_ids"] == ["N_paragraph_0", "N_paragraph_1"]
+
+
+# --- code
+
+PYTHON = '''import os
+from sys import path
+
+
+# Says hello.
+@decorated
+def hello(name):
+    """A docstring."""
+    return "hello " + name
+
+
+class Greeter:
+    """Greets."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def greet(self):
+        return hello(self.name)
+'''
+SOURCES = {
+    "python": (PYTHON, ["# Says hello", "class Greeter"]),
+    "javascript": ("import x from 'y';\n\nexport function one() {\n  return 1;\n}\n\nconst two = () => {\n  return 2;\n};\n\nclass Three {\n  four() { return 4; }\n}\n", ["export function", "const two", "class Three"]),
+    "typescript": ("interface A {\n  b: string;\n}\n\nexport function one(a: A): number {\n  return 1;\n}\n\nenum E { X, Y }\n", ["export function", "enum E"]),
+    "java": ("import a.B;\n\npublic class C {\n  int one() { return 1; }\n}\n\ninterface D {\n  int two();\n}\n", ["public class", "interface D"]),
+    "go": ("package a\n\nfunc One() int {\n\treturn 1\n}\n\ntype T struct {\n\tX int\n}\n\nfunc (t T) Two() int {\n\treturn 2\n}\n", ["func One", "type T", "func (t T)"]),
+    "rust": ("use std::io;\n\n/// Doc.\nfn one() -> i32 {\n    1\n}\n\nstruct S {\n    x: i32,\n}\n\nimpl S {\n    fn two(&self) -> i32 { 2 }\n}\n", ["/// Doc", "struct S", "impl S"]),
+    "c": ("#include <a.h>\n\nint one(void) {\n  return 1;\n}\n\nstatic int two(int x) {\n  return x;\n}\n", ["int one", "static int two"]),
+    "cpp": ("#include <a>\n\ntemplate <class T>\nT one(T x) {\n  return x;\n}\n\nclass C {\n  int two() { return 2; }\n};\n", ["template", "class C"]),
+    "bash": ("set -e\n\none() {\n  echo 1\n}\n\nfunction two {\n  echo 2\n}\n", ["one()", "function two"]),
+}  # fmt: skip
+FINE = {"max_chunk_size": 50, "min_chunk_size": 0, "preserve_code_blocks": False}
+
+
+@pytest.mark.parametrize("language", SOURCES)
+def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
+    source, openings = SOURCES[language]
+    chunks = cut("code", f"Before.\n\n```{language}\n{source}```\n\nAfter.\n", **FINE)
+    for opening in openings:
+        assert any(chunk.body.startswith(opening) for chunk in chunks), opening
+    assert all(chunk.extra.get("fallback") is None for chunk in chunks)
+    assert {chunk.extra.get("language") for chunk in chunks} == {None, language}
+
+
+def test_code_of_a_source_file_is_known_by_its_ending() -> None:
+    chunks = cut("code", PYTHON, path="tools/hello.py", max_chunk_size=200, min_chunk_size=0)
+    assert [chunk.body.split("\n")[0] for chunk in chunks][1:] == ["# Says hello.", "class Greeter:"]
+
+
+def test_methods_of_a_class_that_is_too_long_begin_chunks_and_know_their_class() -> None:
+    chunks = cut("code", f"```python\n{PYTHON}```\n", max_chunk_size=100, min_chunk_size=0)
+    methods = [chunk for chunk in chunks if chunk.body.lstrip().startswith("def ")]
+    assert [chunk.context for chunk in methods] == ["class Greeter:"] * 2
+    plain = cut("code", f"```python\n{PYTHON}```\n", max_chunk_size=100, include_class_context=False)
+    assert not any(chunk.context for chunk in plain)
+
+
+def test_code_options() -> None:
+    text = f"```python\n{PYTHON}```\n"
+    assert len(cut("code", text)) == 1
+    assert len(cut("code", text, preserve_code_blocks=False, min_chunk_size=0)) >= 3
+    no_functions = cut("code", text, split_on_functions=False, **FINE | {"max_chunk_size": 250})
+    assert not any(chunk.body.startswith("# Says") for chunk in no_functions)
+    no_classes = cut("code", text, split_on_classes=False, **FINE | {"max_chunk_size": 300})
+    assert any(chunk.body.startswith("# Says") for chunk in no_classes)
+    apart = cut("code", text, include_docstrings=False, **FINE | {"max_chunk_size": 250})
+    assert any(chunk.body.startswith("@decorated") for chunk in apart)
+    imports = cut("code", text, include_imports=True, **FINE | {"max_chunk_size": 250})
+    assert "import os\nfrom sys import path" in imports[-1].context
+
+
+def test_code_without_a_grammar_says_so() -> None:
+    (chunk,) = cut("code", "```cobol\nDISPLAY 'HELLO'.\n```\n")
+    assert chunk.extra == {"language": "cobol", "fallback": "blocks", "reason": "no grammar for cobol"}
+    named = cut("code", f"```\n{PYTHON}```\n", language="python")
+    assert named[0].extra == {"language": "python"}
+
+
+def test_code_that_is_not_ascii_is_cut_in_the_right_place() -> None:
+    source = "# äöü 漢字 👍\n" * 3 + "\n\ndef eins():\n    return 'ß'\n\n\ndef zwei():\n    return '漢'\n"
+    chunks = cut("code", f"```python\n{source}```\n", **FINE)
+    assert any(chunk.body.startswith("def eins") for chunk in chunks)
+    assert any(chunk.body.startswith("def zwei") for chunk in chunks)
+
+
+def test_code_keeps_prose_in_its_sections() -> None:
+    text = f"# A\n\n{PROSE * 20}\n\n# B\n\n{PROSE * 20}\n"
+    assert [c.header_path for c in cut("code", text, max_chunk_size=1000)] == ["A", "B"]
+
+
+# --- the tokenizer
+
+
+def every_letter(text: str) -> list[tuple[int, int]]:
+    return [(n, n + 1) for n in range(len(text))]
+
+
+def test_a_function_of_the_user_may_be_the_tokenizer() -> None:
+    sys.modules.setdefault("chunk_strategies_under_test", sys.modules[__name__])
+    chunks = cut(
+        "token",
+        "a" * 100,
+        tokenizer="chunk_strategies_under_test:every_letter",
+        max_tokens=20,
+        overlap_tokens=0,
+    )
+    assert [len(chunk.body) for chunk in chunks] == [20] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "told"),
+    [
+        ("", UsageError, "has no tokenizer"),
+        ("nonsense", UsageError, "tokenizer.json, tiktoken:NAME or module:function"),
+        ("/no/such/tokenizer.json", ProviderError, "/no/such/tokenizer.json"),
+        ("no_such_module:function", ProviderError, "no_such_module"),
+        ("sys:no_such_function", ProviderError, "no_such_function"),
+        ("sys:path", ProviderError, "not a function"),
+    ],
+)
+def test_a_tokenizer_that_cannot_be_had(name: str, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        tokenizer_for(name, None)
+
+
+def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
+    for number, content in enumerate(['{"a": 1}', "not json", "[]"]):
+        file = tmp_path / f"{number}.json"
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises(ProviderError, match=file.name):
+            tokenizer_for(str(file), None)
+
+
+def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tiktoken")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    with pytest.raises(ProviderError, match="nothing is downloaded"):
+        tokenizer_for("tiktoken:cl100k_base", None)
+    with pytest.raises(UsageError, match="cl100k_base"):
+        tokenizer_for("tiktoken:nonsense", None)
+
+
+def test_pieces_touch() -> None:
+    chunks = cut("header_based", PROSE * 100, max_chunk_chars=300)
+    assert all(first.end_pos == second.start_pos for first, second in pairwise(chunks))
