@@ -47,6 +47,9 @@ class Times:
         return self.at(0.99)
 
 
+NO_TIMES = Times(())
+
+
 def clocked(work: Callable[[], T]) -> tuple[float, T]:
     """How many milliseconds the work took, and what it gave."""
     started = time.perf_counter()

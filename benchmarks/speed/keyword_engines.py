@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from vault_indexer.store.keyword_schema import INDEX_NAME, KEY_COLUMN, FieldWeights, KeywordDocument
 
@@ -21,7 +22,7 @@ class Asked:
 
     fields: Sequence[str]
     limit: int
-    weights: FieldWeights = FieldWeights()
+    weights: FieldWeights = field(default_factory=FieldWeights)
 
 
 def whoosh_searcher(folder: Path, asked: Asked) -> ByWords:
@@ -76,6 +77,6 @@ def tantivy_searcher(folder: Path, documents: Iterable[KeywordDocument], asked: 
             for name in asked.fields
         ]
         found = searcher.search(tantivy.Query.boolean_query(terms), asked.limit, count=False)
-        return [int(key) for key in searcher.fast_field_values(KEY_COLUMN, [at for _, at in found.hits])]
+        return cast("list[int]", searcher.fast_field_values(KEY_COLUMN, [at for _, at in found.hits]))
 
     return answer

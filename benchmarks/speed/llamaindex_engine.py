@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from vault_indexer.ports import Embedder
+from typing import TYPE_CHECKING
 
 from speed.material import CANDIDATES, HITS, Material, Opened, texts, vectors
 from speed.questions import Question
+from vault_indexer.ports import Embedder
+
+if TYPE_CHECKING:
+    from llama_index.core.embeddings import BaseEmbedding
+    from llama_index.core.schema import BaseNode
 
 
 @contextmanager
@@ -18,6 +22,7 @@ def llamaindex_hybrid(material: Material) -> Iterator[Opened]:
     from llama_index.core import VectorStoreIndex
     from llama_index.core.llms import MockLLM
     from llama_index.core.retrievers import QueryFusionRetriever
+    from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
     from llama_index.core.schema import TextNode
     from llama_index.core.storage import StorageContext
     from llama_index.retrievers.bm25 import BM25Retriever
@@ -28,7 +33,7 @@ def llamaindex_hybrid(material: Material) -> Iterator[Opened]:
         keys, matrix = vectors(catalog, embedder.model.key)
         rows = dict(zip(keys, matrix, strict=True))
         # Its BM25 sees what ours sees; the chunks without a vector (no known token) are in neither.
-        nodes = [
+        nodes: list[BaseNode] = [
             TextNode(
                 id_=str(text.key),
                 text="\n".join((text.title, text.headers, text.content)),
@@ -49,7 +54,7 @@ def llamaindex_hybrid(material: Material) -> Iterator[Opened]:
             BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=CANDIDATES),
         ],
         llm=MockLLM(),
-        mode="reciprocal_rerank",
+        mode=FUSION_MODES.RECIPROCAL_RANK,
         similarity_top_k=HITS,
         num_queries=1,
         use_async=False,
@@ -61,11 +66,11 @@ def llamaindex_hybrid(material: Material) -> Iterator[Opened]:
     yield Opened(answer)
 
 
-def _embedding(embedder: Embedder) -> object:
+def _embedding(embedder: Embedder) -> BaseEmbedding:
     """Our model as LlamaIndex wants one."""
     from llama_index.core.embeddings import BaseEmbedding
 
-    class Ours(BaseEmbedding):  # type: ignore[misc]  # its base is untyped here
+    class Ours(BaseEmbedding):
         """Queries only: all texts come with their vectors."""
 
         def _get_query_embedding(self, query: str) -> list[float]:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from speed.keyword_engines import Asked, tantivy_searcher, whoosh_searcher
+from speed.material import CANDIDATES, HITS, Material, Opened, documents, silent
+from speed.questions import Question
 from vault_indexer.bootstrap import open_index
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.concepts import expanded
-from vault_indexer.search.retrieve import by_meaning, by_word
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.generations import Generation
 from vault_indexer.store.keyword_schema import FIELDS, FieldWeights
@@ -17,10 +19,6 @@ from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
-
-from speed.keyword_engines import Asked, tantivy_searcher, whoosh_searcher
-from speed.material import CANDIDATES, HITS, Material, Opened, documents, silent
-from speed.questions import Question
 
 
 @contextmanager
@@ -47,7 +45,7 @@ def our_hybrid_cold(material: Material) -> Iterator[Opened]:
         state = _Cold(snapshot, generation)
 
         def answer(question: Question) -> list[int]:
-            hits = opened.searcher.search(state.snapshot, SearchRequest(question.text, HITS))
+            hits = opened.searcher.search(state.snapshot, SearchRequest(question.text, HITS)).hits
             return [keys[hit.chunk_id] for hit in hits]
 
         yield Opened(answer, state.drop)
@@ -76,7 +74,8 @@ def our_words(material: Material) -> Iterator[Opened]:
 
         def answer(question: Question) -> list[int]:
             terms = [QueryTerm.plain(word) for word in question.words]
-            return snapshot.keywords.search(terms, weights, CANDIDATES).keys.tolist()
+            found: list[int] = snapshot.keywords.search(terms, weights, CANDIDATES).keys.tolist()
+            return found
 
         yield Opened(answer)
 
@@ -86,9 +85,13 @@ def our_vector(material: Material) -> Iterator[Opened]:
     """Embedding the query, and the nearest chunks."""
     embedder = material.embedder()
     with _leased(material) as snapshot:
-        yield Opened(
-            lambda question: list(by_meaning(snapshot, embedder.embed_query(question.text), CANDIDATES))
-        )
+
+        def answer(question: Question) -> list[int]:
+            keys, _ = snapshot.vectors.search(embedder.embed_query(question.text), CANDIDATES)
+            found: list[int] = keys.tolist()
+            return found
+
+        yield Opened(answer)
 
 
 @contextmanager
@@ -132,7 +135,8 @@ def _keyword_answer(snapshot: Callable[[], Snapshot]) -> Callable[[Question], li
             *analyze_query(question.text, now.languages),
             *expanded(question.text, now.languages),
         ]
-        return list(by_word(now, terms, weights, CANDIDATES))
+        found: list[int] = now.keywords.search(terms, weights, CANDIDATES).keys.tolist()
+        return found
 
     return answer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from chunk_laws import Words, note_of
@@ -32,7 +32,7 @@ GARBAGE = {
 
 
 def chunker(
-    server: ModelServer, cache: Path | None = None, model: str = "test", **options: object
+    server: ModelServer, options: Mapping[str, object], cache: Path | None = None, model: str = "test"
 ) -> Chunker:
     """The chunker of a configuration, its model behind HTTP on loopback."""
     settings = ChunkingSettings.model_validate(options)

@@ -18,7 +18,7 @@ BY_BOUNDARY = ["P0", "P2", "P4", "P6"]
 
 def agentic(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
     table = {"target_chunk_size": 200, "timeout_s": 5, **options}
-    return chunker(server, cache, strategy="agentic", agentic=table)
+    return chunker(server, {"strategy": "agentic", "agentic": table}, cache)
 
 
 def cut(chunker: Chunker, note: Note) -> list[Chunk]:

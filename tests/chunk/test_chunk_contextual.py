@@ -37,7 +37,7 @@ PARAGRAPH = {"strategy": "paragraph", "max_chars": 60, "min_chars": 0}
 
 def contextual(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
     table = {"granularity": "chunk", "timeout_s": 5, **options}
-    return chunker(server, cache, **PARAGRAPH, contextual=table)
+    return chunker(server, {**PARAGRAPH, "contextual": table}, cache)
 
 
 PLAIN = chunker_for(ChunkingSettings.model_validate(PARAGRAPH)).chunk(NOTE)
@@ -120,15 +120,14 @@ def test_answers_are_kept(server: ModelServer, tmp_path: Path) -> None:
 def test_a_summary_stays_behind_the_preamble(server: ModelServer) -> None:
     says(server, {"summaries": ["Sum."]}, "Place.")
     settings = {"strategy": "agentic", "agentic": {"mode": "summarize"}, "contextual": True}
-    (chunk,) = chunker(server, **settings).chunk(note_of("Text of a note."))
+    (chunk,) = chunker(server, settings).chunk(note_of("Text of a note."))
     assert chunk.preamble == "Place.\nSum."
 
 
 def test_what_is_not_embedded_needs_no_preamble(server: ModelServer) -> None:
     says(server, "Child.")
-    parent, child = chunker(server, strategy="hierarchical", contextual=True).chunk(
-        note_of("Text of a note.")
-    )
+    settings = {"strategy": "hierarchical", "contextual": True}
+    parent, child = chunker(server, settings).chunk(note_of("Text of a note."))
     assert (parent.embed, parent.preamble, child.preamble) == (False, "", "Child.")
     assert len(server.requests) == 1
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chunk_laws import check_laws, note_of
@@ -148,7 +149,8 @@ def overlaps_too_far(note: Note) -> Iterator[Chunk]:
 
 def odd_extra(note: Note) -> Iterator[Chunk]:
     for chunk in full_chunks(note):
-        yield replace(chunk, extra={"note": {1, 2}})  # type: ignore[dict-item] - what users do
+        wrong: dict[str, Any] = {"note": {1, 2}}
+        yield replace(chunk, extra=wrong)
 
 
 def odd_level(note: Note) -> Iterator[Chunk]:

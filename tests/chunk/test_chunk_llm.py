@@ -20,7 +20,7 @@ SETTINGS = {"strategy": "llm", "discourse": DISCOURSE}
 
 
 def llm(server: ModelServer, cache: Path | None = None, model: str = "test", **options: object) -> Chunker:
-    return chunker(server, cache, model, **SETTINGS, llm={"timeout_s": 5, **options})
+    return chunker(server, {**SETTINGS, "llm": {"timeout_s": 5, **options}}, cache, model)
 
 
 def cut(chunker: Chunker, note: Note) -> list[Chunk]:
@@ -197,7 +197,7 @@ def test_what_discourse_had_to_say_stays(server: ModelServer) -> None:
     note = note_of("Zzz qqq xxx.\n\nKkk vvv www.\n" * 20)
     settings = {"strategy": "llm", "discourse": {"max_chars": 100, "min_chars": 10, "language": "xx"}}
     server.script.append(FAILURES["500"])
-    chunks = chunker(server, **settings).chunk(note)
+    chunks = chunker(server, settings).chunk(note)
     assert {chunk.extra["fallback"] for chunk in chunks} == {"paragraph"}
     assert all("; " in str(chunk.extra["reason"]) for chunk in chunks)
 

@@ -176,6 +176,8 @@ def test_a_byte_order_mark_and_windows_newlines_are_no_mistake(sandbox: Sandbox)
 def test_the_variable_that_holds_the_api_key_may_have_our_prefix(sandbox: Sandbox) -> None:
     sandbox.write(user='[embedding]\napi_key_env = "INDEXER_MY_KEY"')
     assert sandbox.load(env={"INDEXER_MY_KEY": "s3cret"}).settings.embedding.api_key_env == "INDEXER_MY_KEY"
+    sandbox.write(user='[llm]\napi_key_env = "INDEXER_LLM_KEY"')
+    assert sandbox.load(env={"INDEXER_LLM_KEY": "s3cret"}).settings.llm.api_key_env == "INDEXER_LLM_KEY"
 
 
 def test_defaults_of_sizes_give_way_to_a_small_maximum(sandbox: Sandbox) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -38,16 +39,33 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """A note as the catalog returns it, without its text."""
+    """A note as the catalog returns it, without its text. The lists and the frontmatter are decoded when
+    they are asked for: a search looks at a hundred notes and shows ten."""
 
     note_id: int
     path: str
     title: str
     language: str
-    frontmatter: Mapping[str, JsonValue]
-    aliases: tuple[str, ...]
-    tags: tuple[str, ...]
+    frontmatter_json: str
+    aliases_json: str
+    tags_json: str
     mtime_ns: int
+
+    @property
+    def frontmatter(self) -> Mapping[str, JsonValue]:
+        """All properties of the note."""
+        loaded = json.loads(self.frontmatter_json)
+        return loaded if isinstance(loaded, dict) else {}
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names of the note."""
+        return tuple(json.loads(self.aliases_json))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Tags without `#`, as first spelt."""
+        return tuple(json.loads(self.tags_json))
 
 
 @dataclass(frozen=True, slots=True)

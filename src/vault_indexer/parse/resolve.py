@@ -41,7 +41,7 @@ def link_key(target: str) -> str:
     If a file appears or goes, only links with its key can lead elsewhere than before.
     """
     name = normal(target).rstrip("/").rpartition("/")[2]
-    if name.endswith(NOTE_SUFFIX):
+    while name.endswith(NOTE_SUFFIX):
         name = name.removesuffix(NOTE_SUFFIX)
     return name
 

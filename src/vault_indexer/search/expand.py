@@ -160,7 +160,7 @@ def _grown(
 def _blocks(text: str, start: int, end: int) -> list[Span]:
     found: list[Span] = []
     fence = ""
-    begin = -1
+    begin = stop = -1
     for match in _LINE.finditer(text, start, end):
         line = match.group()
         mark = _FENCE.match(line)
@@ -170,10 +170,11 @@ def _blocks(text: str, start: int, end: int) -> list[Span]:
             fence = ""
         if line.strip() or fence:
             begin = match.start() if begin < 0 else begin
+            stop = match.start() + len(line.rstrip())
         elif begin >= 0:
-            found.append((begin, match.start()))
+            found.append((begin, stop))
             begin = -1
-    return [*found, (begin, end)] if begin >= 0 else found
+    return [*found, (begin, stop)] if begin >= 0 else found
 
 
 def _passage(text: str, span: Span, kind: str) -> Passage:

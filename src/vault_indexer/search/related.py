@@ -1,12 +1,16 @@
-"""Notes near a note, by meaning and by link."""
+"""Notes near a note, by meaning and by link, and why each is."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from math import log
 from typing import TYPE_CHECKING
 
-from vault_indexer.model import RelatedNote, note_id_of
+from vault_indexer.model import Nearness, NoteRow, RelatedNote, note_id_of
 from vault_indexer.search.fuse import best_first
-from vault_indexer.search.neighbours import neighbours_of
+from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -16,65 +20,60 @@ _NEAREST_CHUNKS = 200
 _LINK_SHARE = 0.35
 """A direct link counts as much as this much cosine: it lifts a linked note over a loosely similar one."""
 
+_SHARED_SHARE = 0.35
+"""What many shared links count at most."""
+
+_SHARED_CANDIDATES = 200
+_SHARED_NAMED = 5
+_HUB = 1000
+"""A file linked with more others than this says nothing of any two of them, and would take long to say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Similar:
+    """The cosine of a note's nearest chunk, and that chunk's key."""
+
+    cosine: float
+    key: int
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What two notes are both linked with, each with its weight; `weight` is the sum (Adamic and Adar 2003:
+    a common neighbour counts 1 / log of its degree)."""
+
+    weight: float = 0.0
+    via: dict[str, float] = field(default_factory=dict)
+
+    def add(self, path: str, weight: float) -> None:
+        self.weight += weight
+        self.via[path] = weight
+
 
 def related(snapshot: Snapshot, path: str, model: str, limit: int) -> list[RelatedNote]:
-    """The notes nearest to the mean of the note's chunk vectors, and those it is linked with."""
+    """The notes nearest to the mean of the note's chunk vectors, linked with it, or with what it links."""
     note = snapshot.catalog.note(path)
     if note is None:
         return []
-    similar = _similar(snapshot, note.note_id, model)
-    linked = {neighbour.path: neighbour for neighbour in neighbours_of(snapshot, [path])}
-    paths = {row.path: row for row in snapshot.catalog.notes(similar).values()}
-    for other in linked:
-        found = snapshot.catalog.note(other)
-        if found:
-            paths[other] = found
-    scores = {
-        row.note_id: similar.get(row.note_id, 0.0) + _LINK_SHARE * (row.path in linked)
-        for row in paths.values()
+    linked = snapshot.graph.neighbours([path]).get(path, set())
+    shared = shared_links(snapshot.graph, path, linked)
+    most_shared = sorted(shared, key=lambda other: (-shared[other].weight, other))[:_SHARED_CANDIDATES]
+    similar, rows = _candidates(snapshot, note, model, {*linked, *most_shared})
+    why = {
+        note_id: _nearness(similar.get(note_id), row.path in linked, shared.get(row.path))
+        for note_id, row in rows.items()
     }
-    by_id = {row.note_id: row for row in paths.values() if row.path != path}
-    best = [note_id for note_id in best_first(scores) if note_id in by_id][:limit]
-    edges = snapshot.graph.edges_at([path]).get(path, [])
-    out = {edge.target for edge in edges if edge.source == path}
-    into = {edge.source for edge in edges if edge.target == path}
+    scores = {note_id: one.meaning + one.link + one.shared for note_id, one in why.items()}
+    best = best_first(scores)[:limit]
+    chunks = snapshot.catalog.chunks(similar[note_id].key for note_id in best if note_id in similar)
+    sides = _sides(snapshot.graph, path)
     return [
-        RelatedNote(
-            path=by_id[note_id].path,
-            title=by_id[note_id].title,
-            score=min(1.0, scores[note_id] / (1 + _LINK_SHARE)),
-            similarity=similar.get(note_id),
-            links=tuple(
-                name
-                for name, side in (("links to", out), ("linked from", into))
-                if by_id[note_id].path in side
-            ),
+        _related(
+            rows[note_id],
+            max(0.0, scores[note_id]) / (1 + _LINK_SHARE + _SHARED_SHARE),
+            why[note_id],
+            sides.get(rows[note_id].path, ()),
+            shared.get(rows[note_id].path, _Shared()),
         )
         for note_id in best
     ]
-
-
-def _similar(snapshot: Snapshot, note_id: int, model: str) -> dict[int, float]:
-    """Note id to the best cosine of one of its chunks with the note's mean vector."""
-    mean = _mean_vector(snapshot, note_id, model)
-    if mean is None:
-        return {}
-    keys, scores = snapshot.vectors.search(mean, _NEAREST_CHUNKS)
-    best: dict[int, float] = {}
-    for key, score in zip(keys.tolist(), scores.tolist(), strict=True):
-        best.setdefault(note_id_of(key), score)
-    best.pop(note_id, None)
-    return best
-
-
-def _mean_vector(snapshot: Snapshot, note_id: int, model: str) -> Vectors | None:
-    import numpy as np
-
-    keys = [row.key for row in snapshot.catalog.chunks_of(note_id)]
-    rows = snapshot.catalog.chunk_vectors(model, keys)
-    if not rows:
-        return None
-    packed = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), -1)
-    mean = packed.astype(np.float32).mean(axis=0)
-    length = float(np.linalg.norm(mean))
-    return mean / np.float32(length) if length else None

@@ -286,21 +286,8 @@ def _mapping(value: SqlValue) -> Mapping[str, JsonValue]:
     return loaded if isinstance(loaded, dict) else {}
 
 
-def _strings(value: SqlValue) -> tuple[str, ...]:
-    return tuple(json.loads(str(value)))
-
-
 def _note_row(row: Row) -> NoteRow:
-    return NoteRow(
-        note_id=int(row[0]),
-        path=str(row[1]),
-        title=str(row[2]),
-        language=str(row[3]),
-        frontmatter=_mapping(row[4]),
-        aliases=_strings(row[5]),
-        tags=_strings(row[6]),
-        mtime_ns=int(row[7]),
-    )
+    return NoteRow(*row)
 
 
 def _link_row(row: Row) -> LinkRow:

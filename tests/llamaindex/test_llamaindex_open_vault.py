@@ -1,0 +1,170 @@
+"""`open_vault` and `VaultRetriever` on a real index; LlamaIndex is loaded only for the latter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore
+
+import vault_indexer
+from vault_indexer import Vault, VaultRetriever, open_vault
+from vault_indexer.errors import ConfigError, UsageError, VaultError
+from vault_indexer.model import Progress
+
+NOTES = {
+    "Apple.md": "# Apple\n\nPrune the apple tree in winter.\n\nSee [[Pear]].\n",
+    "Pear.md": "# Pear\n\nA pear ripens in the cellar.\n",
+    "Sea.md": "# Sea\n\nThe tide comes twice a day.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("open_vault")
+    vault = made / "notes"
+    vault.mkdir()
+    for name, text in NOTES.items():
+        (vault / name).write_text(text, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def vault(folder: Path) -> Iterator[Vault]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
+        told: list[Progress] = []
+        with open_vault(
+            folder / "notes", folder / "index", report=told.append, index={"workers": 1}
+        ) as opened:
+            assert told, "a build is reported"
+            yield opened
+
+
+def test_it_searches(vault: Vault) -> None:
+    answer = vault.search("when to prune an apple tree", limit=2)
+    assert len(answer.results) == 2
+    assert answer.results[0].path == "Apple.md"
+    assert vault.search("tide").results[0].path == "Sea.md"
+
+
+def test_it_tells_links_and_neighbours(vault: Vault) -> None:
+    assert [link.resolved for link in vault.links("Apple").outgoing] == ["Pear.md"]
+    assert [link.path for link in vault.links("Pear.md").backlinks] == ["Apple.md"]
+    assert vault.related("Apple", limit=1)[0].path == "Pear.md"
+
+
+def test_a_change_is_found_and_a_rebuild_counts(vault: Vault, folder: Path) -> None:
+    (folder / "notes" / "New.md").write_text("A zeppelin over the fjord.\n", encoding="utf-8")
+    try:
+        report = vault.rebuild()
+        assert (report.notes, report.skipped) == (4, ())
+        assert vault.search("zeppelin").results[0].path == "New.md"
+    finally:
+        (folder / "notes" / "New.md").unlink()
+
+
+def test_mistakes_are_told(vault: Vault, folder: Path) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        vault.search("  ")
+    with pytest.raises(UsageError, match="no such note"):
+        vault.links("Nowhere")
+    with pytest.raises(VaultError):
+        open_vault(folder / "missing")
+    with pytest.raises(ConfigError, match=r"search\.limmit.*did you mean search\.limit"):
+        open_vault(folder / "notes", search={"limmit": 3})
+    with pytest.raises(UsageError, match="option limit: tables"):
+        open_vault(folder / "notes", limit=3)
+
+
+def test_options_are_tables_or_dotted_keys(vault: Vault, folder: Path) -> None:
+    assert vault.search("tree").results
+    dotted: dict[str, Any] = {"search.limit": 1}
+    with open_vault(folder / "notes", folder / "other", chunking={"strategy": "none"}, **dotted) as one:
+        (hit,) = one.search("apple").results
+    assert hit.content == NOTES["Apple.md"].strip()
+
+
+def test_the_retriever_gives_nodes_with_their_place(vault: Vault) -> None:
+    found = VaultRetriever(vault, limit=2).retrieve("prune an apple tree")
+    assert len(found) == 2
+    best = found[0]
+    assert best.score == 1.0 >= (found[1].score or 0)
+    assert best.node.node_id == "Apple_chunk_0"
+    place = best.node.metadata
+    assert (place["path"], place["header_path"], place["start_line"]) == ("Apple.md", "Apple", 1)
+    body = NOTES["Apple.md"][place["start_char"] : place["end_char"]]
+    assert best.node.get_content().endswith(body)
+    assert len(VaultRetriever(vault, by_note=True).retrieve("tree")) <= len(NOTES) + 1
+
+
+def test_the_retriever_serves_a_query_engine(vault: Vault) -> None:
+    engine = RetrieverQueryEngine.from_args(VaultRetriever(vault, limit=1), llm=MockLLM(max_tokens=5))
+    sources: list[NodeWithScore] = engine.query("tide").source_nodes
+    assert [source.node.metadata["path"] for source in sources] == ["Sea.md"]
+
+
+def test_errors_of_a_search_reach_the_pipeline(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        VaultRetriever(vault).retrieve(" ")
+
+
+def run(script: str, folder: Path, *arguments: Path) -> str:
+    """Standard output of a script of its own, with the folder's `code` to import from and no configuration."""
+    program = folder / "program.py"
+    program.write_text(script, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={"PYTHONPATH": str(folder / "code"), "HOME": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Path) -> None:
+    (folder / "code").mkdir()
+    (folder / "code" / "cut_but_pears.py").write_text(
+        "def cut(note):\n    if 'pear ripens' in note.text:\n        raise ValueError('no pears')\n"
+        "    yield note.body_start, len(note.text)\n"
+    )
+    options = {"strategy": "custom", "custom": {"function": "cut_but_pears:cut"}}
+    script = (
+        "import sys\n"
+        "from vault_indexer import open_vault\n"
+        "if __name__ == '__main__':\n"
+        f"    with open_vault(*sys.argv[1:], chunking={options!r}, index={{'workers': 1}}) as vault:\n"
+        "        for skipped in vault.rebuild().skipped:\n"
+        "            print(skipped.reason)\n"
+    )
+    told = "Pear.md: chunking.custom.function cut_but_pears:cut: raised ValueError: no pears\n"
+    assert run(script, folder, folder / "notes", folder / "custom") == told
+
+
+def test_llamaindex_is_not_loaded_until_it_is_used(folder: Path) -> None:
+    script = (
+        "import sys, vault_indexer\n"
+        "if __name__ == '__main__':\n"
+        "    assert 'vault_indexer.api' not in sys.modules\n"
+        "    with vault_indexer.open_vault(*sys.argv[1:], index={'workers': 1}) as vault:\n"
+        "        assert vault.search('apple').results\n"
+        "    print({'llama_index', 'torch'} & {name.partition('.')[0] for name in sys.modules})\n"
+        "    vault_indexer.VaultRetriever\n"
+        "    print('llama_index' in sys.modules)\n"
+    )
+    assert run(script, folder, folder / "notes", folder / "light") == "set()\nTrue\n"
+
+
+def test_the_package_says_what_it_has() -> None:
+    assert set(vault_indexer.__all__) <= set(dir(vault_indexer))
+    with pytest.raises(AttributeError, match="no attribute 'open_vaults'"):
+        vault_indexer.open_vaults  # noqa: B018 - the access is what is tried

@@ -1,0 +1,56 @@
+"""Makes one edit commit under injected faults. Reads "VAULT INDEX" lines; for each a fork opens the index, says
+"ready PID", waits for "go", brings the index in step with the vault, and says what became of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from reliability_lab import Told, assembly_of, told_by
+
+from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.errors import VaultIndexerError
+
+
+def digest(told: Told) -> str:
+    """One line for all that an index tells."""
+    plain = (told.export, [sorted(places) for places in told.words], told.nearest)
+    return hashlib.sha256(repr(plain).encode()).hexdigest()
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def edit(vault: Path, index: Path) -> None:
+    keeper = LocalKeeper(assembly_of(vault, index))
+    keeper.open_as_is()
+    told_by(keeper)  # whatever is loaded late is loaded now
+    say("ready", os.getpid())
+    os.read(0, 16)
+    for attempt in ("done", "recovered"):
+        try:
+            keeper.wait_fresh(0)
+        except (VaultIndexerError, OSError) as error:
+            print("failed:", error, file=sys.stderr, flush=True)
+            continue
+        say(attempt, digest(told_by(keeper)))
+        return
+    say("failed twice")
+
+
+def main() -> None:
+    while line := os.read(0, 4096).decode().split("\n")[0]:
+        vault, index = line.split("\t")
+        child = os.fork()
+        if child == 0:
+            edit(Path(vault), Path(index))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        say("ended", status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Answers over a small vault: languages, titles, spelling, typing, notes, snippets, reasons."""
+
+from itertools import pairwise
+from urllib.parse import unquote
+
+import pytest
+from conftest import Ask
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.errors import QueryError, UsageError
+from vault_indexer.model import SearchRequest
+from vault_indexer.search.by_note import DECAY, note_scores
+from vault_indexer.search.opened import OpenIndex
+from vault_indexer.search.snippet import snippet
+from vault_indexer.service import VaultService
+
+Indexed = tuple[VaultService, OpenIndex]
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("rotting leaves", "Garden/Compost.md"),
+        ("receiving light", "Sky/Telescope.md"),
+        ("canciones", "es/Cocina.md"),
+        ("cafe jamon", "es/Cocina.md"),
+        ("CAFÉ", "es/Cocina.md"),
+        ("cafe\u0301", "es/Cocina.md"),
+        ("nino desayuna", "es/Cocina.md"),
+        ("noches", "es/Jardín.md"),
+        ("日本語の文章", "ja/検索.md"),
+        ("全文", "ja/検索.md"),
+        ("绿茶", "zh/茶.md"),
+        ("冰箱", "zh/茶.md"),
+        ("茶", "zh/茶.md"),
+        ("новая книга", "ru/Книги.md"),
+        ("елка", "ru/Книги.md"),
+        ("КНИГАХ", "ru/Книги.md"),
+        ("дожди", "ru/Погода.md"),
+        ("to be or not to be", "Garden/Tomatoes.md"),
+    ],
+)
+def test_each_language_finds_its_notes_by_its_own_words(ask: Ask, query: str, path: str) -> None:
+    first = ask(query).results[0]
+    assert first.path == path
+    assert first.why.keyword is not None, "found by word, not by luck"
+
+
+@pytest.mark.parametrize("query", ["humus", "HUMUS", "jardin", "The Roof", "検索", "2024-03-05", "книги"])
+def test_what_is_called_so_comes_first(ask: Ask, query: str) -> None:
+    first, *others = ask(query).results
+    assert query.lower() in (first.title.lower(), "humus", "jardin")
+    assert first.why.title > 0
+    assert not any(hit.why.title for hit in others)
+
+
+def test_a_title_is_no_way_around_a_filter(ask: Ask) -> None:
+    assert all(hit.path.startswith("Sky/") for hit in ask("humus path:Sky/").results)
+
+
+def test_an_unknown_word_is_corrected_and_the_answer_says_so(ask: Ask) -> None:
+    answer = ask("recieve galaxeis")
+    assert answer.results[0].path == "Sky/Telescope.md"
+    assert "no match for 'recieve': searched for 'receives'" not in answer.notices
+    assert any("'galaxeis': searched for 'galaxies'" in notice for notice in answer.notices)
+
+
+def test_a_known_word_is_left_alone(ask: Ask) -> None:
+    assert not any("searched for" in notice for notice in ask("heap leaves kitchen").notices)
+
+
+def test_the_last_word_may_be_unfinished(ask: Ask) -> None:
+    typed = ask("colli", as_you_type=True)
+    assert typed.results[0].path == "Sky/Telescope.md"
+    assert typed.results[0].why.keyword is not None
+    assert not any("colli" in notice for notice in typed.notices)
+
+
+def test_typing_behind_a_filter(ask: Ask) -> None:
+    typed = ask("tag:sky colli", as_you_type=True)
+    assert typed.results[0].why.keyword is not None
+
+
+def test_notes_are_ranked_once_each(ask: Ask) -> None:
+    paths = [hit.path for hit in ask("heap leaves", by_note=True).results]
+    assert len(paths) == len(set(paths))
+    assert paths[0] == "Garden/Compost.md"
+
+
+@pytest.mark.parametrize("query", ['""', "()", "  "])
+def test_a_query_that_says_nothing_is_refused(ask: Ask, query: str) -> None:
+    with pytest.raises(UsageError):
+        ask(query)
+
+
+def test_a_mistake_points_at_its_column(ask: Ask) -> None:
+    with pytest.raises(QueryError) as caught:
+        ask("heap tag:#")
+    assert caught.value.column == 10
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(st.sampled_from("ab\"()[]:->< \\#OR茶é*?'tag:[rating:>"), min_size=1, max_size=30))
+def test_any_text_gives_hits_or_a_clear_error(indexed: Indexed, query: str) -> None:
+    try:
+        answer = indexed[0].search(SearchRequest(query))
+    except UsageError as error:
+        assert str(error)
+        return
+    scores = [hit.score for hit in answer.results]
+    assert all(0 <= later <= earlier <= 1 for earlier, later in pairwise(scores))
+    assert not scores or scores[0] == 1
+
+
+def test_every_part_of_the_score_is_told(ask: Ask) -> None:
+    hits = ask("humus heap").results
+    top = hits[0].why
+    for hit in hits:
+        why = hit.why
+        told = (why.fused * why.recency + why.title) / (top.fused * top.recency + top.title)
+        assert hit.score == pytest.approx(told)
+        if why.keyword:
+            assert sum(why.keyword.terms.values()) == pytest.approx(why.keyword.score, rel=1e-3)
+            assert sum(why.keyword.fields.values()) == pytest.approx(why.keyword.score, rel=1e-3)
+        if why.graph:
+            assert why.graph.via
+
+
+def test_a_hit_can_be_opened_where_it_matches(ask: Ask, indexed: Indexed) -> None:
+    hit = ask("worms cardboard").results[0]
+    vault = indexed[0].status().vault
+    assert unquote(hit.uri) == f"obsidian://open?path={vault}/Garden/Compost.md"
+    assert " " not in ask("horse manure called").results[0].uri
+    assert hit.start_line <= hit.line <= hit.end_line
+
+
+def test_explain_a_note_that_is_there(indexed: Indexed) -> None:
+    told = indexed[0].explain("Compost", SearchRequest("humus"))
+    assert (told.path, told.rank, told.shown) == ("Garden/Compost.md", 1, True)
+    assert told.why is not None
+    assert "called what the query says" in " ".join(told.reasons)
+
+
+@pytest.mark.parametrize(
+    ("note", "query", "reason"),
+    [
+        ("Sky/Roof.md", "heap tag:area", "it does not fulfil tag:area"),
+        ("Sky/Roof.md", "tag:area", "it does not fulfil tag:area"),
+        ("Sky/Roof", "moon path:Garden -blanket", "it does not fulfil -blanket"),
+    ],
+)
+def test_explain_a_note_that_is_not_there(indexed: Indexed, note: str, query: str, reason: str) -> None:
+    told = indexed[0].explain(note, SearchRequest(query))
+    assert (told.rank, told.shown, told.why) == (None, False, None)
+    assert reason in told.reasons
+
+
+def test_explain_a_note_that_the_limit_cuts_off(indexed: Indexed) -> None:
+    told = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=1))
+    assert not told.shown
+    assert told.rank is None or any("more than 1 hits" in reason for reason in told.reasons)
+
+
+def test_explain_no_such_note(indexed: Indexed) -> None:
+    with pytest.raises(UsageError, match="no such note"):
+        indexed[0].explain("Nowhere", SearchRequest("heap"))
+
+
+BODY = (
+    "The first sentence says nothing much. A second one, as long as it is, does not either! "
+    "Here stands the **zebra** beside a lion. And a last sentence closes the text, at some length too."
+)
+
+
+def test_a_snippet_is_the_sentences_that_match() -> None:
+    shown = snippet(BODY, {"zebra": 2.0, "lion": 1.0}, 60)
+    assert shown.text == "…Here stands the **zebra** beside a lion.…"
+    assert [shown.text[start:end] for start, end in shown.marks] == ["zebra", "lion"]
+    assert BODY[shown.start :].startswith("Here")
+
+
+@given(st.text(st.sampled_from("abc. \n茶é!"), max_size=200), st.integers(40, 80))
+def test_a_snippet_is_text_of_the_chunk(body: str, size: int) -> None:
+    shown = snippet(body, {"abc": 1.0, "茶": 1.0}, size)
+    assert "\n" not in shown.text
+    assert len(shown.text) <= size + 2
+    assert shown.text.strip("…").strip() in " ".join(body.split())
+    for start, end in shown.marks:
+        assert 0 <= start < end <= len(shown.text)
+
+
+@given(st.dictionaries(st.integers(0, 3 << 20), st.floats(0, 1), max_size=12))
+def test_a_note_is_worth_its_chunks_with_decay(chunks: dict[int, float]) -> None:
+    found = note_scores(chunks)
+    backwards = dict(reversed(list(chunks.items())))
+    assert note_scores(backwards) == found
+    for key, score in found.values():
+        assert chunks[key] <= score <= chunks[key] / (1 - DECAY)

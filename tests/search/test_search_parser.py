@@ -1,0 +1,101 @@
+"""The query language: what is an operator, what is text, and which mistakes are named with their column."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from query_goldens import Case, cases, told, update
+
+from vault_indexer.errors import QueryError
+from vault_indexer.search.query_parser import MAX_DEPTH, parse_query
+
+update()
+
+
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.title)
+def test_golden(case: Case) -> None:
+    assert told(case.query) == case.expected
+
+
+def test_there_are_goldens() -> None:
+    assert len(list(cases())) > 50
+
+
+PIECES = st.sampled_from(
+    [
+        "tag:",
+        "path:",
+        "section:",
+        "task-todo:",
+        "[",
+        "]",
+        "(",
+        ")",
+        '"',
+        "\\",
+        "-",
+        " OR ",
+        " ",
+        ":",
+        ">",
+        "<=",
+        "#a",
+    ]
+    + [
+        "before:",
+        "lang:",
+        "links-to:",
+        "a",
+        "née",
+        "全文",
+        "2024-01-01",
+        "3",
+        "null",
+        "\n",
+        "'",
+        "𝔘",
+        "\u0301",
+        "\0",
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=24).map("".join)))
+@example("(" * 500)
+@example("-" * 500)
+@example("-(" * 40)
+@example("[a" * 500)
+@example('"' * 501)
+def test_every_text_is_a_query_or_a_clear_mistake(text: str) -> None:
+    try:
+        query = parse_query(text)
+    except QueryError as error:
+        assert 1 <= error.column <= len(text) + 1
+        assert str(error).startswith(f"column {error.column}: ")
+        return
+    for condition in query.conditions:
+        assert condition.source
+        assert condition.source in text
+    assert query.text or query.conditions or not any(char.isalnum() for char in text.strip('"'))
+
+
+WORDS = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), st.sampled_from(["'s", ":", "?", ",", '"', ")", "."]))
+def test_a_sentence_is_text_whatever_its_punctuation(words: list[str], mark: str) -> None:
+    sentence = " ".join([words[0] + mark, *words[1:]])
+    query = parse_query(sentence)
+    assert query.text == sentence
+    assert not query.conditions
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4))
+def test_parentheses_around_words_change_nothing(words: list[str]) -> None:
+    assert not parse_query(f"({' '.join(words)})").conditions
+
+
+def test_nesting_has_a_bound() -> None:
+    deep = MAX_DEPTH + 1
+    with pytest.raises(QueryError, match="nested"):
+        parse_query("tag:#a " + "(" * deep + "a" + ")" * deep)
+    assert parse_query("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH).text

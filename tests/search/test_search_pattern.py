@@ -1,0 +1,67 @@
+"""Words and phrases as expressions over the text as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.search.text_pattern import plain, text_pattern
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "found"),
+    [
+        ("to be or not to be", "To be, or not to be: that", "To be, or not to be"),
+        ("star wars", "[[star]] *wars*", "star]] *wars"),
+        ("foo bar", "foo\nbar", "foo\nbar"),
+        ("foo bar", "foo\n\nbar", None),
+        ("work", "works", None),
+        ("work", "_work_", "work"),
+        ("cafe", "un Café noir", "Café"),
+        ("café", "cafe", "cafe"),
+        ("cafe", "cafe\u0301!", "cafe\u0301"),
+        ("cafe", "cafe\u0301s", None),
+        ("strasse", "Die Straße", "Straße"),
+        ("aeon", "ÆON", "ÆON"),
+        ("fine", "ﬁne", "ﬁne"),
+        ("новый", "НОВЫЙ год", "НОВЫЙ"),
+        ("новый", "новыи\u0306 год", "новыи\u0306"),
+        ("全文検索", "高速な全文検索エンジン", "全文検索"),
+        ("AI検索", "新しいAI検索です", "AI検索"),
+        ("AI", "新しいAI検索です", "AI"),
+        ("한국어", "한국어는", "한국어"),
+        ("C++", "in C++ you", "C++"),
+        ("don't", "I don’t", "don’t"),
+        ("error: 404", "Error:  404", "Error:  404"),
+        ("error: 404", "error 404", None),
+        ("->", "a -> b", "->"),
+    ],
+)
+def test_what_a_phrase_finds(words: str, text: str, found: str | None) -> None:
+    regex, where = text_pattern(words).over(text)
+    match = regex.search(where)
+    assert (match and text[match.start() : match.end()]) == found
+
+
+LETTERS = st.text(st.sampled_from("abcdeéßñAÉ"), min_size=1, max_size=4)
+
+
+@given(
+    st.lists(LETTERS, min_size=1, max_size=3), st.lists(LETTERS, max_size=3), st.lists(LETTERS, max_size=3)
+)
+def test_a_phrase_is_found_between_any_words(phrase: list[str], before: list[str], after: list[str]) -> None:
+    text = " ".join([*before, *phrase, *after])
+    assert text_pattern(plain(" ".join(phrase))).is_in(text)
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=3), st.lists(LETTERS, max_size=8))
+def test_a_phrase_is_found_only_where_its_words_stand_in_a_row(phrase: list[str], words: list[str]) -> None:
+    wanted, held = [plain(word) for word in phrase], [plain(word) for word in words]
+    in_a_row = any(held[at : at + len(wanted)] == wanted for at in range(len(held)))
+    assert text_pattern(" ".join(phrase)).is_in(" ".join(words)) == in_a_row
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=3), st.text(st.sampled_from("ab éß.\nA"), max_size=30))
+def test_the_quick_way_finds_what_the_other_finds(phrase: list[str], text: str) -> None:
+    pattern = text_pattern(" ".join(phrase))
+    regex, where = pattern.over(text)
+    assert [m.span() for m in regex.finditer(where)] == [m.span() for m in pattern.regex.finditer(text)]
