@@ -20,6 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from speed.keyword_engines import Asked, tantivy_searcher, whoosh_searcher
 from vault_indexer.store.keyword_builder import SegmentBuilder
 from vault_indexer.store.keyword_schema import (
     KEY_COLUMN,
@@ -114,7 +115,7 @@ def ours(snapshot: KeywordSnapshot) -> Answer:
 
 
 def whoosh_peer(folder: Path, documents: Sequence[KeywordDocument]) -> Answer:
-    from whoosh import index, query, scoring
+    from whoosh import index
 
     whoosh_index = index.create_in(str(folder), keyword_schema())
     start = time.perf_counter()
@@ -126,48 +127,13 @@ def whoosh_peer(folder: Path, documents: Sequence[KeywordDocument]) -> Answer:
         )
     writer.commit()
     print(f"{'whoosh, its own writer':44} {len(documents) / (time.perf_counter() - start):8.0f} chunks/s")
-    weights = FieldWeights()
-    fields_b = {f"{name}_B": weights.of(name).b for name in PEER_FIELDS}
-    searcher = whoosh_index.searcher(weighting=scoring.BM25F(K1=weights.k1, **fields_b))
-
-    def answer(words: Sequence[str]) -> object:
-        terms = [query.Term(name, word, weights.of(name).boost) for word in words for name in PEER_FIELDS]
-        return searcher.search(query.Or(terms), limit=10)
-
-    return answer
+    return whoosh_searcher(folder, Asked(PEER_FIELDS, 10))
 
 
 def tantivy_peer(folder: Path, documents: Sequence[KeywordDocument]) -> Answer:
-    import tantivy
-
-    schema = tantivy.SchemaBuilder()
-    for name in PEER_FIELDS:
-        schema.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
-    schema.add_integer_field(KEY_COLUMN, stored=True)
-    built_schema = schema.build()
-    index = tantivy.Index(built_schema, str(folder))
     start = time.perf_counter()
-    writer = index.writer(256_000_000, 2)
-    for one in documents:
-        document = tantivy.Document()
-        for name in PEER_FIELDS:
-            document.add_text(name, " ".join(getattr(one, name)))
-        document.add_integer(KEY_COLUMN, one.key)
-        writer.add_document(document)
-    writer.commit()
-    writer.wait_merging_threads()
+    answer = tantivy_searcher(folder, documents, Asked(PEER_FIELDS, 10))
     print(f"{'tantivy, two threads':44} {len(documents) / (time.perf_counter() - start):8.0f} chunks/s")
-    index.reload()
-    searcher = index.searcher()
-
-    def answer(words: Sequence[str]) -> object:
-        terms = [
-            (tantivy.Occur.Should, tantivy.Query.term_query(built_schema, name, word, "freq"))
-            for word in words
-            for name in PEER_FIELDS
-        ]
-        return searcher.search(tantivy.Query.boolean_query(terms), 10)
-
     return answer
 
 

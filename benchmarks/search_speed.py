@@ -2,8 +2,9 @@
 
     python benchmarks/search_speed.py VAULT [--index-dir DIR] [--machine "2 shared cores"] > speed.md
 
-Needs nothing beside the package. The peers come with `pip install -e '.[bench]'` and, as its demand for an old
-PyStemmer must be overruled, `pip install --no-deps llama-index-retrievers-bm25`; one that is missing is named.
+Needs nothing beside the package. The peers come with `pip install -e '.[bench]'` and (as its demand for an
+old PyStemmer must be overruled) `pip install --no-deps llama-index-retrievers-bm25`. One that is missing is
+named in the table.
 
 The vault is copied, and only the copy is written to. The index is built in, or reused from, `--index-dir`.
 Progress goes to standard error, one Markdown page to standard output. In this order:

@@ -62,7 +62,7 @@ def xquad(data: Path, work: Path, language: str) -> QuerySet:
 
 
 def chunking(data: Path, work: Path) -> QuerySet:
-    """Questions on whole corpora (Chroma's chunking evaluation, 2024), each corpus a note, judged by chunk."""
+    """Questions on whole corpora (Chroma, 2024), each corpus a note, judged by chunk."""
     corpora = {file.name: file.read_text("utf-8") for file in sorted(data.glob("*.md"))}
     vault = written(work / "chunking", corpora)
     with (data / "questions.csv").open(encoding="utf-8", newline="") as file:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from vault_indexer.search.concepts import expanded
+
 from speed.keyword_engines import Asked, tantivy_searcher, whoosh_searcher
 from speed.material import CANDIDATES, HITS, Material, Opened, documents, silent
 from speed.questions import Question
 from vault_indexer.bootstrap import open_index
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.concepts import expanded
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.generations import Generation
 from vault_indexer.store.keyword_schema import FIELDS, FieldWeights

@@ -79,8 +79,9 @@ def report(results: Results) -> str:
 
 _ENGINES_NOTE = """\
 Each engine in a process of its own, one after the other, one query at a time. "First" is the first pass over
-the queries after opening, "warm" the passes after it. Ratios are to the row with 1.00 in the same table, warm:
-above 1 an engine is slower than that. "Shared hits" is the mean share of its ten best that are also among the
+the queries after opening, "warm" the passes after it. Ratios are to the row with 1.00 in the same table,
+warm: above 1 an engine is slower. "CPU" is processor time a warm query on all cores, which another program on
+the machine changes less than the rest. "Shared hits" is the mean share of its ten best that are also among the
 ten of that row: engines that found other things did other work."""
 
 
@@ -88,8 +89,9 @@ def _about(results: Results) -> str:
     counts, (from_notes, from_file) = results.counts, results.queries
     lines = [
         f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}. Machine: {results.machine}; load average",
-        f"{results.load} before, {_load()} after. Python {platform.python_version()}. {counts.notes:,} notes,",
-        f"{counts.chunks:,} chunks, vectors of {results.dimension} dimensions ({results.index_note}).",
+        f"{results.load} before, {_load()} after. Python {platform.python_version()}.",
+        f"{counts.notes:,} notes, {counts.chunks:,} chunks, vectors of {results.dimension} dimensions;",
+        f"{results.index_note}.",
         f"{from_notes} queries of three to six words from notes and {from_file} written ones.",
         "Times in milliseconds.",
     ]
@@ -143,13 +145,24 @@ def _command_table(commands: Sequence[Command]) -> str:
 
 def _engine_table(results: Results, group: str) -> str:
     rows = [_engine_row(results, engine, trial) for engine, trial in results.trials if engine.group == group]
-    head = [group, "ready", "first p50", "first p95", "warm p50", "warm p95", "warm p99", "p50 ×", "p95 ×"]
+    head = [
+        group,
+        "ready",
+        "first p50",
+        "first p95",
+        "warm p50",
+        "warm p95",
+        "warm p99",
+        "CPU",
+        "p50 ×",
+        "p95 ×",
+    ]
     return table([*head, "shared hits", "memory", ""], rows)
 
 
 def _engine_row(results: Results, engine: Engine, trial: Trial) -> list[str]:
     if not trial.first.ms:
-        return [engine.name, *["–"] * 10, trial.note]
+        return [engine.name, *["–"] * 11, trial.note]
     base = results.trial(engine.base)
     best = trial.first if engine.is_cold else trial.warm
     ratios = [best.p50 / base.warm.p50, best.p95 / base.warm.p95] if base else [math.nan] * 2
@@ -160,6 +173,7 @@ def _engine_row(results: Results, engine: Engine, trial: Trial) -> list[str]:
         shown(trial.first.p50),
         shown(trial.first.p95),
         *warm,
+        shown(trial.cpu_ms),
         *(shown(ratio) for ratio in ratios),
         f"{agreement(base, trial):.0%}" if base else "–",
         f"{trial.memory_mb:,.0f} MB",

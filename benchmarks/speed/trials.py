@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import time
@@ -104,12 +105,13 @@ class Plan:
 class Trial:
     """What was measured of an engine; `first` is the first pass over the queries in a fresh process.
 
-    `found` is what each query found. A `note` says why there is nothing, or less.
+    `cpu_ms` is the mean of a warm query, over all threads. `found` is what each query found. A `note` says why there is nothing, or less.
     """
 
     engine: str
     first: Times = NO_TIMES
     warm: Times = NO_TIMES
+    cpu_ms: float = math.nan
     ready_s: float = 0.0
     memory_mb: float = 0.0
     found: tuple[tuple[int, ...], ...] = ()
@@ -155,17 +157,19 @@ def _run(pipe: Connection, engine: Engine, material: Material, asked: Sequence[Q
             ms, keys = clocked(lambda: opened.answer(question))  # noqa: B023 (called at once)
             first.append(ms)
             found.append(tuple(keys[:HITS]))
-        done = 0
+        done, cpu = 0, time.process_time()
         while done < plan.rounds and time.monotonic() - started < plan.limit_s and not engine.is_cold:
             for question in asked:
                 warm.append(clocked(lambda: opened.answer(question))[0])  # noqa: B023
             done += 1
+        cpu = time.process_time() - cpu
         note = "" if done == plan.rounds or engine.is_cold else f"{done} of {plan.rounds} warm passes"
         pipe.send(
             Trial(
                 engine.name,
                 Times.of(first),
                 Times.of(warm),
+                cpu / len(warm) * 1000 if warm else math.nan,
                 ready_s,
                 resident_mb(os.getpid()),
                 tuple(found),

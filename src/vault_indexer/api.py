@@ -8,34 +8,38 @@ from pathlib import Path
 from typing import Self
 
 from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config.chunking import at_home
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
     LinksAnswer,
+    MentionsAnswer,
+    Orphan,
     Progress,
     RebuildReport,
     RelatedNote,
     SearchAnswer,
     SearchRequest,
+    UnresolvedTarget,
 )
 from vault_indexer.service import VaultService
 
-Option = OptionValue | Mapping[str, "Option"]
 Report = Callable[[Progress], None]
 
 
 def open_vault(
-    path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: Option
+    path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: object
 ) -> Vault:
     """The vault with its index in this process; one that is missing or does not fit is built first.
 
-    Options are the tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`; they
-    win over files and environment. `report` hears how a build gets on. Building starts other processes, so
-    a script needs `if __name__ == "__main__":` around its work. Where a daemon writes the same index, it is
-    only read here. Raises UsageError, ConfigError, VaultError, IndexUnusableError or ProviderError.
+    Options are the tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`, or
+    dotted keys; they win over files and environment. `report` hears how a build gets on. Building starts
+    other processes, so a script needs `if __name__ == "__main__":` around its work. Where a daemon writes the
+    same index, it is only read here. Raises UsageError, ConfigError, VaultError, IndexUnusableError or
+    ProviderError.
     """
     target = resolve_target(
-        Path(path),
+        Path(path).expanduser(),
         None if index_dir is None else Path(index_dir),
         None,
         environ=os.environ,
@@ -82,6 +86,18 @@ class Vault:
         """All links of a note. Raises UsageError if there is no such note."""
         return self._service.links(note)
 
+    def mentions(self, note: str, limit: int = 50) -> MentionsAnswer:
+        """Places that name a note without linking it. Raises UsageError if there is no such note."""
+        return self._service.mentions(note, limit)
+
+    def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
+        """What links of the vault name and no file is, most wanted first."""
+        return self._service.unresolved_links()
+
+    def orphans(self) -> tuple[Orphan, ...]:
+        """The notes that neither link to a file nor are linked to."""
+        return self._service.orphans()
+
     def rebuild(self, report: Report | None = None) -> RebuildReport:
         """Build the index anew; searches go on until it takes over."""
         return self._service.rebuild(report or _unheard)
@@ -95,13 +111,14 @@ def _unheard(_: Progress) -> None:
     """Nobody wants to know."""
 
 
-def _dotted(options: Mapping[str, Option], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:
+def _dotted(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:
     for name, value in options.items():
+        key = prefix + name
         if isinstance(value, Mapping):
-            yield from _dotted(value, f"{prefix}{name}.")
-        elif prefix or "." in name:
-            yield prefix + name, value
+            yield from _dotted(at_home(value) if key == "chunking" else value, f"{key}.")
+        elif "." not in key:
+            raise UsageError(f"option {key}: tables are wanted, as in search={{'limit': 5}}")
+        elif value is None or isinstance(value, str | int | float | Path | list | tuple):
+            yield key, value
         else:
-            raise UsageError(
-                f"option {name}: tables of the configuration are wanted, as in search={{'limit': 5}}"
-            )
+            raise UsageError(f"option {key}: a value of type {type(value).__name__} cannot be configured")

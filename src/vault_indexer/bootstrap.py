@@ -20,7 +20,7 @@ from vault_indexer.config import (
     load,
 )
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.manifest import differences
+from vault_indexer.config.manifest import differences, language_model
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
@@ -324,8 +324,8 @@ class Assembly:
 
 
 def _close(live: LiveIndex, pool: Pool) -> None:
+    pool.close()  # first: its readers of the catalog would keep the log from being removed
     live.close()
-    pool.close()
 
 
 def _manifest(settings: Settings, model: EmbeddingModel, weights: str) -> Manifest:
@@ -336,6 +336,7 @@ def _manifest(settings: Settings, model: EmbeddingModel, weights: str) -> Manife
         chunking_config=chunking_config(settings),
         analyzer=ANALYZER,
         token_weights=weights,
+        language_model=language_model(settings),
     )
 
 

@@ -10,13 +10,12 @@ from typing import Protocol
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
-    Backlink,
     Explanation,
     Hit,
     IndexState,
-    LinkRow,
     LinksAnswer,
-    OutgoingLink,
+    MentionsAnswer,
+    Orphan,
     Problem,
     Progress,
     RebuildReport,
@@ -24,9 +23,12 @@ from vault_indexer.model import (
     SearchAnswer,
     SearchRequest,
     StatusReport,
+    UnresolvedTarget,
     doc_id_of,
 )
 from vault_indexer.search.hits import obsidian_uri
+from vault_indexer.search.links import links_of, orphans, unresolved_links
+from vault_indexer.search.mentions import mentions
 from vault_indexer.search.opened import OpenIndex
 from vault_indexer.search.related import related
 from vault_indexer.store.export import export_lines
@@ -122,18 +124,22 @@ class VaultService:
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UsageError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:
-            path = _path_of(snapshot, note)
-            outgoing = tuple(_outgoing(row) for row in snapshot.catalog.links_from(path))
-            return LinksAnswer(
-                path=path,
-                outgoing=outgoing,
-                backlinks=tuple(
-                    Backlink(row.source, row.line, row.kind, row.subpath)
-                    for row in snapshot.catalog.links_to(path)
-                    if row.source != path
-                ),
-                unresolved=tuple(link for link in outgoing if link.resolved is None),
-            )
+            return links_of(snapshot, _path_of(snapshot, note))
+
+    def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
+        """What links of the vault name and no file is, most wanted first."""
+        with self._keeper.opened().holder.lease() as snapshot:
+            return unresolved_links(snapshot)
+
+    def orphans(self) -> tuple[Orphan, ...]:
+        """The notes that neither link to a file nor are linked to."""
+        with self._keeper.opened().holder.lease() as snapshot:
+            return orphans(snapshot)
+
+    def mentions(self, note: str, limit: int = 50) -> MentionsAnswer:
+        """Places that name a note without linking it. Raises UsageError if there is no such note."""
+        with self._keeper.opened().holder.lease() as snapshot:
+            return mentions(snapshot, _path_of(snapshot, note), limit)
 
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
@@ -184,16 +190,12 @@ def _path_of(snapshot: Snapshot, note: str) -> str:
             return path
     folded = doc_id_of(wanted).casefold()
     matches = [
-        row.path
-        for row in snapshot.catalog.all_notes()
-        if doc_id_of(row.path).casefold() == folded or doc_id_of(row.path).casefold().endswith(f"/{folded}")
+        path
+        for path in snapshot.catalog.note_paths()
+        if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
     ]
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
     raise UsageError(f"no such note in the index: {note!r}")
-
-
-def _outgoing(row: LinkRow) -> OutgoingLink:
-    return OutgoingLink(row.kind, row.target, row.subpath, row.display, row.line, row.resolved)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 from chunk_laws import EDGE_NOTES, NOTES, SMALL, Words, build, note_of
@@ -23,10 +25,23 @@ def with_overlap(_note: Note, chunk: Chunk) -> int:
     return len(chunk.overlap + chunk.body)
 
 
+@cache
+def starts_of_runs(text: str) -> list[int]:
+    return [match.start() for match in re.finditer(r"\S+", text)]
+
+
+@cache
+def starts_of_tokens(text: str) -> list[int]:
+    return [start for start, _ in Words().offsets(text)]
+
+
+def begun(starts: list[int], chunk: Chunk) -> int:
+    """How many of the starts lie in overlap or body."""
+    return bisect_left(starts, chunk.end_pos) - bisect_left(starts, chunk.start_pos - len(chunk.overlap))
+
+
 def runs(note: Note, chunk: Chunk) -> int:
-    """Runs of characters without white space that begin in overlap or body."""
-    start = chunk.start_pos - len(chunk.overlap)
-    return sum(start <= match.start() < chunk.end_pos for match in re.finditer(r"\S+", note.text))
+    return begun(starts_of_runs(note.text), chunk)
 
 
 def words(_note: Note, chunk: Chunk) -> int:
@@ -36,8 +51,7 @@ def words(_note: Note, chunk: Chunk) -> int:
 
 
 def tokens(note: Note, chunk: Chunk) -> int:
-    start = chunk.start_pos - len(chunk.overlap)
-    return sum(start <= begin < chunk.end_pos for begin, _ in Words().offsets(note.text))
+    return begun(starts_of_tokens(note.text), chunk)
 
 
 LIMITS: dict[str, tuple[Held, int]] = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_config
-from vault_indexer.config.manifest import differences
+from vault_indexer.config.manifest import differences, language_model
 from vault_indexer.errors import ManifestError
 from vault_indexer.ports import EmbeddingModel
 
@@ -24,6 +24,7 @@ def manifest(**changed: object) -> Manifest:
         chunking_config=chunking_config(Settings()),
         analyzer="stem-1",
         token_weights="idf-3f2a",
+        language_model="",
     )
     return made.model_copy(update=changed)
 
@@ -37,6 +38,7 @@ def test_the_file_of_a_default_generation() -> None:
         "spec_version = 1\n"
         'analyzer = "stem-1"\n'
         'token_weights = "idf-3f2a"\n'
+        'language_model = ""\n'
         "\n"
         "[embedding_model]\n"
         'provider = "wordllama"\n'
@@ -166,6 +168,40 @@ def test_options_of_a_strategy_that_a_rule_or_note_uses_count() -> None:
     assert by_note[0] != by_note[1]
     idle = [chunking_config(settings(word={"chunk_size": size})) for size in (100, 200)]
     assert idle[0] == idle[1]
+
+
+def test_options_of_what_another_strategy_starts_from_count() -> None:
+    by_discourse = [
+        chunking_config(settings(strategy="llm", discourse={"max_chars": size})) for size in (900, 901)
+    ]
+    assert by_discourse[0] != by_discourse[1]
+
+
+@pytest.mark.parametrize(
+    "chunking",
+    [
+        {"strategy": "llm"},
+        {"strategy": "agentic"},
+        {"contextual": True},
+        {"rules": [{"paths": ["*"], "strategy": "agentic"}]},
+        {"rules": [{"paths": ["*"], "contextual": {"granularity": "section"}}]},
+    ],
+)
+def test_the_language_model_counts_where_one_is_asked(chunking: dict[str, object]) -> None:
+    llm = {"provider": "ollama", "model": "small"}
+    asked = Settings.model_validate({"chunking": chunking, "llm": llm})
+    assert language_model(asked) == "ollama/small"
+    assert language_model(Settings.model_validate({"llm": llm})) == ""
+    assert chunking_config(asked) != chunking_config(Settings())
+    made = manifest(chunking_config=chunking_config(asked), language_model="ollama/small")
+    assert Manifest.from_toml(made.to_toml()) == made
+    other = made.model_copy(update={"language_model": "ollama/large"})
+    assert differences(made, other) == ['language_model: "ollama/small" -> "ollama/large"']
+
+
+def test_preambles_that_nobody_asked_for_change_nothing() -> None:
+    timeouts = [chunking_config(settings(contextual={"timeout_s": s})) for s in (1, 2)]
+    assert timeouts[0] == timeouts[1] == chunking_config(Settings())
 
 
 def test_a_manifest_with_rules_survives_its_file() -> None:

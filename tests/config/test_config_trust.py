@@ -13,7 +13,11 @@ from vault_indexer.config.values import toml_text
 
 TUNABLE = {name for name in SCHEMA if name.startswith(("files.", "chunking.", "search.", "watch."))} - {
     "chunking.token.tokenizer",
-    *(name for name in SCHEMA if name.startswith(("chunking.llm.", "chunking.custom.", "chunking.contextual."))),
+    *(
+        name
+        for name in SCHEMA
+        if name.startswith(("chunking.llm.", "chunking.custom.", "chunking.contextual."))
+    ),
     "chunking.agentic.max_api_calls",
     "chunking.agentic.timeout_s",
     "chunking.agentic.prompt",

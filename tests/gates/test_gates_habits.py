@@ -13,7 +13,7 @@ from python_source import PACKAGE, ROOT, TESTS, Module, imported_names, imports_
 # function of the user's own is called.
 MAY_CATCH_ALL = ("daemon/", "serve/", "chunk/custom.py")
 UNFINISHED = re.compile(
-    r"\b(TODO|FIXME|XXX|HACK|TBD|NotImplementedError)\b|lorem ipsum|not implemented", re.IGNORECASE
+    r"(?<!task-)\b(TODO|FIXME|XXX|HACK|TBD|NotImplementedError)\b|lorem ipsum|not implemented", re.IGNORECASE
 )
 VAGUE_NAME = re.compile(r"(^|_)(utils?|helpers?|misc)$|(Helper|Manager|Utils?)$")
 

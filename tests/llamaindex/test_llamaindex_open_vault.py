@@ -81,6 +81,8 @@ def test_mistakes_are_told(vault: Vault, folder: Path) -> None:
         open_vault(folder / "notes", search={"limmit": 3})
     with pytest.raises(UsageError, match="option limit: tables"):
         open_vault(folder / "notes", limit=3)
+    with pytest.raises(UsageError, match=r"option search\.limit: a value of type set"):
+        open_vault(folder / "notes", search={"limit": {3}})
 
 
 def test_options_are_tables_or_dotted_keys(vault: Vault, folder: Path) -> None:
@@ -116,7 +118,7 @@ def test_errors_of_a_search_reach_the_pipeline(vault: Vault) -> None:
 
 
 def run(script: str, folder: Path, *arguments: Path) -> str:
-    """Standard output of a script of its own, with the folder's `code` to import from and no configuration."""
+    """Standard output of a script that can import from the folder's `code` and has no configuration."""
     program = folder / "program.py"
     program.write_text(script, encoding="utf-8")
     done = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import time
@@ -49,17 +50,19 @@ class InProcessPool:
     """The pool's contract without processes: a kill or an injected fault then hits every step of the work."""
 
     def __init__(self, start: Callable[[], NoteWorker]) -> None:
-        self._worker = start()
+        self._worker: NoteWorker | None = start()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
         for job in jobs:
-            yield job, self._worker.handle(job)
+            yield from self.each(job)
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome]]:
+        assert self._worker is not None
         yield job, self._worker.handle(job)
 
     def close(self) -> None:
-        pass
+        self._worker = None
+        gc.collect()  # as a process does that ends: what it has open is closed now
 
 
 @dataclass(frozen=True, slots=True)

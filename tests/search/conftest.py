@@ -1,6 +1,5 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from small_vault import write_vault

@@ -56,13 +56,16 @@ The telescope receives light from far galaxies. A mirror of 200 mm gathers it. #
 
 Collimation takes ten minutes with a laser.
 """,
-    "Sky/Roof.md": "# The roof\n\nGood place for the telescope. Bring a blanket.\n\n> [!note] Moon\n> Full on Monday.\n",
+    "Sky/Roof.md": "# The roof\n\nGood place for the telescope. Bring a blanket.\n\n"
+    "> [!note] Moon\n> Full on Monday.\n",
     "es/Cocina.md": "---\nlang: es\n---\n# Cocina\n\nEl café y el jamón se guardan en la despensa. "
     "Los niños desayunan pan con aceite; la canción suena en la radio.\n",
     "es/Jardín.md": "# Jardín\n\nLas plantas necesitan agua cuando hace calor, y por la noche también.\n",
-    "ja/検索.md": "# 検索\n\nこのノートは全文検索について説明します。日本語の文章を検索するにはどうすればよいですか。\n",
+    "ja/検索.md": "# 検索\n\nこのノートは全文検索について説明します。"
+    "日本語の文章を検索するにはどうすればよいですか。\n",
     "zh/茶.md": "# 茶\n\n绿茶应该用八十度的水冲泡。茶叶要放在干燥的地方，不要放在冰箱里。\n",
-    "ru/Книги.md": "# Книги\n\nНовые книги стоят на верхней полке. Читаю каждую книгу два раза, ёлка и йод.\n",
+    "ru/Книги.md": "# Книги\n\nНовые книги стоят на верхней полке. "
+    "Читаю каждую книгу два раза, ёлка и йод.\n",
     "ru/Погода.md": "# Погода\n\nСегодня на улице идёт дождь, а завтра будет солнце. "
     "Возьмите с собой зонт и не забудьте про сапоги.\n",
     "Daily notes/2024-03-05.md": "# 2024-03-05\n\nCalled about the horse manure. The neighbor was kind.\n",

@@ -1,11 +1,15 @@
 """The query language: what is an operator, what is text, and which mistakes are named with their column."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from query_goldens import Case, cases, told, update
 
 from vault_indexer.errors import QueryError
+from vault_indexer.search.query_ast import Direction, Scope
 from vault_indexer.search.query_parser import MAX_DEPTH, parse_query
 
 update()
@@ -20,42 +24,9 @@ def test_there_are_goldens() -> None:
     assert len(list(cases())) > 50
 
 
+SIGNS = "tag: path: section: task-todo: before: lang: links-to: [ ] ( ) \" \\ - : > <= #a OR null '"
 PIECES = st.sampled_from(
-    [
-        "tag:",
-        "path:",
-        "section:",
-        "task-todo:",
-        "[",
-        "]",
-        "(",
-        ")",
-        '"',
-        "\\",
-        "-",
-        " OR ",
-        " ",
-        ":",
-        ">",
-        "<=",
-        "#a",
-    ]
-    + [
-        "before:",
-        "lang:",
-        "links-to:",
-        "a",
-        "née",
-        "全文",
-        "2024-01-01",
-        "3",
-        "null",
-        "\n",
-        "'",
-        "𝔘",
-        "\u0301",
-        "\0",
-    ]
+    [*SIGNS.split(), " ", " OR ", "a", "née", "全文", "2024-01-01", "3", "\n", "\u0301", "\0"]
 )
 
 
@@ -99,3 +70,24 @@ def test_nesting_has_a_bound() -> None:
     with pytest.raises(QueryError, match="nested"):
         parse_query("tag:#a " + "(" * deep + "a" + ")" * deep)
     assert parse_query("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH).text
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "query-language.md"
+EXAMPLES = re.findall(r"^\| ((?:`[^`]+`(?:, )?)+) \|", PAGE.read_text("utf-8"), re.M)
+
+
+@pytest.mark.parametrize("query", [one for cell in EXAMPLES for one in re.findall(r"`([^`]+)`", cell)])
+def test_every_operator_of_the_page_filters(query: str) -> None:
+    assert parse_query(query.replace(r"\|", "|")).conditions
+
+
+def test_the_page_shows_every_operator() -> None:
+    shown = " ".join(EXAMPLES)
+    operators = [
+        "before",
+        "after",
+        "lang",
+        *(scope.value for scope in Scope),
+        *(one.value for one in Direction),
+    ]
+    assert [name for name in operators if f"{name}:" not in shown] == []

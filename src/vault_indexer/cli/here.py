@@ -15,23 +15,31 @@ from vault_indexer.serve.client import DaemonClient, Parameters
 from vault_indexer.serve.shapes import (
     ExplainJson,
     LinksJson,
+    MentionsJson,
+    OrphansJson,
     ProgressJson,
     RebuildJson,
     RelatedJson,
     SearchJson,
     StatusJson,
+    UnresolvedJson,
     VerifyJson,
 )
 from vault_indexer.serve.wire import (
     NO_DAEMON,
     explain_json,
-    links_json,
     progress_json,
     rebuild_json,
-    related_json,
     search_json,
     status_json,
     verify_json,
+)
+from vault_indexer.serve.wire_links import (
+    links_json,
+    mentions_json,
+    orphans_json,
+    related_json,
+    unresolved_json,
 )
 from vault_indexer.service import VaultService
 
@@ -82,6 +90,21 @@ class InProcess:
         """All links of a note."""
         with opened(self._target) as service:
             return links_json(service.links(note))
+
+    def mentions(self, note: str, limit: int) -> MentionsJson:
+        """Places that name a note without linking it."""
+        with opened(self._target) as service:
+            return mentions_json(service.mentions(note, limit))
+
+    def unresolved_links(self) -> UnresolvedJson:
+        """What links of the vault name and no file is."""
+        with opened(self._target) as service:
+            return unresolved_json(service.unresolved_links())
+
+    def orphans(self) -> OrphansJson:
+        """The notes without links."""
+        with opened(self._target) as service:
+            return orphans_json(service.orphans())
 
     def status(self) -> StatusJson:
         """The index on disk; none is built for it."""

@@ -19,11 +19,14 @@ from vault_indexer.serve.client import DaemonClient, NotListeningError, Paramete
 from vault_indexer.serve.shapes import (
     ExplainJson,
     LinksJson,
+    MentionsJson,
+    OrphansJson,
     ProgressJson,
     RebuildJson,
     RelatedJson,
     SearchJson,
     StatusJson,
+    UnresolvedJson,
     VerifyJson,
 )
 
@@ -47,6 +50,18 @@ class Index(Protocol):
 
     def links(self, note: str) -> LinksJson:
         """All links of a note."""
+        ...
+
+    def mentions(self, note: str, limit: int) -> MentionsJson:
+        """Places that name a note without linking it."""
+        ...
+
+    def unresolved_links(self) -> UnresolvedJson:
+        """What links of the vault name and no file is."""
+        ...
+
+    def orphans(self) -> OrphansJson:
+        """The notes without links."""
         ...
 
     def status(self) -> StatusJson:

@@ -30,7 +30,7 @@ class Manifest(BaseModel):
 
     `parsers` maps a parser's name to its version. `chunking_config` holds what `chunking_config()` gives.
     `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
-    new ones, so another name alone is no difference.
+    new ones, so another name alone is no difference. `language_model` is what `language_model()` gives.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,6 +41,7 @@ class Manifest(BaseModel):
     chunking_config: dict[str, JsonValue]
     analyzer: str
     token_weights: str
+    language_model: str
 
     @classmethod
     def from_toml(cls, text: str) -> Manifest:
@@ -103,6 +104,11 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
         idle.add("rules")
     table: dict[str, JsonValue] = chunking.model_dump(mode="json", exclude_none=True)
     return {name: value for name, value in table.items() if name not in idle}
+
+
+def language_model(settings: Settings) -> str:
+    """Provider and model that help to cut notes, "" where none does: another one would cut them otherwise."""
+    return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""
 
 
 _DEFAULT_STRATEGY = "header_based"

@@ -93,13 +93,13 @@ class WeightSettings(Section):
     """How much each ranking counts in the fusion."""
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="how much the ranking by meaning counts; 0 leaves it out"
+        default=1.5, description="how much the ranking by meaning counts; 0 leaves it out"
     )
     keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
         default=1.0, description="how much the ranking by word counts; 0 leaves it out"
     )
     graph: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=0.3, description="how much the ranking by link counts; 0 leaves it out"
+        default=0.5, description="how much the ranking by link counts; 0 leaves it out"
     )
 
 
@@ -111,6 +111,10 @@ class SearchSettings(Section):
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
         default=0, description="chunks each ranking contributes; 0 means max(10, 2 x limit) or more"
+    )
+    fusion: Literal["convex", "rrf"] = Field(
+        default="convex",
+        description="convex weighs the rankings' scores, rrf only their ranks (and knows no languages)",
     )
     rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks")] = Field(
         default=60, description="constant of reciprocal rank fusion; larger flattens the top ranks"

@@ -147,6 +147,7 @@ TRUST: Mapping[str, Trust] = MappingProxyType(
         "llm.context_window": Trust.USER,
         "search.limit": Trust.VAULT,
         "search.candidates": Trust.VAULT,
+        "search.fusion": Trust.VAULT,
         "search.rrf_k": Trust.VAULT,
         "search.max_chunks_per_note": Trust.VAULT,
         "search.snippet_chars": Trust.VAULT,

@@ -149,7 +149,7 @@ def _metadata(chunk: Chunk, given: Mapping[str, object], span: tuple[int, int]) 
     }
     around = {"preamble": chunk.preamble, "context": chunk.context, "overlap": chunk.overlap}
     present = {key: text for key, text in around.items() if text}
-    return {**always, **present, **({} if chunk.embed else {"embed": False}), **chunk.extra}
+    return {**chunk.extra, **always, **present, **({} if chunk.embed else {"embed": False})}
 
 
 def _link_siblings(nodes: Sequence[TextNode], chunks: Sequence[Chunk]) -> None:

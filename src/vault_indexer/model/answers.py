@@ -30,7 +30,8 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class VectorReason:
-    """Rank (1-based) and cosine similarity among the chunks nearest in meaning."""
+    """Rank (1-based) and cosine similarity among the chunks nearest in meaning. All chunks that only another
+    ranking gave have one rank, behind the last."""
 
     rank: int
     score: float
@@ -48,7 +49,8 @@ class KeywordReason:
 
 @dataclass(frozen=True, slots=True)
 class GraphReason:
-    """Rank and weight among the neighbours of the strongest hits; `via` are those hits' paths."""
+    """Rank, and how far links to the note say what the query says, in (0, 1]; `via` are notes with such
+    links."""
 
     rank: int
     score: float

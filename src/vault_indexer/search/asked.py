@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from vault_indexer.errors import QueryError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import Embedder
-from vault_indexer.search.concepts import expanded, expansions
 from vault_indexer.search.filters import Allowed, allowed_chunks
+from vault_indexer.search.knowledge import language_of, trust
 from vault_indexer.search.query_ast import Condition
 from vault_indexer.search.query_parser import parse_query
+from vault_indexer.search.rarity import weighed
 from vault_indexer.search.spelling import corrected
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`text` ranks ("": only filters), as corrected. `own` are its words, `terms` those and related ones,
-    `vector` its meaning. `allowed` None: nothing is filtered."""
+    """`text` ranks ("": only filters), as corrected. `terms` are its words, each at its weight, `vector` its
+    meaning, `trust` how far to trust that, in (0, 1]. `allowed` None: nothing is filtered."""
 
     text: str
-    own: tuple[QueryTerm, ...]
     terms: tuple[QueryTerm, ...]
     vector: Vectors
+    trust: float
     conditions: tuple[Condition, ...]
     allowed: Allowed | None
     notices: tuple[str, ...]
@@ -72,9 +73,9 @@ def asked(
         notices.append(_nothing_left(query.conditions))
     return Asked(
         text=text,
-        own=tuple(terms),
-        terms=(*terms, *expanded(text, snapshot.languages)),
-        vector=embedder.embed_query("\n".join([text, *expansions(text)])),
+        terms=tuple(weighed(snapshot, terms)),
+        vector=embedder.embed_query(text),
+        trust=trust(embedder.model, language_of(text, snapshot.languages)),
         conditions=query.conditions,
         allowed=allowed,
         notices=tuple(notices),

@@ -9,7 +9,7 @@ from datetime import datetime
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.asked import Asked
 from vault_indexer.search.filters import Evaluation
-from vault_indexer.search.ranking import Ranked
+from vault_indexer.search.ranking import Ranked, relative
 from vault_indexer.search.retrieve import by_meaning, by_word
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
@@ -43,7 +43,7 @@ def filter_reasons(snapshot: Snapshot, asked: Asked, note: NoteRow, now: datetim
 
 def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterator[str]:
     """For a note that was ranked."""
-    score = ranked.scores[key] / ranked.scores[ranked.order[0]]
+    score = relative(ranked, key)
     yield f"its best chunk is {place.rank} of {place.candidates} candidates, at {score:.2f} of the best"
     if not place.shown:
         yield f"the answer ends before it: ask for more than {limit} hits"
@@ -65,15 +65,15 @@ def absence_reasons(
         return
     rankings = ranked.rankings
     for nearest in by_meaning(snapshot, asked.vector, 1, own).values():
-        last = min((reason.score for reason in rankings.vector.values()), default=0.0)
+        last = min((one.score for one in rankings.vector.values() if one.rank <= rankings.depth), default=0.0)
         yield (
             f"meaning: its nearest chunk has cosine {nearest.score:.2f},"
-            f" the last of {len(rankings.vector)} candidates {last:.2f}"
+            f" the last of {rankings.depth} candidates {last:.2f}"
         )
     words = by_word(snapshot, asked.terms, fields, 1, own)
     for _, score in words.values():
-        least = min((score for _, score in rankings.keyword.values()), default=0.0)
-        yield f"words: BM25F {score:.2f}, the last of {len(rankings.keyword)} candidates {least:.2f}"
+        least = min((one for at, one in rankings.keyword.values() if at <= rankings.depth), default=0.0)
+        yield f"words: BM25F {score:.2f}, the last of {rankings.depth} candidates {least:.2f}"
     if not words:
-        yield f"words: it holds none of {', '.join(dict.fromkeys(term.word for term in asked.own))}"
-    yield "links: it is not linked with the strongest hits"
+        yield f"words: it holds none of {', '.join(dict.fromkeys(term.word for term in asked.terms))}"
+    yield "links: it is not among the strongest notes, of which the links to them are read"

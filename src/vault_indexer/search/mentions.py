@@ -57,7 +57,9 @@ def _mentions(snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]) -> Iter
 
 def _spans(snapshot: Snapshot, keys: Sequence[int]) -> list[tuple[int, int]]:
     """The stretches of a note that the chunks cover, in order, each once."""
-    sql = f"SELECT start_pos, end_pos FROM chunks WHERE key IN ({','.join('?' * len(keys))}) ORDER BY start_pos"
+    sql = (
+        f"SELECT start_pos, end_pos FROM chunks WHERE key IN ({','.join('?' * len(keys))}) ORDER BY start_pos"
+    )
     merged: list[tuple[int, int]] = []
     for start, end in snapshot.catalog.rows(sql, keys):
         if merged and start <= merged[-1][1]:

@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Name:
-    """One name of a note. `required` are sets of index terms: a text that holds the name, holds one of each."""
+    """One name of a note. `required` are sets of index terms: a text with the name in it has one of each."""
 
     def __init__(self, name: str) -> None:
         self.text = name

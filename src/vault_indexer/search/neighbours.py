@@ -1,4 +1,4 @@
-"""The graph's ranking: notes one link away from the strongest hits."""
+"""Notes one link away from others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from math import log2
 
 from vault_indexer.store.graph import Edge
 from vault_indexer.store.snapshot import Snapshot
-
-SEEDS = 5
-"""Only neighbours of the strongest hits: those of weak hits lowered the quality."""
 
 
 @dataclass(frozen=True, slots=True)

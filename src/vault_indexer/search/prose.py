@@ -47,7 +47,9 @@ class Prose:
         at = bisect_right(section.leaves, start, key=lambda leaf: leaf.start) - 1
         if at < 0 or end > section.leaves[at].end:
             return False
-        return not any(first < end and start < last for first, last in self._spans(section, section.leaves[at]))
+        return not any(
+            first < end and start < last for first, last in self._spans(section, section.leaves[at])
+        )
 
     def _section_at(self, position: int) -> _Section:
         number = bisect_right(self._headings, position)

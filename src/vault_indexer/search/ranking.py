@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import NoteRow, note_id_of
 from vault_indexer.search.asked import Asked
 from vault_indexer.search.by_note import note_scores
-from vault_indexer.search.fuse import best_first, reciprocal_rank_fusion
-from vault_indexer.search.neighbours import SEEDS, neighbours_of
+from vault_indexer.search.fuse import best_first, convex_combination, reciprocal_rank_fusion
+from vault_indexer.search.link_texts import CALLED
 from vault_indexer.search.recency import recency_factor
-from vault_indexer.search.retrieve import Rankings, by_link, by_meaning, by_word, note_ids
+from vault_indexer.search.retrieve import Rankings, by_link_text, by_meaning, by_word, completed, note_ids
 from vault_indexer.search.titles import notes_called
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
 
-MIN_CANDIDATES = 50
+MIN_CANDIDATES = 100
 """Each ranking gives at least this many: fusing deep rankings costs little and finds what both half know."""
 
 
@@ -47,7 +47,7 @@ def rank(
     """All candidates of a query that has words. With `by_note` each note is there once, by its best chunk."""
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
     rankings = _retrieved(snapshot, asked, settings, fields, k)
-    fused = fuse(rankings, settings)
+    fused = fuse(rankings, settings, asked.trust)
     called = _called(snapshot, asked, fused)
     for key in called:
         fused.setdefault(key, 0.0)
@@ -65,30 +65,51 @@ def rank(
     return Ranked(tuple(best_first(final)), final, fused, recency, titles, notes, rankings)
 
 
-def fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
-    """The configured fusion of the rankings."""
-    weights = settings.weights
-    return reciprocal_rank_fusion(
-        {
+def relative(ranked: Ranked, key: int) -> float:
+    """A candidate's score beside the best one's: 1 for all where nothing says anything for any of them."""
+    top = ranked.scores[ranked.order[0]]
+    return ranked.scores[key] / top if top else 1.0
+
+
+def fuse(rankings: Rankings, settings: SearchSettings, trust: float = 1.0) -> dict[int, float]:
+    """The configured fusion of the rankings; `trust` scales the weight of the vectors in a convex one.
+
+    A cosine counts as it is: it is comparable between queries, and low where the model knows nothing. A BM25F
+    score has no scale, so it counts beside the best one.
+    """
+    given = settings.weights
+    if settings.fusion == "rrf":
+        lists: dict[str, list[int]] = {
             "vector": list(rankings.vector),
             "keyword": list(rankings.keyword),
             "graph": list(rankings.graph),
-        },
-        {"vector": weights.vector, "keyword": weights.keyword, "graph": weights.graph},
-        settings.rrf_k,
-    )
+        }
+        weights = {"vector": given.vector, "keyword": given.keyword, "graph": given.graph}
+        return reciprocal_rank_fusion(lists, weights, settings.rrf_k)
+    top = max((score for _, score in rankings.keyword.values()), default=1.0)
+    scores = {
+        "vector": {key: max(reason.score, 0.0) for key, reason in rankings.vector.items()},
+        "keyword": {key: score / top for key, (_, score) in rankings.keyword.items()},
+        "graph": {key: reason.score for key, reason in rankings.graph.items()},
+    }
+    weights = {"vector": given.vector * trust, "keyword": given.keyword, "graph": given.graph}
+    return convex_combination(scores, weights)
 
 
 def _retrieved(
     snapshot: Snapshot, asked: Asked, settings: SearchSettings, fields: FieldWeights, k: int
 ) -> Rankings:
-    meaning = by_meaning(snapshot, asked.vector, k, asked.keys)
-    words = by_word(snapshot, asked.terms, fields, k, asked.keys)
-    strongest = best_first(fuse(Rankings(meaning, words, {}), settings))
-    paths = snapshot.catalog.notes(note_ids(strongest[: 4 * SEEDS]))
-    seeds = [paths[note_id].path for note_id in note_ids(strongest) if note_id in paths][:SEEDS]
-    links = by_link(snapshot, neighbours_of(snapshot, seeds), asked.vector, k, asked.keys)
-    return Rankings(meaning, words, links)
+    weights = settings.weights
+    meaning = by_meaning(snapshot, asked.vector, k, asked.keys) if weights.vector else {}
+    words = by_word(snapshot, asked.terms, fields, k, asked.keys) if weights.keyword else {}
+    found = Rankings(meaning, words, {}, k)
+    if settings.fusion == "convex" and weights.vector and weights.keyword:
+        found = completed(snapshot, found, asked.vector, asked.terms, fields)
+    if not weights.graph:
+        return found
+    strongest = best_first(fuse(found, settings, asked.trust))
+    notes = snapshot.catalog.notes(note_ids(strongest)[:CALLED])
+    return replace(found, graph=by_link_text(snapshot, notes, strongest, asked.terms))
 
 
 def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> list[int]:

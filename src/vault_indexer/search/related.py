@@ -18,8 +18,9 @@ _NEAREST_CHUNKS = 200
 _LINK_SHARE = 0.35
 """A direct link counts as much as this much cosine: it lifts a linked note over a loosely similar one."""
 
-_SHARED_SHARE = 0.35
-"""What ever so many shared links count at most."""
+_SHARED_SHARE = 0.5
+"""What ever so many shared links count at most. With one link left out and its other end looked for, MRR was
+.347 by meaning alone and .404 so on a documentation vault, .114 and .465 on a large one."""
 
 _SHARED_CANDIDATES = 100
 _SHARED_NAMED = 5

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_indexer.model import GraphReason, KeywordReason, VectorReason, note_id_of
-from vault_indexer.search.neighbours import Neighbour
+from vault_indexer.model import GraphReason, KeywordReason, NoteRow, VectorReason, note_id_of
+from vault_indexer.search.link_texts import called
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.terms import QueryTerm
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.int64]
 
-_BATCH = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """Chunk keys with what each ranking says of them, every dict in its ranking's order."""
+    """Chunk keys with what each ranking says of them, every dict in its ranking's order. What stands at rank
+    `depth` + 1 was only looked up, because another ranking gave it."""
 
     vector: dict[int, VectorReason]
     keyword: dict[int, tuple[int, float]]
     graph: dict[int, GraphReason]
+    depth: int = 0
 
 
 def by_meaning(
@@ -56,25 +56,34 @@ def by_word(
     return {key: (rank, score) for rank, (key, score) in enumerate(found, start=1)}
 
 
-def by_link(
-    snapshot: Snapshot,
-    neighbours: Sequence[Neighbour],
-    query: Vectors,
-    k: int,
-    allowed: Keys | None = None,
+def completed(
+    snapshot: Snapshot, found: Rankings, query: Vectors, terms: Sequence[QueryTerm], weights: FieldWeights
+) -> Rankings:
+    """The same, and for every chunk that only one of the two rankings gave, its score in the other."""
+    import numpy as np
+
+    behind = found.depth + 1
+    only_words = np.array(sorted(found.keyword.keys() - found.vector.keys()), np.int64)
+    only_meaning = np.array(sorted(found.vector.keys() - found.keyword.keys()), np.int64)
+    meaning = by_meaning(snapshot, query, len(only_words), only_words) if len(only_words) else {}
+    words = by_word(snapshot, terms, weights, len(only_meaning), only_meaning) if len(only_meaning) else {}
+    return Rankings(
+        found.vector | {key: VectorReason(behind, reason.score) for key, reason in meaning.items()},
+        found.keyword | {key: (behind, score) for key, (_, score) in words.items()},
+        found.graph,
+        found.depth,
+    )
+
+
+def by_link_text(
+    snapshot: Snapshot, notes: Mapping[int, NoteRow], strongest: Sequence[int], terms: Sequence[QueryTerm]
 ) -> dict[int, GraphReason]:
-    """For each of the k heaviest neighbours its chunk nearest to the query, or its first one. A note
-    without a chunk (that is allowed) is no neighbour."""
-    likely = neighbours[:k] if allowed is None else neighbours
-    keys = _chunk_keys(snapshot, [neighbour.path for neighbour in likely], allowed)
-    chosen = [neighbour for neighbour in likely if neighbour.path in keys][:k]
-    nearest = _nearest(snapshot, [key for neighbour in chosen for key in keys[neighbour.path]], query)
-    return {
-        max(keys[neighbour.path], key=lambda key: (nearest.get(key, -1.0), -key)): GraphReason(
-            rank, neighbour.weight, neighbour.via
-        )
-        for rank, neighbour in enumerate(chosen, start=1)
-    }
+    """For each of the strongest notes that links call by words of the query: its best chunk. `strongest` are
+    chunk keys, best first, `notes` their notes by id."""
+    best = {notes[note_id_of(key)].path: key for key in reversed(strongest) if note_id_of(key) in notes}
+    languages = {note.path: note.language for note in notes.values()}
+    found = called(snapshot, languages, terms)
+    return {best[one.path]: GraphReason(rank, one.weight, one.via) for rank, one in enumerate(found, start=1)}
 
 
 def keyword_reasons(
@@ -96,32 +105,6 @@ def keyword_reasons(
         rank, score = ranked[key]
         reasons[key] = KeywordReason(rank, score, {match.word: match.score for match in matches}, fields)
     return reasons
-
-
-def _chunk_keys(snapshot: Snapshot, paths: Sequence[str], allowed: Keys | None) -> dict[str, list[int]]:
-    """The chunks of notes by path; a path without any is left out."""
-    wanted = None if allowed is None else set(allowed.tolist())
-    found: dict[str, list[int]] = {}
-    for start in range(0, len(paths), _BATCH):
-        batch = paths[start : start + _BATCH]
-        sql = (
-            "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id)"
-            f" WHERE n.path IN ({','.join('?' * len(batch))}) ORDER BY c.key"
-        )
-        for path, key in snapshot.catalog.rows(sql, batch):
-            if wanted is None or key in wanted:
-                found.setdefault(path, []).append(int(key))
-    return found
-
-
-def _nearest(snapshot: Snapshot, keys: Sequence[int], query: Vectors) -> dict[int, float]:
-    import numpy as np
-
-    if not keys or not query.any():
-        return {}
-    allowed = np.array(sorted(keys), np.int64)
-    found, scores = snapshot.vectors.search(query, len(allowed), allowed)
-    return dict(zip(found.tolist(), scores.tolist(), strict=True))
 
 
 def note_ids(keys: Sequence[int]) -> list[int]:

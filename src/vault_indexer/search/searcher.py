@@ -29,7 +29,7 @@ from vault_indexer.search.explain import (
 )
 from vault_indexer.search.hits import hit_of
 from vault_indexer.search.listing import LISTED, listed
-from vault_indexer.search.ranking import Ranked, rank
+from vault_indexer.search.ranking import Ranked, rank, relative
 from vault_indexer.search.retrieve import keyword_reasons
 from vault_indexer.search.snippet import Snippet, snippet
 from vault_indexer.store.keyword_schema import FieldWeights
@@ -65,9 +65,8 @@ class Searcher:
         shown = list(islice(_limited(ranked.order, self._per_note(request)), self._limit(request)))
         words = keyword_reasons(snapshot, ranked.rankings.keyword, shown, question.terms, self._fields)
         rows = snapshot.catalog.chunks(shown)
-        top = ranked.scores[shown[0]] if shown else 1.0
         hits = (
-            self._hit(rows[key], ranked, ranked.scores[key] / top, _why(key, question, ranked, words))
+            self._hit(rows[key], ranked, relative(ranked, key), _why(key, question, ranked, words))
             for key in shown
             if key in rows
         )

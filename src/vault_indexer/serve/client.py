@@ -24,12 +24,15 @@ from vault_indexer.serve.shapes import (
     ErrorJson,
     ExplainJson,
     LinksJson,
+    MentionsJson,
+    OrphansJson,
     ProgressJson,
     RebuildJson,
     RebuildRunJson,
     RelatedJson,
     SearchJson,
     StatusJson,
+    UnresolvedJson,
     VerifyJson,
 )
 
@@ -69,6 +72,19 @@ class DaemonClient:
     def links(self, note: str) -> LinksJson:
         """`GET /v1/links`."""
         return cast("LinksJson", self._get("/v1/links", {"path": note}))
+
+    def mentions(self, note: str, limit: int) -> MentionsJson:
+        """`GET /v1/links?view=mentions`."""
+        parameters: Parameters = {"view": "mentions", "path": note, "limit": limit}
+        return cast("MentionsJson", self._get("/v1/links", parameters))
+
+    def unresolved_links(self) -> UnresolvedJson:
+        """`GET /v1/links?view=unresolved`."""
+        return cast("UnresolvedJson", self._get("/v1/links", {"view": "unresolved"}))
+
+    def orphans(self) -> OrphansJson:
+        """`GET /v1/links?view=orphans`."""
+        return cast("OrphansJson", self._get("/v1/links", {"view": "orphans"}))
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
         """Have a rebuild run (one that runs already is joined) and watch it until it ends."""

@@ -18,15 +18,28 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import App, Guard, GuardRules
 from vault_indexer.serve.rebuilds import Rebuilds
-from vault_indexer.serve.shapes import DaemonJson, ErrorJson, NoteJson
+from vault_indexer.serve.shapes import (
+    DaemonJson,
+    ErrorJson,
+    LinksJson,
+    MentionsJson,
+    NoteJson,
+    OrphansJson,
+    UnresolvedJson,
+)
 from vault_indexer.serve.wire import (
     error_json,
     explain_json,
-    links_json,
-    related_json,
     search_json,
     status_json,
     verify_json,
+)
+from vault_indexer.serve.wire_links import (
+    links_json,
+    mentions_json,
+    orphans_json,
+    related_json,
+    unresolved_json,
 )
 from vault_indexer.service import MAX_LIMIT, VaultService
 from vault_indexer.vault import read_note
@@ -52,6 +65,16 @@ class SearchQuery(BaseModel):
     by: Literal["chunk", "note"] = "chunk"
     fresh: bool = False
     as_you_type: bool = False
+
+
+class LinksQuery(BaseModel):
+    """`GET /v1/links`: of the note at `path`, or (`unresolved`, `orphans`) of the whole vault."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str = ""
+    view: Literal["note", "mentions", "unresolved", "orphans"] = "note"
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
 
 
 class RebuildOrder(BaseModel):
@@ -137,14 +160,28 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
         return JSONResponse(related_json(path, service.related(path, limit)))
 
     @api.get("/v1/links", response_model=None)
-    def links(path: str) -> JSONResponse:
-        """Outgoing links, backlinks and unresolved links of a note."""
-        return JSONResponse(links_json(service.links(path)))
+    def links(query: LinksQuery = in_query) -> JSONResponse:
+        """Links and mentions of a note; unresolved links and orphans of the vault."""
+        return JSONResponse(_links_json(service, query))
 
     @api.get("/v1/note", response_model=None)
     def note(path: str) -> JSONResponse:
         """The text of a note of the index, as it is in the vault now."""
         return JSONResponse(_note_json(service, path))
+
+
+def _links_json(
+    service: VaultService, query: LinksQuery
+) -> LinksJson | MentionsJson | UnresolvedJson | OrphansJson:
+    match query.view:
+        case "note":
+            return links_json(service.links(query.path))
+        case "mentions":
+            return mentions_json(service.mentions(query.path, query.limit))
+        case "unresolved":
+            return unresolved_json(service.unresolved_links())
+        case "orphans":
+            return orphans_json(service.orphans())
 
 
 def _note_json(service: VaultService, path: str) -> NoteJson:

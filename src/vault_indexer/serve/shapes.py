@@ -113,32 +113,120 @@ class OutgoingJson(TypedDict):
     resolved: str | None
 
 
+class OutgoingLinkJson(OutgoingJson):
+    """With what an index knows of it: other candidates, the chunk and line its subpath points at."""
+
+    ambiguous: bool
+    candidates: list[str]
+    candidate_count: int
+    chunk_id: str | None
+    target_line: int | None
+    problem: str | None
+
+
 class BacklinkJson(TypedDict):
-    """A link from another note."""
+    """A link from another note, with the text around it."""
 
     path: str
     line: int
     kind: str
     subpath: str
+    title: str
+    snippet: str
+    chunk_id: str | None
+    target_chunk_id: str | None
+    problem: str | None
 
 
 class LinksJson(TypedDict):
-    """`links --json` and `GET /v1/links`."""
+    """`links NOTE --json` and `GET /v1/links?path=`."""
 
     path: str
-    outgoing: list[OutgoingJson]
+    outgoing: list[OutgoingLinkJson]
     backlinks: list[BacklinkJson]
-    unresolved: list[OutgoingJson]
+    unresolved: list[OutgoingLinkJson]
+    diagnostics: list[DiagnosticJson]
+
+
+class LinkPlaceJson(TypedDict):
+    """Where a link stands."""
+
+    path: str
+    line: int
+    kind: str
+
+
+class UnresolvedTargetJson(TypedDict):
+    """What links name and no file is."""
+
+    target: str
+    count: int
+    sources: list[LinkPlaceJson]
+
+
+class UnresolvedJson(TypedDict):
+    """`links --unresolved --json` and `GET /v1/links?view=unresolved`; `links` is how many there are."""
+
+    links: int
+    unresolved: list[UnresolvedTargetJson]
+
+
+class OrphanJson(TypedDict):
+    """A note without links."""
+
+    path: str
+    title: str
+
+
+class OrphansJson(TypedDict):
+    """`links --orphans --json` and `GET /v1/links?view=orphans`."""
+
+    orphans: list[OrphanJson]
+
+
+class MentionJson(TypedDict):
+    """A place that names a note; `marks` is where in the snippet."""
+
+    path: str
+    title: str
+    line: int
+    start_pos: int
+    end_pos: int
+    name: str
+    snippet: str
+    marks: list[list[int]]
+
+
+class MentionsJson(TypedDict):
+    """`links --mentions NOTE --json` and `GET /v1/links?view=mentions&path=`."""
+
+    path: str
+    names: list[str]
+    mentions: list[MentionJson]
+    more: bool
+
+
+class NearnessJson(TypedDict):
+    """The shares of a related note's score, before they are scaled."""
+
+    meaning: float
+    link: float
+    shared: float
 
 
 class RelatedNoteJson(TypedDict):
-    """A note near another one."""
+    """A note near another one: its nearest chunk, the links between the two, what both are linked with."""
 
     path: str
     title: str
     score: float
     similarity: float | None
     links: list[str]
+    chunk_id: str | None
+    header_path: str
+    shared: list[str]
+    shared_count: int
+    why: NearnessJson
 
 
 class RelatedJson(TypedDict):

@@ -13,12 +13,9 @@ from vault_indexer.model import (
     Hit,
     JsonValue,
     KeywordReason,
-    LinksAnswer,
-    OutgoingLink,
     Problem,
     Progress,
     RebuildReport,
-    RelatedNote,
     SearchAnswer,
     SkippedFile,
     StatusReport,
@@ -33,11 +30,8 @@ from vault_indexer.serve.shapes import (
     HitJson,
     InspectionJson,
     KeywordJson,
-    LinksJson,
-    OutgoingJson,
     ProgressJson,
     RebuildJson,
-    RelatedJson,
     SearchJson,
     SkippedJson,
     StatusJson,
@@ -134,47 +128,6 @@ def _graph_json(reason: GraphReason | None) -> GraphJson | None:
     if reason is None:
         return None
     return {"rank": reason.rank, "score": round(reason.score, 4), "via": list(reason.via)}
-
-
-def links_json(answer: LinksAnswer) -> LinksJson:
-    """All links of a note."""
-    return {
-        "path": answer.path,
-        "outgoing": [_outgoing_json(link) for link in answer.outgoing],
-        "backlinks": [
-            {"path": link.path, "line": link.line, "kind": link.kind, "subpath": link.subpath}
-            for link in answer.backlinks
-        ],
-        "unresolved": [_outgoing_json(link) for link in answer.unresolved],
-    }
-
-
-def _outgoing_json(link: OutgoingLink) -> OutgoingJson:
-    return {
-        "kind": link.kind,
-        "target": link.target,
-        "subpath": link.subpath,
-        "display": link.display,
-        "line": link.line,
-        "resolved": link.resolved,
-    }
-
-
-def related_json(note: str, answer: Sequence[RelatedNote]) -> RelatedJson:
-    """Notes near `note`, as it was asked for."""
-    return {
-        "note": note,
-        "results": [
-            {
-                "path": near.path,
-                "title": near.title,
-                "score": round(near.score, 4),
-                "similarity": None if near.similarity is None else round(near.similarity, 4),
-                "links": list(near.links),
-            }
-            for near in answer
-        ],
-    }
 
 
 def rebuild_json(report: RebuildReport) -> RebuildJson:

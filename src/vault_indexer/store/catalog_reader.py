@@ -139,6 +139,10 @@ class CatalogReader:
         """All notes, ordered by path."""
         return [_note_row(row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
 
+    def note_paths(self) -> list[str]:
+        """The paths of all notes, in order: much faster than the notes."""
+        return [row[0] for row in self.rows("SELECT path FROM notes ORDER BY path")]
+
     def text(self, note_id: int) -> str:
         """The note's text as it was indexed ("" for an unknown id)."""
         cached = self._texts.get(note_id)

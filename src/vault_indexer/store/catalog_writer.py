@@ -286,6 +286,7 @@ class CatalogWriter:
         found = damaged_pages(self.path, self._sums, set(log.pages[: max(0, logged)]))
         if found:
             raise DamagedError(f"catalog {self.path}: {len(found)} of its pages are damaged")
+        self.checkpoint()
 
     def _meta(self, key: str) -> int:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

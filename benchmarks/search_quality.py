@@ -1,0 +1,93 @@
+"""How good search is: judged queries, by words alone, by meaning alone, and by what is made of both.
+
+    python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--minilm] [--sets NAME,…] [--kinds]
+
+DATA holds `bench/xquad`, `bench/chunking` and `vaults/obsidian-help`; DIR is the large vault, unpacked (its
+queries are in `queries/large.txt`). Indices are built in the work folder and used again. The measures are means
+over queries with 95% bootstrap intervals; every set is divided, by a hash of the query, into a part that
+weights were tuned on and a part kept aside. "RRF 1:1" is reciprocal rank fusion of both rankings alike, as the
+peer to beat. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from quality.engine import VARIANTS, OpenSet, opened
+from quality.measures import MEASURES, Mean
+from quality.queries import ASIDE, TUNE
+from quality.sets import XQUAD_LANGUAGES, QuerySet, chunking, judged, xquad
+
+Values = Sequence[tuple[float, ...]]
+_SLOW_MODEL_SETS = ("XQuAD en", "XQuAD es", "XQuAD zh", "XQuAD ru", "chunking", "obsidian-help")
+
+
+def sets(data: Path, large: Path | None, work: Path) -> Iterator[QuerySet]:
+    """All sets whose data are there."""
+    for language in XQUAD_LANGUAGES:
+        yield xquad(data / "bench" / "xquad", work, language)
+    yield chunking(data / "bench" / "chunking", work)
+    yield judged("obsidian-help", data / "vaults" / "obsidian-help")
+    if large is not None:
+        yield judged("large", large)
+
+
+def table(open_set: OpenSet, name: str, *, kinds: bool) -> Iterator[str]:
+    """The rows of one set."""
+    results = {label: open_set.run(settings) for label, settings in VARIANTS.items()}
+    queries = open_set.queries
+    for split in (TUNE, ASIDE):
+        at = [number for number, query in enumerate(queries) if query.split == split]
+        yield from _rows(f"{name}, {split}, {len(at)}", {k: [v[i] for i in at] for k, v in results.items()})
+    for kind in sorted({query.kind for query in queries}) if kinds else ():
+        at = [number for number, query in enumerate(queries) if query.kind == kind]
+        yield from _rows(f"{name}, {kind}, {len(at)}", {k: [v[i] for i in at] for k, v in results.items()})
+
+
+def _rows(label: str, results: dict[str, list[tuple[float, ...]]]) -> Iterator[str]:
+    for variant, values in results.items():
+        means = [Mean.of(column) for column in np.array(values).T]
+        yield f"| {label} | {variant} | " + " | ".join(map(str, means)) + " |"
+
+
+@contextmanager
+def folder(named: Path | None) -> Iterator[Path]:
+    """The work folder: the one named, which stays, or one for this run."""
+    if named is not None:
+        named.mkdir(parents=True, exist_ok=True)
+        yield named
+        return
+    with tempfile.TemporaryDirectory() as made:
+        yield Path(made)
+
+
+def main() -> None:
+    """Print a table row for each set, part and variant."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--large", type=Path)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--minilm", action="store_true")
+    parser.add_argument("--sets", default="")
+    parser.add_argument("--kinds", action="store_true")
+    given = parser.parse_args()
+    provider = "minilm" if given.minilm else "wordllama"
+    print("| set, part, queries | by | " + " | ".join(MEASURES) + " |")
+    print("| --- | --- |" + " ---: |" * len(MEASURES))
+    with folder(given.work) as work:
+        for one in sets(given.data, given.large, work):
+            wanted = given.sets.split(",") if given.sets else [one.name]
+            if one.name not in wanted or (given.minilm and one.name not in _SLOW_MODEL_SETS):
+                continue
+            with opened(one, work, provider) as open_set:
+                for row in table(open_set, one.name, kinds=given.kinds):
+                    print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""A folder of linked notes is renamed under the running daemon: every link ends where a fresh build has it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from vault_at_work import Place, daemon, opened, place, wait_for
+
+from vault_indexer.model import LinksAnswer
+from vault_indexer.service import VaultService
+
+COUNT = 50
+PROMISED_S = 2.0
+
+
+def vault_of_links() -> dict[str, str]:
+    """Fifty notes that link to each other by name, by path and relatively; around them links to the folder
+    under its old name, under its new one, and by bare names."""
+    notes = {
+        f"Old/Note {number}.md": (
+            f"# Note {number}\n\nBy name [[Note {(number + 1) % COUNT}]], by path "
+            f"[[Old/Note {(number + 2) % COUNT}|path]], beside [next](Note%20{(number + 3) % COUNT}.md),\n"
+            f"out [index](../Index.md), back [[#Note {number}]] and nowhere [[Missing {number % 5}]].\n"
+        )
+        for number in range(COUNT)
+    }
+    names = range(0, COUNT, 7)
+    notes["Index.md"] = "".join(f"- [[Note {n}]]\n- [[Old/Note {n}]]\n- [[New/Note {n}]]\n" for n in names)
+    notes["Deep/er/Far.md"] = (
+        "[one](../../Old/Note%201.md) ![two](../../New/Note%202.md)\n![[Note 3#Note 3]]\n"
+    )
+    notes["Elsewhere/Note 4.md"] = "# A second note of that name\n\n[[Note 4]] and [[Note 5]]\n"
+    return notes
+
+
+def test_after_a_folder_is_renamed_everything_is_as_in_a_fresh_build(tmp_path: Path) -> None:
+    where = place(tmp_path, vault_of_links())
+    with daemon(where) as service:
+        before = links_of_all(service, where)
+        renamed = time.monotonic()
+        (where.vault / "Old").rename(where.vault / "New")
+        wait_for(lambda: is_done(service))
+        took = time.monotonic() - renamed
+        live = (list(service.export()), links_of_all(service, where), service.unresolved_links())
+    other = Place(where.vault, tmp_path / "fresh", where.config)
+    with opened(other) as built:
+        fresh = (list(built.export()), links_of_all(built, other), built.unresolved_links())
+    assert live == fresh
+    assert before["Index.md"] != live[1]["Index.md"]
+    assert [link.resolved for link in live[1]["Index.md"].outgoing[:3]] == [
+        "New/Note 0.md",
+        None,
+        "New/Note 0.md",
+    ]
+    assert took < PROMISED_S
+
+
+def is_done(service: VaultService) -> bool:
+    """No note of the old folder is left, and all of the new one are there."""
+    lines = "\n".join(service.export())
+    return '"note":"Old/' not in lines and lines.count('"note":"New/') == COUNT
+
+
+def links_of_all(service: VaultService, where: Place) -> dict[str, LinksAnswer]:
+    paths = (str(file.relative_to(where.vault)) for file in sorted(where.vault.rglob("*.md")))
+    return {path: service.links(path) for path in paths}

@@ -1,0 +1,164 @@
+"""An accident is not a deletion: a vault that is gone, empty, unreadable or in the cloud deletes nothing."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from reliability_lab import OPTIONS, assembly_of, make_vault, unheard, wait_until
+
+from vault_indexer.bootstrap import Assembly, resolve_target
+from vault_indexer.daemon.keeper import DaemonKeeper
+from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class Place:
+    vault: Path
+    index: Path
+
+    @contextmanager
+    def kept(self) -> Iterator[LocalKeeper]:
+        """Keeps the index without a watcher: each `wait_fresh` is one look."""
+        keeper = LocalKeeper(assembly_of(self.vault, self.index))
+        try:
+            keeper.open(unheard, build=True)
+            yield keeper
+        finally:
+            keeper.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(make_vault(tmp_path / "vault", random.Random(8), 40), tmp_path / "index")
+
+
+def notes(keeper: LocalKeeper | DaemonKeeper) -> int:
+    return keeper.status().counts.notes
+
+
+def assert_kept_and_said(keeper: LocalKeeper, reason: str) -> None:
+    """Two looks right after one another are one: nothing is deleted, all is served, and it is said."""
+    for _ in range(2):
+        keeper.wait_fresh(0)
+        status = keeper.status()
+        assert (status.state, notes(keeper)) == ("degraded", 40)
+        assert reason in status.detail
+    answer = VaultService(keeper).search(SearchRequest("kestrel"))
+    assert answer.results
+    assert all(hit.stale for hit in answer.results) or reason == "files are gone"
+    assert any(reason in notice for notice in answer.notices)
+
+
+def test_a_vault_that_is_moved_away_is_served_and_comes_back(place: Place) -> None:
+    with place.kept() as keeper:
+        place.vault.rename(place.vault.with_name("elsewhere"))
+        assert_kept_and_said(keeper, "no such vault")
+        place.vault.with_name("elsewhere").rename(place.vault)
+        keeper.wait_fresh(0)
+        assert (keeper.status().state, notes(keeper)) == ("ready", 40)
+
+
+def test_an_empty_folder_in_its_place_is_an_unmounted_disk(place: Place) -> None:
+    with place.kept() as keeper:
+        place.vault.rename(place.vault.with_name("elsewhere"))
+        place.vault.mkdir()
+        assert_kept_and_said(keeper, "suddenly empty")
+        place.vault.rmdir()
+        place.vault.with_name("elsewhere").rename(place.vault)
+        keeper.wait_fresh(0)
+        assert (keeper.status().state, notes(keeper)) == ("ready", 40)
+
+
+def test_ninety_five_percent_at_once_need_a_second_look(place: Place) -> None:
+    with place.kept() as keeper:
+        for path in sorted(place.vault.rglob("*.md"))[:38]:
+            path.unlink()
+        assert_kept_and_said(keeper, "files are gone")
+        keeper.verify(repair=True)  # waits for the time of the second look
+        assert (keeper.status().state, notes(keeper)) == ("ready", 2)
+
+
+def test_no_rebuild_is_made_of_a_vault_that_is_suddenly_empty(place: Place) -> None:
+    """A changed configuration demands a rebuild; of an empty folder it would make an empty index."""
+    with place.kept():
+        pass
+    shutil.move(place.vault, place.vault.with_name("elsewhere"))
+    place.vault.mkdir()
+    keeper = LocalKeeper(assembly_of(place.vault, place.index, {"chunking.min_chunk_chars": 333}))
+    try:
+        keeper.open(unheard, build=True)
+        assert (keeper.status().state, notes(keeper)) == ("degraded", 40)
+        assert any("not rebuilt yet" in notice for notice in keeper.notices())
+    finally:
+        keeper.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable to root")
+def test_an_unreadable_folder_is_not_an_empty_one(place: Place) -> None:
+    with place.kept() as keeper:
+        folder = place.vault / "Sub"
+        folder.chmod(0)
+        try:
+            keeper.wait_fresh(0)
+            assert notes(keeper) == 40
+            assert any(skipped.path == "Sub" for skipped in keeper.status().skipped)
+        finally:
+            folder.chmod(0o700)
+
+
+def test_a_note_that_was_moved_to_the_cloud_stays_indexed(place: Place) -> None:
+    with place.kept() as keeper:
+        note = next(place.vault.glob("*.md"))
+        note.rename(note.with_name(f".{note.name}.icloud"))
+        keeper.wait_fresh(0)
+        assert notes(keeper) == 40
+
+
+def test_a_note_that_vanishes_between_look_and_read_is_left_to_the_next_look(place: Place) -> None:
+    """The disk may go while a plan is carried out: then every read fails, and nothing is a deletion."""
+    with place.kept() as keeper:
+        kept, _ = keeper._open(), keeper
+        assert kept.current is not None
+        every = tuple(str(p.relative_to(place.vault)) for p in place.vault.rglob("*.md"))
+        place.vault.rename(place.vault.with_name("elsewhere"))
+        from vault_indexer.index.plan import Plan
+
+        kept.current.live.apply(Plan(read=every))
+        assert notes(keeper) == 40
+        place.vault.with_name("elsewhere").rename(place.vault)
+
+
+def test_the_daemon_believes_an_emptied_vault_late_and_a_deleted_note_soon(place: Place) -> None:
+    target = resolve_target(place.vault, place.index, None, environ={}, options=OPTIONS)
+    keeper = DaemonKeeper(Assembly.of(target))
+    try:
+        wait_until(lambda: keeper.status().state == "ready" and not keeper.pending(), 120, "ready")
+        next(place.vault.glob("*.md")).unlink()
+        assert wait_until(lambda: notes(keeper) == 39, 30, "a deletion") >= 1.5
+        began = time.monotonic()
+        for path in sorted(place.vault.rglob("*.md"))[1:]:
+            path.unlink()
+        wait_until(lambda: keeper.status().state == "degraded", 30, "it doubts")
+        assert notes(keeper) == 39
+        wait_until(lambda: notes(keeper) == 1, 40, "the second look")
+        assert time.monotonic() - began >= 2.0
+        wait_until(lambda: keeper.status().state == "ready", 20, "ready again")
+        place.vault.rename(place.vault.with_name("elsewhere"))
+        wait_until(lambda: keeper.status().state == "degraded", 30, "it is gone")
+        assert notes(keeper) == 1
+        place.vault.with_name("elsewhere").rename(place.vault)
+        wait_until(lambda: keeper.status().state == "ready", 30, "it is back")
+    finally:
+        keeper.close()
