@@ -40,8 +40,8 @@ demo: $(STAMP)
 	at="--vault $(DEMO_VAULT) --index-dir $$tmp/index"; \
 	find() { printf '\n%s\n$$ indexer search "%s"\n\n' "$$1" "$$2"; $(BIN)/indexer search "$$2" $$at --limit 5; }; \
 	$(BIN)/indexer rebuild $$at; \
-	find 'By meaning: no word of the question stands in any note.' 'sick cat doctor'; \
-	find 'By word: a part number means nothing to a model, and finds its row all the same.' 'ZB417'; \
+	find 'By meaning: no word of the question stands in any note.' 'unwell kitten'; \
+	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \
 	find 'By link: the tea is found because the night of the Perseids links to it.' 'Perseids'
 
 test: $(STAMP)

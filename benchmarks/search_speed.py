@@ -48,13 +48,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="search-speed-", ignore_cleanup_errors=True) as place:
         material = _material(options, Path(place))
         results, asked = _prepared(options, material)
-        if "process" in options.parts:
-            _measure_in_process(results, material, asked, options)
-        if "http" in options.parts:
-            _measure_http(results, material, asked, options)
-        if "engines" in options.parts:
-            _measure_engines(results, material, asked, options)
-        print(report(results))
+        try:
+            if "process" in options.parts:
+                _measure_in_process(results, material, asked, options)
+            if "http" in options.parts:
+                _measure_http(results, material, asked, options)
+            if "engines" in options.parts:
+                _measure_engines(results, material, asked, options)
+        finally:  # broken off by hand too: what was measured is worth telling
+            print(report(results), flush=True)
 
 
 def _options() -> argparse.Namespace:
@@ -155,6 +157,7 @@ def _measure_http(
 def _measure_engines(
     results: Results, material: Material, asked: Sequence[Question], options: argparse.Namespace
 ) -> None:
+    open_index(material.target, silent).close()  # without what the storm may have left
     plan = Plan(options.rounds, options.limit)
     for engine in engines():
         if engine.is_peer and options.no_peers:

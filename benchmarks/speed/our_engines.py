@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from vault_indexer.search.concepts import expanded
-
 from speed.keyword_engines import Asked, tantivy_searcher, whoosh_searcher
 from speed.material import CANDIDATES, HITS, Material, Opened, documents, silent
 from speed.questions import Question
@@ -54,7 +52,7 @@ def our_hybrid_cold(material: Material) -> Iterator[Opened]:
 
 @contextmanager
 def our_keyword(material: Material) -> Iterator[Opened]:
-    """The keyword ranking as a search asks for it: stems of each language, folded forms, expansions."""
+    """The keyword ranking as a search asks for it: analysis, stems of each language, folded forms."""
     with _leased(material) as snapshot:
         yield Opened(_keyword_answer(lambda: snapshot))
 
@@ -132,10 +130,7 @@ def _keyword_answer(snapshot: Callable[[], Snapshot]) -> Callable[[Question], li
 
     def answer(question: Question) -> list[int]:
         now = snapshot()
-        terms = [
-            *analyze_query(question.text, now.languages),
-            *expanded(question.text, now.languages),
-        ]
+        terms = analyze_query(question.text, now.languages)
         found: list[int] = now.keywords.search(terms, weights, CANDIDATES).keys.tolist()
         return found
 

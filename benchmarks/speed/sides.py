@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlencode, urlsplit
@@ -94,9 +94,14 @@ class OverHttp:
         headers = {"Authorization": f"Bearer {self._info.token}"}
 
         def ask(query: str) -> None:
-            connection.request("GET", f"/v1/search?{urlencode({'q': query, 'limit': HITS})}", headers=headers)
-            response = connection.getresponse()
-            content = response.read()
+            target = f"/v1/search?{urlencode({'q': query, 'limit': HITS})}"
+            try:
+                connection.request("GET", target, headers=headers)
+                response = connection.getresponse()
+                content = response.read()
+            except (OSError, HTTPException):
+                connection.close()  # the next question opens it anew
+                raise
             if response.status != 200:
                 raise DaemonError(f"status {response.status}: {content[:200].decode('utf-8', 'replace')}")
 

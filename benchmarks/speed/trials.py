@@ -76,7 +76,7 @@ def engines() -> tuple[Engine, ...]:
             llamaindex,
             is_peer=True,
         ),
-        Engine("ours, as a search asks (stems, forms, expansions)", KEYWORD, our_keyword, OUR_WORDS),
+        Engine("ours, as a search asks (analysis, stems, forms)", KEYWORD, our_keyword, OUR_WORDS),
         Engine(
             "ours, as a search asks, caches dropped before each query",
             KEYWORD,
@@ -105,7 +105,8 @@ class Plan:
 class Trial:
     """What was measured of an engine; `first` is the first pass over the queries in a fresh process.
 
-    `cpu_ms` is the mean of a warm query, over all threads. `found` is what each query found. A `note` says why there is nothing, or less.
+    `cpu_ms` is the mean of a warm query, over all threads. `found` is what each query found.
+    A `note` says why there is nothing, or less.
     """
 
     engine: str

@@ -150,6 +150,7 @@ def test_answers_are_kept_by_content_and_model(server: ModelServer, note: Note, 
 def test_a_bad_answer_is_not_kept(server: ModelServer, note: Note, tmp_path: Path, answer: Answer) -> None:
     server.script.append(answer)
     cut(llm(server, tmp_path, timeout_s=0.3), note)
+    assert not list(tmp_path.rglob("*.txt"))
     says(server, {"actions": [{"split": 1, "after": 0}]})
     assert firsts(cut(llm(server, tmp_path), note)) == ["P0", "P3", "P4", "P6"]
 

@@ -74,12 +74,12 @@ def rank(reason: dict[str, float] | None) -> float:
 
 
 def test_the_demo_finds_by_meaning_what_shares_no_word(demo_index: Path) -> None:
-    why = demo_why(demo_index, "sick cat doctor", "House/Miso.md")
+    why = demo_why(demo_index, "unwell kitten", "House/Miso.md")
     assert (rank(why["vector"]), why["keyword"]) == (1, None)
 
 
 def test_the_demo_finds_by_word_what_a_model_cannot_read(demo_index: Path) -> None:
-    why = demo_why(demo_index, "ZB417", "House/Oven.md")
+    why = demo_why(demo_index, "F52", "House/Oven.md")
     assert rank(why["keyword"]) == 1 < rank(why["vector"])
 
 

@@ -15,8 +15,8 @@ from vault_indexer.errors import VaultIndexerError
 
 
 def digest(told: Told) -> str:
-    """One line for all that an index tells."""
-    plain = (told.export, [sorted(places) for places in told.words], told.nearest)
+    """One line for what an index tells; which vectors there are, the export's digests say."""
+    plain = (told.export, [sorted(places) for places in told.words], [len(near) for near in told.nearest])
     return hashlib.sha256(repr(plain).encode()).hexdigest()
 
 

@@ -84,12 +84,12 @@ class KeptIndex:
             self.degraded = str(error)
             return Applied(), None
         work, known = self._plan(found, scope)
-        excluded = self._excluded(work)
-        others = replace(work, removed=tuple(path for path in work.removed if path not in excluded))
-        look = Look(found.root, known - len(excluded), len(others.removed), time.monotonic())
+        accounted = self._excluded(work) | self._moved(work, found)
+        others = replace(work, removed=tuple(path for path in work.removed if path not in accounted))
+        look = Look(found.root, known - len(accounted), len(others.removed), time.monotonic())
         believed = self._believed(others, look, whole="" in scope)
         applied = self.current.live.apply(
-            replace(believed, removed=(*believed.removed, *sorted(excluded))), on_progress
+            replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress
         )
         self._purge_if_needed()
         return applied, found
@@ -130,8 +130,8 @@ class KeptIndex:
             self.degraded = str(error)
             return True
         work, known = self._plan(found, EVERYTHING)
-        excluded = self._excluded(work)
-        look = Look(found.root, known - len(excluded), len(work.removed) - len(excluded), time.monotonic())
+        accounted = self._excluded(work) | self._moved(work, found)
+        look = Look(found.root, known - len(accounted), len(work.removed) - len(accounted), time.monotonic())
         verdict = judge(look, self._home, self._doubted)
         if not verdict.ok:
             self._doubt(look, verdict.reason)
@@ -211,6 +211,20 @@ class KeptIndex:
             with self.current.live.holder.lease() as snapshot:
                 self._to_purge |= any(snapshot.catalog.note(path) for path in asked)
         return frozenset(ignored)
+
+    def _moved(self, work: Plan, found: Scan) -> frozenset[str]:
+        """What has another path now, by inode, size and time: it has not vanished, so nothing is to be held
+        or doubted, and links lead to the new path at once."""
+        if not work.removed or self.current is None:
+            return frozenset()
+        new = {*work.read, *(row.path for row in work.linked)}
+        stats = (file.stat for file in found.files if file.path in new)
+        arrived = {(stat.inode, stat.size, stat.mtime_ns) for stat in stats}
+        with self.current.live.holder.lease() as snapshot:
+            gone = map(snapshot.catalog.file, work.removed)
+            return frozenset(
+                row.path for row in gone if row and (row.inode, row.size, row.mtime_ns) in arrived
+            )
 
     def _purge_if_needed(self) -> None:
         """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations."""

@@ -7,7 +7,6 @@ search with the default provider.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -162,9 +161,10 @@ def http_errors() -> tuple[type[Exception], ...]:
 def _sentence_transformer(settings: EmbeddingSettings, name: str, endpoint: Endpoint) -> LlamaIndexEmbedder:
     with extra_needed(endpoint.provider):
         from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+        from transformers.utils import logging as transformers_logging
 
         # Loading draws a progress bar on stderr, which belongs to our own.
-        import_module("transformers.utils.logging").disable_progress_bar()
+        transformers_logging.disable_progress_bar()
     with endpoint.asked():
         model = HuggingFaceEmbedding(
             model_name=name,

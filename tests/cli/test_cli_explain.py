@@ -1,0 +1,29 @@
+"""`explain NOTE QUERY`: where a note is in an answer, or what keeps it out."""
+
+from __future__ import annotations
+
+import json
+
+from cli_sandbox import Sandbox
+
+
+def test_a_note_that_is_there(indexed: Sandbox) -> None:
+    ran = indexed.indexer("explain", "Kitchen/Bread", "kneading", "dough", "--json")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert (told["path"], told["rank"], told["shown"]) == ("Kitchen/Bread.md", 1, True)
+    assert told["why"]["keyword"]["terms"]
+    assert "in the answer" in indexed.indexer("explain", "Bread", "kneading").out
+
+
+def test_a_note_that_a_filter_keeps_out(indexed: Sandbox) -> None:
+    ran = indexed.indexer("explain", "Bread", "kneading path:Sky/")
+    assert ran.code == 1
+    assert "it does not fulfil path:Sky/" in ran.out
+
+
+def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:
+    for command in (("explain", "Bread"), ("search",)):
+        ran = indexed.indexer(*command, "bread before:soon")
+        assert ran.code == 2
+        assert ran.complains("column 14", "soon")
