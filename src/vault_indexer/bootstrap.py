@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from vault_indexer.chunk import chunker_for
+from vault_indexer.chunk import ChoosingChunker
 from vault_indexer.config import (
     SPEC_VERSION,
     LoadedConfig,
@@ -20,7 +20,7 @@ from vault_indexer.config import (
     load,
 )
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.manifest import differences, language_model
+from vault_indexer.config.manifest import differences, language_model, strategies_in
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
@@ -39,6 +39,7 @@ from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
     TokenWeights,
     WordLlamaEmbedder,
+    WordLlamaTokenizer,
     embedder_for,
     is_same_model,
     llm_for,
@@ -175,7 +176,10 @@ def start_worker(recipe: Recipe) -> NoteWorker:
 def _chunker_of(recipe: Recipe, embedder: Embedder) -> Callable[[Note], Chunker]:
     chunking = recipe.settings.chunking
     llm = llm_for(recipe.settings.llm) if chunking.asks_model else None
-    chunker = chunker_for(chunking, embedder=embedder, llm=llm, llm_cache=recipe.llm_cache)
+    tokenizer = WordLlamaTokenizer() if recipe.settings.embedding.provider == "wordllama" else None
+    chunker = ChoosingChunker(
+        chunking, embedder=embedder, tokenizer=tokenizer, llm=llm, llm_cache=recipe.llm_cache
+    )
     return lambda _: chunker
 
 
@@ -277,7 +281,8 @@ class Assembly:
         plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
-        return BuildSpec(_manifest(self.settings, plain, name).to_toml(), model.key, model.dimension, blobs)
+        manifest = partial(_manifest_text, self.settings, plain, name)
+        return BuildSpec(manifest, model.key, model.dimension, blobs)
 
     def _weights(self, found: Scan, current: Generation | None, *, refit: bool) -> bytes | None:
         """Those of the generation in force, so that known vectors stay good; fitted anew where there are
@@ -308,6 +313,8 @@ class Assembly:
             built = Manifest.from_toml(generation.read_manifest())
         except (ManifestError, OSError, UnicodeDecodeError) as error:
             return wanted, (f"manifest.toml: {error}",)
+        chosen = chunking_config(self.settings, strategies_in(built.chunking_config))
+        wanted = wanted.model_copy(update={"chunking_config": chosen})
         if is_same_model(wanted.embedding_model, built.embedding_model):
             wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
         return built, tuple(differences(built, wanted))
@@ -328,12 +335,19 @@ def _close(live: LiveIndex, pool: Pool) -> None:
     live.close()
 
 
-def _manifest(settings: Settings, model: EmbeddingModel, weights: str) -> Manifest:
+def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:
+    return _manifest(settings, model, weights, strategies).to_toml()
+
+
+def _manifest(
+    settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str] = ()
+) -> Manifest:
+    """`strategies` are those that notes chose: their options count as well."""
     return Manifest(
         spec_version=SPEC_VERSION,
         embedding_model=model,
         parsers=dict(PARSERS),
-        chunking_config=chunking_config(settings),
+        chunking_config=chunking_config(settings, strategies),
         analyzer=ANALYZER,
         token_weights=weights,
         language_model=language_model(settings),

@@ -68,7 +68,7 @@ def test_nothing_is_left_after_an_exclusion(how: str, vault: Path, tmp_path: Pat
         (vault / "qzxfolder/private 0.md").write_text(NOTE + "edited", encoding="utf-8")
         keeper.wait_fresh(0)
         vectors = _vectors(keeper.status().generation, index)
-    options = {"files.exclude": "qzxfolder/"} if how == "configuration" else {}
+    options = {"files.exclude": ["qzxfolder/"]} if how == "configuration" else {}
     if how == ".indexerignore":
         (vault / ".indexerignore").write_text("qzxfolder/\n")
     with opened(assembly_of(vault, index, options)) as keeper:

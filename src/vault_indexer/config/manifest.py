@@ -106,6 +106,13 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
     return {name: value for name, value in table.items() if name not in idle}
 
 
+def strategies_in(table: Mapping[str, JsonValue]) -> set[str]:
+    """The strategies whose options a manifest's `chunking_config` holds."""
+    named = {name for name in get_args(StrategyName) if name in table}
+    default = set(HeaderBasedOptions.model_fields) <= set(table)
+    return named | ({_DEFAULT_STRATEGY} if default else set())
+
+
 def language_model(settings: Settings) -> str:
     """Provider and model that help to cut notes, "" where none does: another one would cut them otherwise."""
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,9 +44,10 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
-    """What a generation is built with. `blobs` are kept in its catalog (such as token weights)."""
+    """What a generation is built with. `manifest` writes it down, given the strategies that notes were cut
+    by. `blobs` are kept in its catalog (such as token weights)."""
 
-    manifest: str
+    manifest: Callable[[Iterable[str]], str]
     model: str
     dimension: int
     blobs: dict[str, bytes] = field(default_factory=dict)
@@ -62,7 +63,7 @@ def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, repor
     builder.write_catalog()
     builder.write_keywords()
     builder.write_vectors()
-    generation.write_manifest(spec.manifest)
+    generation.write_manifest(spec.manifest(builder.strategies()))
     fsync_dir(generation.folder)
     return builder.result()
 
@@ -113,6 +114,14 @@ class _Builder:
         try:
             rows = catalog.chunk_vectors(self._spec.model)
             vectors.save(vectors.build(catalog.seq, self._spec.dimension, rows), self._generation.vectors)
+        finally:
+            catalog.close()
+
+    def strategies(self) -> list[str]:
+        """The strategies that cut the notes: some notes choose for themselves."""
+        catalog = CatalogReader(self._generation.catalog)
+        try:
+            return [row[0] for row in catalog.rows("SELECT DISTINCT strategy FROM chunks ORDER BY strategy")]
         finally:
             catalog.close()
 

@@ -1,0 +1,131 @@
+"""What `links` and `related` answer over a small vault whose every link is known."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from linked_vault import NOTES, PICTURE
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.errors import UsageError
+from vault_indexer.model import OutgoingLink
+from vault_indexer.search.excerpt import excerpt
+from vault_indexer.service import VaultService
+
+BREAD = "kitchen/Bread.md"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    folder = tmp_path_factory.mktemp("linked")
+    for name, text in NOTES.items():
+        file = folder / "vault" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    (folder / "vault" / PICTURE).write_bytes(b"\x89PNG")
+    options = {"index.workers": 1}
+    target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
+    with closing(open_index(target, lambda _: None)) as opened:
+        yield opened
+
+
+def link(service: VaultService, target: str, subpath: str = "") -> OutgoingLink:
+    found = service.links("Index").outgoing
+    return next(one for one in found if (one.target, one.subpath) == (target, subpath))
+
+
+def test_a_link_to_a_heading_knows_its_chunk_and_line(service: VaultService) -> None:
+    kneading = link(service, "Bread", "Kneading")
+    assert (kneading.resolved, kneading.target_line, kneading.problem) == (BREAD, 8, None)
+    web = link(service, "kitchen/Bread.md", "kneading-well")
+    assert (web.target_line, web.problem) == (14, None)
+    assert kneading.chunk_id != web.chunk_id
+    assert {kneading.chunk_id, web.chunk_id} <= {f"kitchen/Bread_chunk_{n}" for n in range(3)}
+    assert link(service, "Bread").chunk_id is None
+
+
+def test_a_link_to_a_block_knows_its_chunk(service: VaultService) -> None:
+    assert link(service, "Bread", "^rest").chunk_id == link(service, "Bread", "Kneading").chunk_id
+
+
+def test_a_subpath_that_is_not_there_is_said_and_leaves_the_link_resolved(service: VaultService) -> None:
+    frying = link(service, "Bread", "Frying")
+    assert (frying.resolved, frying.chunk_id, frying.problem) == (BREAD, None, "no heading Frying")
+
+
+def test_an_ambiguous_link_names_what_it_could_mean_the_chosen_one_first(service: VaultService) -> None:
+    twin = link(service, "Twin")
+    assert twin.ambiguous
+    assert (twin.candidates, twin.candidate_count) == (("a/Twin.md", "b/Twin.md"), 2)
+    assert link(service, "Bread").candidates == ()
+
+
+def test_diagnostics_are_in_the_order_of_the_links(service: VaultService) -> None:
+    found = [(one.kind, one.line) for one in service.links("Index").diagnostics]
+    assert found == [("subpath", 8), *[("unresolved", 8)] * 3, ("ambiguous", 10)]
+
+
+def test_unresolved_links_of_a_note_are_those_without_target(service: VaultService) -> None:
+    assert [one.target for one in service.links("Index").unresolved] == ["Nowhere", "nowhere", "Lost.png"]
+
+
+def test_backlinks_show_where_and_how_they_stand(service: VaultService) -> None:
+    found = service.links("Bread").backlinks
+    assert {back.path for back in found} == {"Index.md", "Diary.md"}  # not from itself
+    assert (found[0].path, found[0].snippet) == ("Diary.md", NOTES["Diary.md"].splitlines()[8])
+    front, plain, kneading, frying, *_ = found[1:]
+    assert (front.line, front.kind, front.chunk_id) == (2, "frontmatter", None)
+    assert (plain.line, plain.chunk_id, plain.target_chunk_id) == (6, "Index_chunk_0", None)
+    assert plain.snippet == "Start with [[Bread]], then [[Bread#Kneading|knead]]."
+    assert kneading.target_chunk_id == link(service, "Bread", "Kneading").chunk_id
+    assert frying.problem == "no heading Frying"
+
+
+def test_unresolved_links_of_the_vault_are_grouped_most_wanted_first(service: VaultService) -> None:
+    found = service.unresolved_links()
+    assert [(one.target, len(one.places)) for one in found] == [("Nowhere", 3), ("Lost.png", 1)]
+    assert [(place.path, place.line) for place in found[0].places] == [
+        ("Alone.md", 3),
+        ("Index.md", 8),
+        ("Index.md", 8),
+    ]
+
+
+def test_an_orphan_has_no_edge_either_way(service: VaultService) -> None:
+    # Alone has an unresolved link, b/Twin loses to a/Twin.
+    assert [one.path for one in service.orphans()] == ["Alone.md", "Japanese.md", "b/Twin.md", "検索.md"]
+
+
+def test_related_says_why(service: VaultService) -> None:
+    found = {near.path: near for near in service.related("Night sky")}
+    oven, bread = found["kitchen/Oven.md"], found[BREAD]
+    assert (oven.links, oven.why.link > 0, oven.shared) == (("links to",), True, ())
+    assert (bread.links, bread.why.link, bread.shared) == ((), 0.0, ("kitchen/Oven.md",))
+    assert bread.why.shared > 0
+    assert all(near.similarity is not None and near.chunk_id for near in found.values())
+    scores = [near.score for near in service.related("Night sky")]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert "Night sky.md" not in found
+
+
+def test_a_shared_attachment_relates_notes_but_is_none(service: VaultService) -> None:
+    found = {near.path: near for near in service.related("Oven")}
+    assert PICTURE in found["Index.md"].shared
+    assert PICTURE not in found
+
+
+def test_a_name_that_two_notes_have_is_refused(service: VaultService) -> None:
+    with pytest.raises(UsageError, match=r"ambiguous: a/Twin\.md, b/Twin\.md"):
+        service.links("twin")
+
+
+def test_an_excerpt_of_a_long_line_keeps_the_place_in_view() -> None:
+    text = "  " + "word " * 100 + "[[Here]] " + "more " * 100 + "\nnext line"
+    start = text.index("[[")
+    shown, (first, last) = excerpt(text, start, start + 8)
+    assert shown[first:last] == "[[Here]]"
+    assert shown.startswith("…word ")
+    assert shown.endswith(" more…")
+    assert len(shown) < 200
+    assert excerpt("a\n\t[[b]] c\r\nd", 3, 8) == ("[[b]] c", (0, 5))

@@ -1,0 +1,126 @@
+"""Places that name a note without linking it; and the laws of finding names in texts."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from linked_vault import NOTES
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.model import Mention
+from vault_indexer.search.names import Name, find, names
+from vault_indexer.service import VaultService
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.tokens import analyze
+
+DIARY = NOTES["Diary.md"]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    folder = tmp_path_factory.mktemp("mentions")
+    for name, text in NOTES.items():
+        file = folder / "vault" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    options = {"index.workers": 1}
+    target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
+    with closing(open_index(target, lambda _: None)) as opened:
+        yield opened
+
+
+def in_diary(service: VaultService, note: str) -> list[Mention]:
+    return [one for one in service.mentions(note).mentions if one.path == "Diary.md"]
+
+
+def test_names_are_found_in_prose_and_nowhere_else(service: VaultService) -> None:
+    found = [(one.line, DIARY[one.start_pos : one.end_pos]) for one in in_diary(service, "Bread")]
+    assert found == [
+        (7, "bread"),
+        (7, "SOURDOUGH"),
+        (7, "olbrot"),
+        (17, "Bread"),
+        (19, "bread"),
+        (23, "bread"),
+        (26, "bread"),
+    ]
+
+
+def test_a_mention_says_which_name_and_marks_it(service: VaultService) -> None:
+    alias = in_diary(service, "Bread")[1]
+    assert alias.name == "Sourdough"
+    ((start, end),) = alias.marks
+    assert alias.snippet[start:end] == "SOURDOUGH"
+
+
+def test_a_name_may_run_over_a_line_break(service: VaultService) -> None:
+    assert [one.line for one in in_diary(service, "Night sky")] == [25]
+
+
+def test_a_name_in_a_script_without_spaces_is_found_within_a_run(service: VaultService) -> None:
+    found = service.mentions("検索").mentions
+    assert [(one.path, one.line) for one in found] == [("Japanese.md", 3)]
+
+
+def test_a_note_does_not_mention_itself_and_an_unnamed_one_has_none(service: VaultService) -> None:
+    assert "kitchen/Bread.md" not in {one.path for one in service.mentions("Bread").mentions}
+    assert service.mentions("Japanese").mentions == ()
+
+
+def test_a_limit_is_said(service: VaultService) -> None:
+    answer = service.mentions("Bread", limit=2)
+    assert (len(answer.mentions), answer.more) == (2, True)
+    assert not service.mentions("Bread").more
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Café", "the CAFE\u0301 and the cafe", ["CAFE\u0301", "cafe"]),
+        ("C++", "C++ but not C++11, nor in Objective-C++x", ["C++"]),
+        ("Straße", "STRASSE, straße", ["STRASSE", "straße"]),
+        ("Æsop", "aesop’s… and Æsop", ["aesop", "Æsop"]),
+        ("Night  sky", "night \t sky, nightsky, night-sky", ["night \t sky"]),
+        ("plan", "plan_b, _plan_, plans, plan", ["plan"]),
+        ("йод", "ЙОД и иод", ["ЙОД"]),
+    ],
+)
+def test_whole_words_in_any_case_and_with_any_accents(name: str, text: str, expected: list[str]) -> None:
+    found = find(text, names([name]), 0, len(text))
+    assert [text[one.start : one.end] for one in found] == expected
+
+
+def test_of_overlapping_names_the_longest_counts_and_each_name_counts_once() -> None:
+    wanted = names(["bread", "Bread", "rye bread", "x", "…"])
+    assert [one.text for one in wanted] == ["bread", "rye bread"]
+    assert [one.name for one in find("rye bread, bread", wanted, 0, 16)] == ["rye bread", "bread"]
+
+
+LETTERS = st.text(st.sampled_from("abcéÉüßæИйñ ’…—.-/_#3検索日o\u0301"), max_size=40)
+
+
+@given(LETTERS, st.text(st.sampled_from("abéÜßæйñ-_.3検索"), min_size=2, max_size=6), LETTERS)
+def test_a_name_between_spaces_is_found_and_the_index_knows_its_words(
+    before: str, name: str, after: str
+) -> None:
+    wanted = names([name])
+    text = f"{before} {name} {after}"
+    if not wanted:
+        return
+    place = (len(before) + 1, len(before) + 1 + len(name))
+    found = find(text, wanted, 0, len(text))
+    assert any(one.start <= place[0] < one.end or one.start < place[1] <= one.end for one in found)
+    terms = set(analyze(text, "en"))
+    assert all(terms & required for required in wanted[0].required)
+
+
+@given(LETTERS, LETTERS)
+def test_what_is_found_is_the_name(name: str, text: str) -> None:
+    for one in find(text, names([name]), 0, len(text)):
+        assert _words(text[one.start : one.end]) == _words(one.name) == Name(name).folded.split()
+
+
+def _words(text: str) -> list[str]:
+    return fold(normalize(text)).split()

@@ -1,0 +1,112 @@
+"""The link graph: what its edges carry, and that its queries agree with networkx."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.search.related import shared_links
+from vault_indexer.store.snapshot import Snapshot
+
+LONG = "Many words that fill a section of their own. " * 8
+NOTES = {
+    "Hub.md": "# Hub\n\n[[A]] and [[A|again]], ![[A]], [[B#Two]], [[Hub]], [[Gone]].\n",
+    "A.md": f"# A\n\n{LONG}\n\n## Later\n\n{LONG} See [[B#Two]], [there](B.md#two) and ![[pic.png]].\n",
+    "B.md": f"# B\n\n{LONG}\n\n## Two\n\n{LONG}\n",
+    "C.md": "---\nup: '[[A]]'\n---\n![[pic.png]] [[B]]\n",
+    "Lonely.md": "nothing\n",
+}
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+    folder = tmp_path_factory.mktemp("graph")
+    write(folder / "vault")
+    options = {"index.workers": 1}
+    target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
+    with closing(open_index(target, lambda _: None)):
+        pass
+    assembly = Assembly.of(target)
+    generation = assembly.index_dir.current()
+    assert generation is not None
+    with assembly.open_to_read(generation).holder.lease() as leased:
+        yield leased
+
+
+def write(vault: Path) -> None:
+    vault.mkdir()
+    for name, text in NOTES.items():
+        (vault / name).write_text(text, "utf-8")
+    (vault / "pic.png").write_bytes(b"\x89PNG")
+
+
+def test_equal_links_are_one_edge_with_a_count_and_the_first_ones_place(snapshot: Snapshot) -> None:
+    edges = snapshot.graph.edges_at(["Hub.md"])["Hub.md"]
+    assert [(e.target, e.kind, e.subpath, e.count, e.line, e.display) for e in edges] == [
+        ("A.md", "wikilink", "", 2, 3, None),
+        ("A.md", "embed", "", 1, 3, None),
+        ("B.md", "wikilink", "Two", 1, 3, None),
+    ]
+
+
+def test_edges_are_seen_from_both_ends(snapshot: Snapshot) -> None:
+    at_b = snapshot.graph.edges_at(["B.md"])["B.md"]
+    assert {edge.source for edge in at_b} == {"Hub.md", "A.md", "C.md"}
+    assert "Lonely.md" not in snapshot.graph.edges_at(["Lonely.md"])
+
+
+def test_placed_edges_know_their_chunks(snapshot: Snapshot) -> None:
+    chunks = {
+        (row.chunk.chunk_id): key
+        for key, row in snapshot.catalog.chunks(snapshot.catalog.chunk_keys()).items()
+    }
+    placed = snapshot.graph.placed(snapshot.graph.edges_at(["A.md"])["A.md"])
+    of_two = [edge for edge in placed if edge.subpath]
+    assert {edge.kind for edge in of_two} == {"wikilink", "markdown"}  # `#two` as web sites write it
+    for edge in of_two:
+        assert (edge.source_chunk, edge.target_chunk) == (chunks["A_chunk_1"], chunks["B_chunk_1"])
+    front = next(edge for edge in placed if edge.kind == "frontmatter")
+    assert (front.source_chunk, front.target_chunk) == (None, None)
+
+
+def test_the_exported_graph_has_all_files_and_the_attributes_of_the_edges(snapshot: Snapshot) -> None:
+    graph = snapshot.graph.networkx()
+    kinds = dict(graph.nodes(data="kind"))
+    assert kinds == {**{name: "note" for name in NOTES}, "pic.png": "linked"}
+    (two,) = (data for _, _, data in graph.out_edges("Hub.md", data=True) if data["subpath"])
+    assert two == {
+        "kind": "wikilink",
+        "subpath": "Two",
+        "display": None,
+        "line": 3,
+        "count": 1,
+        "source_chunk": "Hub_chunk_0",
+        "target_chunk": "B_chunk_1",
+    }
+    assert not list(nx.selfloop_edges(graph))
+
+
+def test_degrees_and_neighbours_agree_with_networkx(snapshot: Snapshot) -> None:
+    plain = nx.Graph(snapshot.graph.networkx())
+    names = list(plain)
+    assert snapshot.graph.degrees(names) == {name: degree for name, degree in plain.degree() if degree}
+    assert snapshot.graph.neighbours(names) == {name: set(plain[name]) for name in names if plain[name]}
+
+
+def test_shared_links_are_the_adamic_adar_index(snapshot: Snapshot) -> None:
+    plain = nx.Graph(snapshot.graph.networkx())
+    for path in plain:
+        found = {other: sum(via.values()) for other, via in shared_links(snapshot.graph, path).items()}
+        pairs = [(path, other) for other in plain if other != path]
+        expected = {other: index for _, other, index in nx.adamic_adar_index(plain, pairs) if index}
+        assert found == pytest.approx(expected)
+
+
+def test_orphans_have_no_edge(snapshot: Snapshot) -> None:
+    assert snapshot.graph.orphans() == [("Lonely.md", "Lonely")]
+    assert [row[0] for row in snapshot.graph.unresolved()] == ["Gone"]
