@@ -121,6 +121,11 @@ class VaultService:
         with opened.holder.lease() as snapshot:
             return tuple(related(snapshot, _path_of(snapshot, note), opened.model, limit))
 
+    def path_of(self, note: str) -> str:
+        """The vault path of a note of the index. Raises UsageError if there is no such note."""
+        with self._keeper.opened().holder.lease() as snapshot:
+            return _path_of(snapshot, note)
+
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UsageError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:

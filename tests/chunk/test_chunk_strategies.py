@@ -19,8 +19,8 @@ from vault_indexer.model import Chunk
 PROSE = "One sentence of the text stands here. "
 
 
-def cut(strategy: str, text: str, path: str = "N.md", **options: object) -> list[Chunk]:
-    return build(strategy, **options).chunk(note_of(text, path))
+def cut(strategy: str, text: str, **options: object) -> list[Chunk]:
+    return build(strategy, **options).chunk(note_of(text, "N.md"))
 
 
 def bodies(chunks: list[Chunk]) -> list[str]:
@@ -346,7 +346,7 @@ def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
 
 
 def test_code_of_a_source_file_is_known_by_its_ending() -> None:
-    chunks = cut("code", PYTHON, path="tools/hello.py", max_chunk_size=200, min_chunk_size=0)
+    chunks = build("code", max_chunk_size=200, min_chunk_size=0).chunk(note_of(PYTHON, "tools/hello.py"))
     assert [chunk.body.split("\n")[0] for chunk in chunks][1:] == ["# Says hello.", "class Greeter:"]
 
 

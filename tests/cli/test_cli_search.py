@@ -96,13 +96,72 @@ def test_related_and_links(indexed: Sandbox) -> None:
     assert near.code == 0, near.err
     assert "Kitchen/Bread.md" in {note["path"] for note in json.loads(near.out)["results"]}
     links = indexed.indexer("links", "Kitchen/Bread.md", "--json").data
-    assert set(links) == {"path", "outgoing", "backlinks", "unresolved"}
-    assert {"path": "Sky/Night sky.md", "line": 5, "kind": "wikilink", "subpath": "Kneading"} in links[
-        "backlinks"
-    ]  # type: ignore[operator]
+    assert set(links) == {"path", "outgoing", "backlinks", "unresolved", "diagnostics"}
     welcome = json.loads(indexed.indexer("links", "Welcome", "--json").out)
     assert [link["target"] for link in welcome["unresolved"]] == ["Nowhere"]
     assert "leads nowhere: 1" in indexed.indexer("links", "Welcome").out
+
+
+def test_backlinks_keep_the_contract_and_tell_more(indexed: Sandbox) -> None:
+    links = json.loads(indexed.indexer("links", "Kitchen/Bread.md", "--json").out)
+    sky, welcome = links["backlinks"]
+    assert {key: sky[key] for key in ("path", "line", "kind", "subpath")} == {
+        "path": "Sky/Night sky.md",
+        "line": 5,
+        "kind": "wikilink",
+        "subpath": "Kneading",
+    }
+    assert sky["snippet"] == "Bring a thermos and some [[Bread#Kneading|bread]]."
+    assert sky["target_chunk_id"].startswith("Kitchen/Bread_chunk_")
+    assert welcome["target_chunk_id"] is None
+
+
+def test_links_of_a_note_are_printed_in_columns(indexed: Sandbox) -> None:
+    lines = indexed.indexer("links", "Night sky").out.splitlines()
+    assert lines == [
+        "Sky/Night sky.md",
+        "links to: 1",
+        "      5  Kitchen/Bread.md#Kneading  line 9",
+        "linked from: 1",
+        "      3  Welcome.md  Start with [[Bread]] or read about the [[Night sky]].",
+    ]
+
+
+def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
+    unresolved = json.loads(indexed.indexer("links", "--unresolved", "--json").out)
+    place = {"path": "Welcome.md", "line": 5, "kind": "wikilink"}
+    assert unresolved == {
+        "links": 1,
+        "unresolved": [{"target": "Nowhere", "count": 1, "sources": [place]}],
+    }
+    assert "Nowhere  Welcome.md:5" in indexed.indexer("links", "--unresolved").out
+    assert json.loads(indexed.indexer("links", "--orphans", "--json").out) == {"orphans": []}
+    assert indexed.indexer("links", "--orphans").out == "notes without links: 0\n"
+
+
+def test_mentions_of_a_note(indexed: Sandbox) -> None:
+    ran = indexed.indexer("links", "--mentions", "Night sky", "--json")
+    assert (ran.code, json.loads(ran.out)["names"]) == (1, ["Night sky"])
+    assert "without linking it" in indexed.indexer("links", "Night sky", "--mentions").err
+
+
+def test_links_wants_a_note_or_the_vault_and_one_view(indexed: Sandbox) -> None:
+    for arguments, said in (
+        ((), "name a NOTE"),
+        (("Bread", "--orphans"), "leave out 'Bread'"),
+        (("--orphans", "--unresolved"), "one at a time"),
+        (("--mentions",), "name a NOTE"),
+    ):
+        ran = indexed.indexer("links", *arguments)
+        assert (ran.code, ran.complains(said)) == (2, True), arguments
+
+
+def test_related_says_why(indexed: Sandbox) -> None:
+    near = json.loads(indexed.indexer("related", "Night sky", "--json").out)["results"][0]
+    assert near["links"] == ["linked from"]
+    assert near["shared"] == ["Kitchen/Bread.md"]
+    assert near["why"]["link"] > 0
+    assert "linked from, cosine" in indexed.indexer("related", "Night sky").out
 
 
 def test_a_note_that_is_not_there_is_wrong_usage(indexed: Sandbox) -> None:

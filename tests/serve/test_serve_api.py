@@ -29,6 +29,16 @@ def test_search_links_related_note(api: Api) -> None:
     assert note["text"] == "# Sky\n\nThe telescope shows the rings of Saturn.\n"
 
 
+def test_the_views_of_links(api: Api) -> None:
+    assert client(api).links("Bread")["outgoing"][0]["resolved"] == "Sky.md"
+    assert client(api).unresolved_links() == {"links": 0, "unresolved": []}
+    assert client(api).orphans() == {"orphans": []}
+    answer = client(api).mentions("Sky", 5)
+    assert (answer["path"], answer["mentions"], answer["more"]) == ("Sky.md", [], False)
+    for wrong in ("view=all", "path=Sky&limit=0", "path=Sky&depth=2", "view=mentions"):
+        assert api.ask(f"/v1/links?{wrong}").status == 422, wrong
+
+
 def test_odd_words_travel_whole(api: Api) -> None:
     for query in ('Grüße & "quoted" #tag +x=1 %41', "日本語 검색", "a\tb"):
         assert client(api).search({"q": query})["query"] == query

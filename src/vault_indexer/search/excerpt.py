@@ -25,14 +25,22 @@ def excerpt(text: str, start: int, end: int) -> Excerpt:
     last = stop.start() if stop else len(text)
     while first < start and text[first].isspace():
         first += 1
-    room = max(0, _SIZE - (end - start))
-    left = first if start - first <= room // 2 else _word_start(text, max(first, start - room // 2), start)
-    right = last if last - left <= _SIZE else _word_end(text, end, min(last, max(end, left + _SIZE)))
+    left, right = (first, last) if last - first <= _SIZE else _window(text, (first, start, end, last))
     before = _ELLIPSIS if left > first else ""
     after = _ELLIPSIS if right < last else ""
     shown = _SPACE.sub(" ", text[left:right].rstrip())
     at = len(before) + start - left
     return Excerpt(before + shown + after, (at, at + end - start))
+
+
+def _window(text: str, line: tuple[int, int, int, int]) -> tuple[int, int]:
+    """What of a long line to show: `line` is its start, those of the place in it, and its end."""
+    first, start, end, last = line
+    left = max(first, start - max(0, _SIZE - (end - start)) // 2)
+    if left > first:
+        left = _word_start(text, left, start)
+    right = min(last, max(end, left + _SIZE))
+    return left, right if right == last else _word_end(text, end, right)
 
 
 def _word_start(text: str, at: int, limit: int) -> int:

@@ -26,7 +26,7 @@ from vault_indexer.store.snapshot import Snapshot
 _CANDIDATES = 10
 """So many files that an ambiguous link could mean are named."""
 
-_SNIPPETS = 1000
+_SNIPPETS = 500
 """So many backlinks get a snippet: each needs the text of its note."""
 
 
@@ -99,7 +99,6 @@ def _outgoing(row: LinkRow, places: LinkPlaces, candidates: Sequence[str]) -> Ou
 
 def _backlink(snapshot: Snapshot, path: str, link: Arrival, places: LinkPlaces, *, shown: bool) -> Backlink:
     pointed = places.pointed(path, link.subpath, slugs=link.kind == LinkKind.MARKDOWN)
-    chunk = places.chunk_at(link.source, link.start)
     text = snapshot.catalog.text(link.note_id) if shown else ""
     return Backlink(
         path=link.source,
@@ -108,7 +107,7 @@ def _backlink(snapshot: Snapshot, path: str, link: Arrival, places: LinkPlaces, 
         subpath=link.subpath,
         title=link.title,
         snippet=excerpt(text, link.start, link.end).text if shown else "",
-        chunk_id=chunk and chunk.chunk_id,
+        chunk_id=link.chunk_id,
         target_chunk_id=pointed.chunk and pointed.chunk.chunk_id,
         problem=pointed.problem,
     )

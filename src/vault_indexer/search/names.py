@@ -45,7 +45,8 @@ class Name:
     @property
     def is_findable(self) -> bool:
         """Not so short, nor so odd, that nothing could tell a mention from chance."""
-        return len(self.folded) >= _SHORTEST and bool(self.required)
+        is_word = any(char.isalnum() for char in self.folded)
+        return is_word and len(self.folded) >= _SHORTEST and bool(self.required)
 
     def spans(self, folded: str) -> Iterator[tuple[int, int]]:
         """Where the name stands in a folded text."""
@@ -89,7 +90,7 @@ def _required(name: str) -> Iterator[frozenset[str]]:
     for word in WORD.findall(name):
         parts = [part for part in _PARTS.findall(word) if len(part) > 1]
         if not parts and len(word) > 1:
-            parts = [word]
+            parts = [word.strip("_") or word]
         for part in parts:
             exact = normalize(part)[:LONGEST_TERM]
             yield frozenset((exact, fold(exact), VARIANT_MARK + fold(exact)))

@@ -119,10 +119,9 @@ def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> lis
     for key in best_first(fused):
         if note_id_of(key) in wanted:
             best.setdefault(note_id_of(key), key)
-    allowed = None if asked.keys is None else set(asked.keys.tolist())
     for note_id in sorted(wanted - best.keys()):
         rows = snapshot.catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
-        own = [int(row[0]) for row in rows if allowed is None or row[0] in allowed]
+        own = [int(row[0]) for row in rows if asked.keys is None or row[0] in asked.keys]
         if own:
             best[note_id] = own[0]
     return list(best.values())

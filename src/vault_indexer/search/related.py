@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +26,9 @@ _SHARED_CANDIDATES = 100
 _SHARED_NAMED = 5
 _HUB = 1000
 """A file linked with more others than this says little of any two of them, and would take long to say it."""
+
+_LINKED_CANDIDATES = 200
+"""Of a hub's neighbours, so many are candidates for being linked alone; more if they are near in meaning."""
 
 
 class _Similar(NamedTuple):
@@ -66,9 +69,9 @@ def related(snapshot: Snapshot, path: str, model: str, limit: int) -> list[Relat
     if note is None:
         return []
     links = _links(snapshot.graph, path)
-    shared = shared_links(snapshot.graph, path)
+    shared = shared_links(snapshot.graph, path, list(links)[:_LINKED_CANDIDATES])
     most = sorted(shared, key=lambda other: (-sum(shared[other].values()), other))[:_SHARED_CANDIDATES]
-    others = _notes_at(snapshot, {*links, *most})
+    others = _notes_at(snapshot, {*list(links)[:_LINKED_CANDIDATES], *most})
     similar = _similar(snapshot, note.note_id, model, [one.note_id for one in others])
     nearest = snapshot.catalog.notes(set(similar) - {one.note_id for one in others}).values()
     evidence = [
@@ -80,12 +83,12 @@ def related(snapshot: Snapshot, path: str, model: str, limit: int) -> list[Relat
     return [_related(one, chunks[one.similar.key].chunk if one.similar else None) for one in best]
 
 
-def shared_links(graph: LinkGraph, path: str) -> dict[str, dict[str, float]]:
-    """For each other file, the files that both are linked with, either way, and what each tells.
+def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[str, dict[str, float]]:
+    """For each other file, the files of `linked` that both are linked with, either way, and what each tells.
 
     The sum is the index of Adamic and Adar (2003): a common neighbour counts 1 / log of its degree.
     """
-    degrees = graph.degrees(graph.neighbours([path]).get(path, ()))
+    degrees = graph.degrees(linked)
     between = graph.neighbours(via for via, degree in degrees.items() if degree <= _HUB)
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for via, others in between.items():
@@ -95,12 +98,13 @@ def shared_links(graph: LinkGraph, path: str) -> dict[str, dict[str, float]]:
 
 
 def _links(graph: LinkGraph, path: str) -> dict[str, tuple[str, ...]]:
-    """The files linked with a path, and which way."""
+    """The files linked with a path and which way: both ways first, then out, then in."""
     edges = graph.edges_at([path]).get(path, [])
     out = {edge.target for edge in edges if edge.source == path}
     into = {edge.source for edge in edges if edge.target == path}
     sides = (("links to", out), ("linked from", into))
-    return {other: tuple(name for name, side in sides if other in side) for other in out | into}
+    ordered = (*sorted(out & into), *sorted(out - into), *sorted(into - out))
+    return {other: tuple(name for name, side in sides if other in side) for other in ordered}
 
 
 def _notes_at(snapshot: Snapshot, paths: Collection[str]) -> list[NoteRow]:
@@ -109,7 +113,7 @@ def _notes_at(snapshot: Snapshot, paths: Collection[str]) -> list[NoteRow]:
     return [note for note in found if note is not None]
 
 
-def _similar(snapshot: Snapshot, note_id: int, model: str, others: Iterable[int]) -> dict[int, _Similar]:
+def _similar(snapshot: Snapshot, note_id: int, model: str, others: Collection[int]) -> dict[int, _Similar]:
     """The nearest chunk of the notes nearest to the note, and of `others` whether near or not."""
     import numpy as np
 
@@ -127,9 +131,12 @@ def _similar(snapshot: Snapshot, note_id: int, model: str, others: Iterable[int]
     return best
 
 
-def _keys_of(snapshot: Snapshot, note_ids: Iterable[int]) -> list[int]:
-    sql = "SELECT key FROM chunks WHERE note_id = ?"
-    return [row[0] for note_id in note_ids for row in snapshot.catalog.rows(sql, (note_id,))]
+def _keys_of(snapshot: Snapshot, note_ids: Collection[int]) -> list[int]:
+    marks = ",".join("?" * len(note_ids))
+    return [
+        row[0]
+        for row in snapshot.catalog.rows(f"SELECT key FROM chunks WHERE note_id IN ({marks})", list(note_ids))
+    ]
 
 
 def _mean_vector(snapshot: Snapshot, note_id: int, model: str) -> Vectors | None:

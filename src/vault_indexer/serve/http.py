@@ -186,7 +186,7 @@ def _links_json(
 
 def _note_json(service: VaultService, path: str) -> NoteJson:
     """Only what the index knows as a note is shown: excluded files stay unseen."""
-    known = service.links(path).path
+    known = service.path_of(path)
     read = read_note(Path(service.status().vault), known, _NOTE_BYTES)
     modified = datetime.fromtimestamp(read.stat.mtime_ns // 10**9, UTC).isoformat().replace("+00:00", "Z")
     return {

@@ -53,7 +53,7 @@ class Edge:
 
 
 class Arrival(NamedTuple):
-    """A link that leads to a file, from the note `source`, at `text[start:end]` of it."""
+    """A link that leads to a file, from the note `source`, at `text[start:end]` of it, in this chunk."""
 
     note_id: int
     source: str
@@ -63,6 +63,7 @@ class Arrival(NamedTuple):
     start: int
     end: int
     line: int
+    chunk_id: str | None
 
 
 class LinkGraph:
@@ -83,8 +84,12 @@ class LinkGraph:
 
     def arrivals(self, path: str) -> list[Arrival]:
         """Every link of other notes that leads to a path, by source and place."""
+        chunk = (
+            "SELECT c.chunk_id FROM chunks c WHERE c.note_id = l.note_id AND c.start_pos <= l.start_pos"
+            " AND c.end_pos > l.start_pos ORDER BY c.end_pos - c.start_pos, c.key LIMIT 1"
+        )
         sql = (
-            "SELECT n.note_id, n.path, n.title, l.kind, l.subpath, l.start_pos, l.end_pos, l.line"
+            f"SELECT n.note_id, n.path, n.title, l.kind, l.subpath, l.start_pos, l.end_pos, l.line, ({chunk})"
             " FROM links l JOIN notes n USING (note_id) WHERE l.resolved = ? AND n.path != ?"
             " ORDER BY n.path, l.ord"
         )
