@@ -3,10 +3,10 @@
     python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--minilm] [--sets NAME,…] [--kinds]
 
 DATA holds `bench/xquad`, `bench/chunking` and `vaults/obsidian-help`; DIR is the large vault, unpacked (its
-queries are in `queries/large.txt`). Indices are built in the work folder and used again. The measures are means
-over queries with 95% bootstrap intervals; every set is divided, by a hash of the query, into a part that
-weights were tuned on and a part kept aside. "RRF 1:1" is reciprocal rank fusion of both rankings alike, as the
-peer to beat. Prints Markdown.
+queries are in `queries/large.txt`). Indices are built in the work folder and used again. The measures are
+means over queries with 95% bootstrap intervals; every set is divided, by a hash of the query, into a part
+that weights were tuned on and a part kept aside; `all` is both. "RRF 1:1" is reciprocal rank fusion of words
+and meaning alike, as the peer to beat. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+
 from quality.engine import VARIANTS, OpenSet, opened
 from quality.measures import MEASURES, Mean
 from quality.queries import ASIDE, TUNE
@@ -41,8 +42,8 @@ def table(open_set: OpenSet, name: str, *, kinds: bool) -> Iterator[str]:
     """The rows of one set."""
     results = {label: open_set.run(settings) for label, settings in VARIANTS.items()}
     queries = open_set.queries
-    for split in (TUNE, ASIDE):
-        at = [number for number, query in enumerate(queries) if query.split == split]
+    for split in (TUNE, ASIDE, "all"):
+        at = [number for number, query in enumerate(queries) if split in (query.split, "all")]
         yield from _rows(f"{name}, {split}, {len(at)}", {k: [v[i] for i in at] for k, v in results.items()})
     for kind in sorted({query.kind for query in queries}) if kinds else ():
         at = [number for number, query in enumerate(queries) if query.kind == kind]

@@ -16,7 +16,7 @@ Progress goes to standard error, one Markdown page to standard output. In this o
    SQLite's FTS5 with sqlite-vec, LlamaIndex, tantivy.
 4. The targets, and whether they are kept.
 
-On 16,000 notes and two cores it takes about half an hour (`--parts` does a part of it), and an hour at most.
+`--limit` bounds every rebuild and every engine, so that nothing hangs for ever; `--parts` does a part of it.
 """
 
 from __future__ import annotations

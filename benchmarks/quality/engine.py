@@ -13,7 +13,6 @@ from pathlib import Path
 from quality.measures import measured
 from quality.queries import Query
 from quality.sets import QuerySet, SpanQuestion, overlapping
-
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config.settings import RecencySettings, SearchSettings, WeightSettings
 from vault_indexer.model import Hit, Progress, SearchRequest

@@ -34,7 +34,7 @@ def _ndcg(found: Sequence[int], grades: Mapping[str, int], depth: int) -> float:
 
 
 def _dcg(grades: Sequence[int]) -> float:
-    return sum((2**grade - 1) / log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+    return sum((2.0**grade - 1) / log2(rank + 1) for rank, grade in enumerate(grades, start=1))
 
 
 @dataclass(frozen=True, slots=True)

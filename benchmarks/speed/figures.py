@@ -61,6 +61,8 @@ def shown(ms: float) -> str:
     """Milliseconds with about three digits; a dash where nothing was measured."""
     if math.isnan(ms):
         return "–"
+    if ms < 0.1:
+        return f"{ms:.4f}"
     return f"{ms:.2f}" if ms < 10 else f"{ms:.1f}" if ms < 100 else f"{ms:,.0f}"
 
 

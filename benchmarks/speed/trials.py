@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from speed.figures import NO_TIMES, Times, clocked, resident_mb
 from speed.llamaindex_engine import llamaindex_hybrid
@@ -194,10 +193,3 @@ def _is_there(module: str) -> bool:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # its parent package is not there
         return False
-
-
-def remove(folder: Path) -> None:
-    """Take away what an engine has written."""
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

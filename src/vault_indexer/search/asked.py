@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vault_indexer.errors import QueryError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import Embedder
+from vault_indexer.search.concepts import expanded
 from vault_indexer.search.filters import Allowed, allowed_chunks
 from vault_indexer.search.knowledge import language_of, trust
 from vault_indexer.search.query_ast import Condition
@@ -71,10 +72,11 @@ def asked(
         notices = [*query.notices, *notices]
     if allowed is not None and not len(allowed.keys):
         notices.append(_nothing_left(query.conditions))
+    others, other_words = expanded(snapshot, text)
     return Asked(
         text=text,
-        terms=tuple(weighed(snapshot, terms)),
-        vector=embedder.embed_query(text),
+        terms=(*weighed(snapshot, terms), *others),
+        vector=embedder.embed_query(f"{text} {other_words}" if other_words else text),
         trust=trust(embedder.model, language_of(text, snapshot.languages)),
         conditions=query.conditions,
         allowed=allowed,

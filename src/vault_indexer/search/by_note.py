@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from vault_indexer.model import note_id_of
 
-DECAY = 0.5
-"""What a note's next best chunk counts beside the one before it."""
+DECAY = 0.1
+"""What a note's next best chunk counts beside the one before it. At 0.3 and above questions found less often
+the note that answers; between 0 and 0.2 the measures hardly move."""
 
 
 def note_scores(chunks: Mapping[int, float]) -> dict[int, tuple[int, float]]:

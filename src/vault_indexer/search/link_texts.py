@@ -62,7 +62,7 @@ def _called(path: str, texts: _Texts, terms: Iterable[QueryTerm], total: float) 
 
 
 def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts]:
-    """Links whose text is the target's own path or name say nothing new and are written without one."""
+    """Of links with a text of their own: one without shows its target's path, which is indexed anyway."""
     marks = ",".join("?" * len(languages))
     sql = (
         "SELECT l.resolved, l.display, count(*), min(n.path) FROM links l JOIN notes n USING (note_id)"
