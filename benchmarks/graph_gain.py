@@ -2,8 +2,8 @@
 
     python benchmarks/graph_gain.py DATA [--large DIR] [--work DIR] [--sets NAME,…]
 
-The arguments and sets are those of `search_quality.py`. A row is the mean over queries of (all three - all but
-one), with its 95% bootstrap interval; an interval that holds 0 is no proof of a gain. Prints Markdown.
+The arguments and sets are those of `search_quality.py`. A row is the mean over queries of (all three - all
+but one), with its 95% bootstrap interval; an interval that holds 0 is no proof of a gain. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
 from quality.engine import FULL, VARIANTS, OpenSet, opened, variant
 from quality.measures import MEASURES, Mean
 from quality.queries import ASIDE, TUNE

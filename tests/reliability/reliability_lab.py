@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FULL = os.environ.get("SLOW_SIZE", "small") == "full"
 
 # Token weights are fitted to a vault as it was at the build, so two builds rank alike only without them.
-OPTIONS: Mapping[str, OptionValue] = {"embedding.token_weights": "none"}
+OPTIONS: Mapping[str, OptionValue] = {"embedding.token_weights": "none", "index.nice": 0}
 
 WORDS = (
     "anchor basalt cobalt dagger ember fathom garnet harbour ivory juniper kestrel lantern marble nectar "
@@ -174,7 +174,11 @@ def note_text(rng: random.Random, names: list[str]) -> str:
     """A note with headings, links (some to nowhere), tags and now and then properties."""
     lines: list[str] = []
     if rng.random() < 0.3:
-        lines += ["---", f"aliases: [{rng.choice(WORDS)} {rng.randrange(99)}]", f"tags: [{rng.choice(WORDS)}]"]
+        lines += [
+            "---",
+            f"aliases: [{rng.choice(WORDS)} {rng.randrange(99)}]",
+            f"tags: [{rng.choice(WORDS)}]",
+        ]
         lines += ["---", ""]
     for _ in range(rng.randint(1, 4)):
         lines += [f"{'#' * rng.randint(1, 3)} {rng.choice(WORDS).title()} {rng.randrange(50)}", ""]
@@ -183,14 +187,18 @@ def note_text(rng: random.Random, names: list[str]) -> str:
             if names:
                 words.insert(rng.randrange(len(words)), f"[[{rng.choice(names).removesuffix('.md')}]]")
             if rng.random() < 0.3:
-                words.append(f"#{rng.choice(WORDS)}/{rng.choice(WORDS)} ^{rng.choice(WORDS)}{rng.randrange(9)}")
+                words.append(
+                    f"#{rng.choice(WORDS)}/{rng.choice(WORDS)} ^{rng.choice(WORDS)}{rng.randrange(9)}"
+                )
             lines += [" ".join(words), ""]
     return "\n".join(lines)
 
 
 def make_vault(root: Path, rng: random.Random, notes: int) -> Path:
     root.mkdir(parents=True)
-    names = [f"{rng.choice(['', 'Sub/', 'Sub/Deep/', 'Über/'])}{rng.choice(WORDS)} {n}.md" for n in range(notes)]
+    names = [
+        f"{rng.choice(['', 'Sub/', 'Sub/Deep/', 'Über/'])}{rng.choice(WORDS)} {n}.md" for n in range(notes)
+    ]
     for name in names:
         place = root / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -91,7 +91,9 @@ def notices_of_reopening(vault: Path, index: Path, fresh: Told) -> list[str]:
     with opened(assembly_of(vault, index)) as keeper:
         notices = list(keeper.notices())
         assert_equal(told_by(keeper), fresh)
-        assert [found for found in keeper.verify(repair=False) if found.kind not in ("healed", "rebuilt")] == []
+        assert [
+            found for found in keeper.verify(repair=False) if found.kind not in ("healed", "rebuilt")
+        ] == []
     with opened(assembly_of(vault, index)) as keeper:
         assert keeper.verify(repair=False) == ()
     return notices

@@ -58,7 +58,9 @@ def traces(index: Path) -> list[str]:
 def test_the_search_for_traces_can_find_them(vault: Path, tmp_path: Path) -> None:
     with opened(assembly_of(vault, tmp_path / "index")):
         pass
-    assert {line.partition(":")[0].rpartition("/")[2] for line in traces(tmp_path / "index")} >= {"catalog.db"}
+    assert {line.partition(":")[0].rpartition("/")[2] for line in traces(tmp_path / "index")} >= {
+        "catalog.db"
+    }
 
 
 @pytest.mark.parametrize("how", [".indexerignore", "configuration"])
@@ -85,7 +87,9 @@ def test_nothing_is_left_after_an_exclusion(how: str, vault: Path, tmp_path: Pat
 def _vectors(generation: int, index: Path) -> int:
     import sqlite3
 
-    database = sqlite3.connect(f"{(index / f'generations/{generation:04d}/catalog.db').as_uri()}?mode=ro", uri=True)
+    database = sqlite3.connect(
+        f"{(index / f'generations/{generation:04d}/catalog.db').as_uri()}?mode=ro", uri=True
+    )
     count = database.execute("SELECT count(*) FROM vectors").fetchone()[0]
     database.close()
     return int(count)

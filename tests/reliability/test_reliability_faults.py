@@ -58,7 +58,10 @@ class Bench:
         self._send(f"{self.vault}\t{index}\n")
         pid = self._child.stdout.readline().split()[1]
         tracer = subprocess.Popen(
-            ["strace", "-f", "-p", pid, *options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            ["strace", "-f", "-p", pid, *options],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
         )
         assert tracer.stderr is not None
         attached = tracer.stderr.readline()

@@ -32,7 +32,14 @@ HERE = Path(__file__).parent
 
 def killed_while_it_works(mode: str, vault: Path, index: Path, rng: random.Random) -> list[str]:
     """What the child acknowledged before it was killed, at a random moment after its beginning."""
-    command = [sys.executable, str(HERE / "crash_child.py"), mode, str(vault), str(index), str(rng.random())[2:]]
+    command = [
+        sys.executable,
+        str(HERE / "crash_child.py"),
+        mode,
+        str(vault),
+        str(index),
+        str(rng.random())[2:],
+    ]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     assert child.stdout is not None
     said: list[str] = []

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from reliability_lab import OneProcess, assembly_of, make_vault, opened, told_by, told_by_a_fresh_build, unheard
+from reliability_lab import (
+    OneProcess,
+    assembly_of,
+    make_vault,
+    opened,
+    told_by,
+    told_by_a_fresh_build,
+    unheard,
+)
 
 from vault_indexer.bootstrap import Recipe, make_preparer
 from vault_indexer.daemon.local import LocalKeeper

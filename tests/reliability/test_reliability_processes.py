@@ -155,7 +155,9 @@ def test_the_log_and_the_segments_stay_small_over_many_edits(vault: Path, tmp_pa
         sizes = []
         for number in range(sized(150, 1500)):
             note = vault / f"day {number % 7}.md"
-            note.write_text(f"# Day\n\nedit {number} of kestrel " + "umber " * (number % 50), encoding="utf-8")
+            note.write_text(
+                f"# Day\n\nedit {number} of kestrel " + "umber " * (number % 50), encoding="utf-8"
+            )
             keeper.wait_fresh(0)
             sizes.append(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()))
         assert keeper.status().counts.notes == 47
@@ -245,7 +247,9 @@ def test_git_checkout_of_thousands_of_notes(tmp_path: Path) -> None:
         wait_until(lambda: is_ready(keeper) and keeper.status().counts.notes == count, 30, "one is indexed")
         git(vault, "checkout", "-q", "two")
         expected = count - (count + 9) // 10
-        wait_until(lambda: is_ready(keeper) and keeper.status().counts.notes == expected, 30, "two is indexed")
+        wait_until(
+            lambda: is_ready(keeper) and keeper.status().counts.notes == expected, 30, "two is indexed"
+        )
         with keeper.opened().holder.lease() as snapshot:
             assert {row.path: row.digest for row in snapshot.catalog.files()} == {
                 str(path.relative_to(vault)): read_note(vault, str(path.relative_to(vault)), 1 << 20).sha256

@@ -110,7 +110,7 @@ class SearchSettings(Section):
         default=10, description="hits returned where a search does not ask for another number"
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
-        default=0, description="chunks each ranking contributes; 0 means max(10, 2 x limit) or more"
+        default=0, description="chunks each ranking contributes; 0 means max(100, 2 x limit)"
     )
     fusion: Literal["convex", "rrf"] = Field(
         default="convex",

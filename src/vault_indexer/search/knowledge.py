@@ -9,8 +9,8 @@ from vault_indexer.text.language import detect
 
 FOREIGN = 0.3
 """What the vectors of an English model count in other languages. On XQuAD in Spanish, Chinese and Russian
-they put the right paragraph first for 57 to 67 of 100 questions, words for 92 to 95; counted in full they drag
-the fusion below the words, at about 0.3 it is level or ahead."""
+they put the right paragraph first for 57 to 67 of 100 questions, words for 92 to 95; counted in full they
+drag the fusion below the words, at about 0.3 it is level or ahead."""
 
 _ENGLISH_MODELS = frozenset({"wordllama", "minilm"})
 

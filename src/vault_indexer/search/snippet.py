@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.sentences import sentences
@@ -40,16 +41,23 @@ def snippet(body: str, words: Mapping[str, float], size: int) -> Snippet:
     A word matches if its folded form begins with that of a query word or the reverse for four characters
     or more, so that inflected forms are marked as well.
     """
-    wanted = {fold(normalize(word)): worth for word, worth in words.items() if word}
+    wanted = {_folded(word): worth for word, worth in words.items() if word}
+    # A body repeats its words: each is compared once.
+    matched = {word: _matched(_folded(word), wanted) for word in set(_WORD.findall(body))}
     found = [
         _Match(match.start(), match.end(), word)
-        for match in _WORD.finditer(body)
-        if (word := _matched(fold(normalize(match.group())), wanted)) is not None
+        for match in (_WORD.finditer(body) if any(matched.values()) else ())
+        if (word := matched[match.group()]) is not None
     ]
     start, end = _window(body, found, wanted, size)
     spans = [(match.start, match.end) for match in found if start <= match.start and match.end <= end]
     text, marks = _on_one_line(body, start, end, spans)
     return Snippet(text, marks, start)
+
+
+@lru_cache(maxsize=65_536)
+def _folded(word: str) -> str:
+    return fold(normalize(word))
 
 
 def _matched(word: str, wanted: Mapping[str, float]) -> str | None:

@@ -1,0 +1,65 @@
+"""Laws of fusion, by rank and by score."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.search.fuse import best_first, convex_combination, reciprocal_rank_fusion
+
+KEYS = st.integers(0, 20)
+NAMES = ("graph", "keyword", "vector")
+RANKINGS = st.fixed_dictionaries({name: st.lists(KEYS, unique=True) for name in NAMES})
+SCORES = st.fixed_dictionaries({name: st.dictionaries(KEYS, st.floats(0, 1)) for name in NAMES})
+WEIGHTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.5, 1.0, 1.5]) for name in NAMES})
+
+
+def test_rrf_adds_the_reciprocal_ranks():
+    fused = reciprocal_rank_fusion({"a": [1, 2], "b": [2]}, {"a": 1.0, "b": 0.5}, 60)
+    assert fused == {1: 1 / 61, 2: 1 / 62 + 0.5 / 61}
+
+
+def test_convex_is_the_weighted_mean():
+    fused = convex_combination({"a": {1: 1.0, 2: 0.2}, "b": {2: 0.8}}, {"a": 1.0, "b": 3.0})
+    assert fused == pytest.approx({1: 0.25, 2: 0.65})
+
+
+@given(RANKINGS, WEIGHTS)
+def test_rrf_does_not_depend_on_the_order_of_rankings(rankings, weights):
+    turned = dict(reversed(rankings.items()))
+    assert reciprocal_rank_fusion(rankings, weights, 60) == reciprocal_rank_fusion(turned, weights, 60)
+
+
+@given(SCORES, WEIGHTS)
+def test_convex_does_not_depend_on_the_order_of_rankings(scores, weights):
+    turned = {name: dict(reversed(own.items())) for name, own in reversed(scores.items())}
+    assert convex_combination(scores, weights) == convex_combination(turned, weights)
+
+
+@given(SCORES, WEIGHTS)
+def test_convex_stays_between_zero_and_one(scores, weights):
+    assert all(-1e-9 <= score <= 1 + 1e-9 for score in convex_combination(scores, weights).values())
+
+
+@given(SCORES, WEIGHTS, st.sampled_from(NAMES))
+def test_a_ranking_of_weight_zero_is_as_if_it_were_not_there(scores, weights, name):
+    without = convex_combination({**scores, name: {}}, weights)
+    assert convex_combination(scores, {**weights, name: 0.0}) == without
+
+
+@given(SCORES)
+def test_one_ranking_alone_keeps_its_scores(scores):
+    alone = convex_combination(scores, {"graph": 0.0, "keyword": 2.0, "vector": 0.0})
+    assert alone == scores["keyword"]
+
+
+@given(SCORES, WEIGHTS, KEYS)
+def test_a_better_score_never_lowers_a_key(scores, weights, key):
+    before = convex_combination(scores, weights)
+    raised = {**scores, "vector": {**scores["vector"], key: 1.0}}
+    after = convex_combination(raised, weights)
+    if scores["vector"]:  # else the ranking was none, and now takes part in the mean
+        assert after.get(key, 0.0) >= before.get(key, 0.0) - 1e-9
+
+
+def test_equal_scores_stand_by_key():
+    assert best_first({3: 0.5, 1: 0.5, 2: 0.9}) == [2, 1, 3]

@@ -1,0 +1,129 @@
+"""What the fusion does in a vault: function words, foreign languages, the texts of links."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.model import Hit, SearchRequest
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.search.knowledge import FOREIGN, language_of, trust
+from vault_indexer.service import VaultService
+
+NOTES = {
+    "How to do what you do.md": "How to do it: do as you do, how you do it and what to do with it.",
+    "Ferment.md": "A crock of cabbage and salt turns sour in two weeks, if it is kept under the brine.",
+    "Kitchen.md": (
+        "For the winter we make [[Ferment|sauerkraut]], and [[Pantry|keep jars]].\n\n"
+        "Another batch of [[Ferment|sauerkraut]] in March."
+    ),
+    "Shopping.md": "Sauerkraut, bread, apples, and two lemons from the market on Saturday.",
+    "Pantry.md": "Shelves of jars in the cool room below the stairs.",
+    "Letters.md": "To the council, about the trees in our street and the noise at night.",
+    "Weather.md": "Rain on Monday, wind from the west on Tuesday, sun at the end of the week.",
+}
+
+
+def opened(folder: Path, **options: str | float) -> VaultService:
+    vault = folder / "vault"
+    vault.mkdir(exist_ok=True)
+    for name, text in NOTES.items():
+        (vault / name).write_text(text, "utf-8")
+    chosen = {key.replace("__", "."): value for key, value in options.items()}
+    target = resolve_target(vault, folder / "index", None, environ={}, options=chosen)
+    return open_index(target, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuse")
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path) -> Iterator[VaultService]:
+    held = opened(folder)
+    yield held
+    held.close()
+
+
+def hits(service: VaultService, query: str) -> dict[str, Hit]:
+    return {hit.path: hit for hit in service.search(SearchRequest(query, by_note=True)).results}
+
+
+def test_function_words_do_not_decide(service: VaultService):
+    found = hits(service, "what do I do with lemons")
+    words = {path: hit.why.keyword.score for path, hit in found.items() if hit.why.keyword}
+    assert max(words, key=words.__getitem__) == "Shopping.md"
+
+
+def test_a_query_of_function_words_alone_still_finds(service: VaultService):
+    assert next(iter(hits(service, "how to do"))) == "How to do what you do.md"
+
+
+def test_a_note_is_found_by_what_links_call_it(service: VaultService):
+    why = hits(service, "sauerkraut")["Ferment.md"].why
+    assert why.graph is not None
+    assert why.graph.via == ("Kitchen.md",)
+    assert why.graph.score == pytest.approx(2 / 3)  # two links of two say all of the query: n / (n + 1)
+    assert why.keyword is None or "sauerkraut" not in why.keyword.terms
+
+
+def test_links_that_say_something_else_do_not_count(service: VaultService):
+    assert all(hit.why.graph is None for hit in hits(service, "council trees").values())
+
+
+def test_every_hit_tells_both_scores(service: VaultService):
+    found = hits(service, "sauerkraut")
+    assert all(hit.why.vector is not None for hit in found.values())
+
+
+def test_the_link_ranking_can_be_left_out(folder: Path, service: VaultService):
+    found = hits(service, "sauerkraut")
+    service.close()
+    held = opened(folder, search__weights__graph=0)
+    try:
+        without = hits(held, "sauerkraut")
+    finally:
+        held.close()
+    assert without["Ferment.md"].why.graph is None
+    assert found["Ferment.md"].score > without["Ferment.md"].score
+
+
+def test_rrf_counts_ranks_alone(folder: Path, service: VaultService):
+    service.close()
+    held = opened(folder, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
+    try:
+        why = hits(held, "rain and wind on Tuesday")["Weather.md"].why
+    finally:
+        held.close()
+    assert why.vector is not None
+    assert why.keyword is not None
+    assert why.fused == pytest.approx(1.5 / (60 + why.vector.rank) + 1.0 / (60 + why.keyword.rank))
+
+
+@pytest.mark.parametrize(
+    ("provider", "language", "expected"),
+    [
+        ("wordllama", "en", 1.0),
+        ("wordllama", "", 1.0),
+        ("wordllama", "ru", FOREIGN),
+        ("minilm", "zh", FOREIGN),
+        ("ollama", "ru", 1.0),
+    ],
+)
+def test_trust_in_a_model(provider: str, language: str, expected: float):
+    assert trust(EmbeddingModel(provider, "any", 8), language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "language"),
+    [
+        ("как найти книгу", ("en", "ru"), "ru"),
+        ("tar", ("es", "en"), "es"),
+        ("how is this done", ("es", "en"), "en"),
+        ("tar", (), ""),
+    ],
+)
+def test_language_of_a_query(text: str, languages: tuple[str, ...], language: str):
+    assert language_of(text, languages) == language
