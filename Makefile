@@ -42,7 +42,7 @@ demo: $(STAMP)
 	$(BIN)/indexer rebuild $$at; \
 	find 'By meaning: no word of the question stands in any note.' 'unwell kitten'; \
 	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \
-	find 'By link: the tea is found because the night of the Perseids links to it.' 'Perseids'
+	find 'By link: another note calls the tea by this word; its own text does not hold it.' 'antifreeze'
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"

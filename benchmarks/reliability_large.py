@@ -72,9 +72,8 @@ def rebuild(vault: Path, index: Path) -> None:
 
     threading.Thread(target=build).start()
     during = latencies(service, done, 50)
-    print(
-        f"rebuild: {time.perf_counter() - began:.1f} s; search p95 {before:.1f} ms idle, {p95(during):.1f} ms during"
-    )
+    seconds = time.perf_counter() - began
+    print(f"rebuild: {seconds:.1f} s; search p95 {before:.1f} ms idle, {p95(during):.1f} ms during")
     keeper.close()
 
 

@@ -84,7 +84,7 @@ def test_the_demo_finds_by_word_what_a_model_cannot_read(demo_index: Path) -> No
 
 
 def test_the_demo_finds_by_link_what_does_not_match(demo_index: Path) -> None:
-    why = demo_why(demo_index, "Perseids", "House/Flask tea.md")
+    why = demo_why(demo_index, "antifreeze", "House/Flask tea.md")
     assert why["graph"] is not None
     assert why["keyword"] is None
     assert rank(why["vector"]) > 5

@@ -32,10 +32,11 @@ FULL = os.environ.get("SLOW_SIZE", "small") == "full"
 # Token weights are fitted to a vault as it was at the build, so two builds rank alike only without them.
 OPTIONS: Mapping[str, OptionValue] = {"embedding.token_weights": "none", "index.nice": 0}
 
-WORDS = (
+_LIST = (
     "anchor basalt cobalt dagger ember fathom garnet harbour ivory juniper kestrel lantern marble nectar "
     "obsidian pewter quartz raven saffron timber umber velvet willow xylem yarrow zephyr"
-).split()
+)
+WORDS = _LIST.split()
 QUERIES = [f"{a} {b}" for a, b in zip(WORDS, [*WORDS[7:], *WORDS[:7]], strict=True)] + WORDS[:24]
 QUERY_WORDS = [*WORDS, *(str(number) for number in range(24))]
 _NEAREST = 40
@@ -70,7 +71,7 @@ class InProcessPool:
 class OneProcess(Assembly):
     """The real composition, with all its work in this process."""
 
-    def _pool(self, recipe: Recipe, size: int) -> Pool:
+    def _pool(self, recipe: Recipe, size: int) -> Pool:  # noqa: ARG002 - it is one
         return cast(Pool, InProcessPool(lambda: start_worker(recipe)))
 
 

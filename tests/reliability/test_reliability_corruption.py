@@ -1,4 +1,4 @@
-"""Each file of an index emptied, halved, zeroed in a page, one bit flipped: all of it is found, and mended."""
+"""Each file of an index emptied, halved, zeroed in a page, one bit flipped: all is found, and mended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from reliability_lab import (
     opened,
     sized,
     told_by,
-    told_by_a_fresh_build,
     unheard,
 )
 

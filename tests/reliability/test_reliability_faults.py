@@ -1,4 +1,4 @@
-"""strace walks through every system call of one edit commit: killed there, disk full there, I/O error there."""
+"""strace walks through the system calls of an edit: killed there, disk full there, I/O error there."""
 
 from __future__ import annotations
 

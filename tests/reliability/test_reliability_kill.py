@@ -1,4 +1,4 @@
-"""kill -9 at any moment: nothing that was acknowledged is missing, and the healed index equals a fresh one."""
+"""kill -9 at any moment: nothing acknowledged is missing, and the healed index equals a fresh one."""
 
 from __future__ import annotations
 

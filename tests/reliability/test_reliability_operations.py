@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ def is_settled(keeper: DaemonKeeper) -> bool:
     return status.state == "ready" and not status.pending
 
 
+def _soon(rng: random.Random) -> float:
+    return time.monotonic() + rng.random() * 3
+
+
+def _moved_on(keeper: DaemonKeeper, seq: int, until: float) -> bool:
+    return keeper.status().seq > seq or time.monotonic() > until
+
+
 def settle(keeper: DaemonKeeper, deadline_s: float = 90) -> None:
     """The daemon has looked at everything there is and holds nothing back."""
     wait_until(lambda: is_settled(keeper), deadline_s, "the daemon is idle")
@@ -54,11 +63,8 @@ def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
                 done.append(do_one(vault, rng))
             # Sometimes the daemon gets to index in between, sometimes more happens while it does.
             if rng.random() < 0.6:
-                seen, until = keeper.status().seq, time.monotonic() + rng.random() * 3
                 wait_until(
-                    lambda seen=seen, until=until: keeper.status().seq > seen or time.monotonic() > until,
-                    10,
-                    "a commit, or some time",
+                    partial(_moved_on, keeper, keeper.status().seq, _soon(rng)), 10, "a commit or a while"
                 )
         settle(keeper)
         found = told_by(keeper)

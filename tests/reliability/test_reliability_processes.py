@@ -8,8 +8,12 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 from reliability_lab import (
@@ -26,9 +30,13 @@ from reliability_lab import (
     wait_until,
 )
 
-from vault_indexer.bootstrap import Assembly, Target, open_daemon, open_index, resolve_target
+from vault_indexer.bootstrap import Assembly, Recipe, Target, open_daemon, open_index, resolve_target
 from vault_indexer.daemon.keeper import DaemonKeeper
+from vault_indexer.daemon.local import LocalKeeper
 from vault_indexer.errors import LockedError, UnavailableError
+from vault_indexer.index.build import Pool
+from vault_indexer.index.worker import Job, Outcome, PrepareJob
+from vault_indexer.index.workers import Died
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.vault.read import read_note
@@ -136,15 +144,15 @@ def test_two_hundred_searches_a_second_do_not_stop_indexing(daemon: DaemonKeeper
         for number in range(sized(5, 40)):
             (vault / "busy.md").write_text(f"# Busy\n\nbusy{number} kestrel\n")
             word = f"busy{number}"
-            wait_until(lambda word=word: _holds(daemon, word), 30, f"edit {number} is found")
+            wait_until(partial(_holds, daemon, word), 30, f"edit {number} is found")
     finally:
         stop.set()
         asking.join()
     assert asked[0] > 50
 
 
-def _holds(daemon: DaemonKeeper, word: str) -> bool:
-    with daemon.opened().holder.lease() as snapshot:
+def _holds(keeper: DaemonKeeper | LocalKeeper, word: str) -> bool:
+    with keeper.opened().holder.lease() as snapshot:
         return len(snapshot.keywords.holding([word])) > 0
 
 
@@ -177,43 +185,45 @@ def test_a_restart_with_nothing_changed_reads_no_note(vault: Path, tmp_path: Pat
     wait_until(lambda: _is_old(vault), 10, "the change of the times is two seconds old")
     with opened(assembly_of(vault, tmp_path / "index")) as keeper:
         settled = keeper.status().seq
-    Counting.reads.clear()
     plain = assembly_of(vault, tmp_path / "index")
-    with opened(Counting(plain.vault, plain.root, plain.settings, plain.reload, plain.files)) as keeper:
+    counting = Counting(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
+    with opened(counting) as keeper:
         assert keeper.status().seq == settled
-        assert Counting.reads == []
+        assert counting.reads == []
         (vault / "new.md").write_text("# New\n")
         keeper.wait_fresh(0)
-        assert Counting.reads == ["new.md"]
+        assert counting.reads == ["new.md"]
     # An edit while nobody watched is found.
     (vault / "new.md").write_text("# Newer\n\nunwatched\n")
     with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        assert list(keeper.opened().holder.lease().__enter__().keywords.holding(["unwatched"]))
+        assert _holds(keeper, "unwatched")
 
 
 def _is_old(vault: Path) -> bool:
-    import time
-
     return all(time.time_ns() - path.stat().st_ctime_ns > 2_100_000_000 for path in vault.rglob("*.md"))
 
 
+class CountingPool:
+    """Notes which files a pool is asked to read."""
+
+    def __init__(self, pool: Pool, reads: list[str]) -> None:
+        self._pool, self._reads = pool, reads
+        self.each, self.close = pool.each, pool.close
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome | Died]]:
+        every = list(jobs)
+        for job in every:
+            if isinstance(job, PrepareJob):
+                self._reads.extend(job.paths)
+        return self._pool.run(every)
+
+
+@dataclass(frozen=True, slots=True)
 class Counting(OneProcess):
-    """Notes which files are read."""
+    reads: list[str] = field(default_factory=list)
 
-    reads: list[str] = []  # noqa: RUF012
-
-    def _pool(self, recipe, size):  # type: ignore[no-untyped-def]
-        pool = super()._pool(recipe, size)
-        run = pool.run
-
-        def counted(jobs):  # type: ignore[no-untyped-def]
-            jobs = list(jobs)
-            for job in jobs:
-                Counting.reads.extend(getattr(job, "paths", ()))
-            return run(jobs)
-
-        pool.run = counted
-        return pool
+    def _pool(self, recipe: Recipe, size: int) -> Pool:
+        return cast(Pool, CountingPool(OneProcess._pool(self, recipe, size), self.reads))
 
 
 def git(vault: Path, *words: str) -> None:

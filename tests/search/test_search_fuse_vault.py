@@ -22,6 +22,7 @@ NOTES = {
     "Pantry.md": "Shelves of jars in the cool room below the stairs.",
     "Letters.md": "To the council, about the trees in our street and the noise at night.",
     "Weather.md": "Rain on Monday, wind from the west on Tuesday, sun at the end of the week.",
+    **{f"Week {n}.md": f"What do I do with week {n}? I do not know what to do with it." for n in range(60)},
 }
 
 
@@ -36,13 +37,8 @@ def opened(folder: Path, **options: str | float) -> VaultService:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("fuse")
-
-
-@pytest.fixture(scope="module")
-def service(folder: Path) -> Iterator[VaultService]:
-    held = opened(folder)
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    held = opened(tmp_path_factory.mktemp("fuse"))
     yield held
     held.close()
 
@@ -78,10 +74,9 @@ def test_every_hit_tells_both_scores(service: VaultService):
     assert all(hit.why.vector is not None for hit in found.values())
 
 
-def test_the_link_ranking_can_be_left_out(folder: Path, service: VaultService):
+def test_the_link_ranking_can_be_left_out(tmp_path: Path, service: VaultService):
     found = hits(service, "sauerkraut")
-    service.close()
-    held = opened(folder, search__weights__graph=0)
+    held = opened(tmp_path, search__weights__graph=0)
     try:
         without = hits(held, "sauerkraut")
     finally:
@@ -90,9 +85,8 @@ def test_the_link_ranking_can_be_left_out(folder: Path, service: VaultService):
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
 
-def test_rrf_counts_ranks_alone(folder: Path, service: VaultService):
-    service.close()
-    held = opened(folder, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
+def test_rrf_counts_ranks_alone(tmp_path: Path):
+    held = opened(tmp_path, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
     try:
         why = hits(held, "rain and wind on Tuesday")["Weather.md"].why
     finally:

@@ -76,7 +76,7 @@ def test_placed_edges_know_their_chunks(snapshot: Snapshot) -> None:
 
 def test_the_exported_graph_has_all_files_and_the_attributes_of_the_edges(snapshot: Snapshot) -> None:
     graph = snapshot.graph.networkx()
-    kinds = dict(graph.nodes(data="kind"))
+    kinds = {name: data["kind"] for name, data in graph.nodes(data=True)}
     assert kinds == {**dict.fromkeys(NOTES, "note"), "pic.png": "linked"}
     (two,) = (data for _, _, data in graph.out_edges("Hub.md", data=True) if data["subpath"])
     assert two == {

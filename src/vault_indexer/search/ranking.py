@@ -13,7 +13,16 @@ from vault_indexer.search.by_note import note_scores
 from vault_indexer.search.fuse import best_first, convex_combination, reciprocal_rank_fusion
 from vault_indexer.search.link_texts import CALLED
 from vault_indexer.search.recency import recency_factor
-from vault_indexer.search.retrieve import Rankings, by_link_text, by_meaning, by_word, completed, note_ids
+from vault_indexer.search.retrieve import (
+    SEEDS,
+    Rankings,
+    by_link,
+    by_link_text,
+    by_meaning,
+    by_word,
+    completed,
+    note_ids,
+)
 from vault_indexer.search.titles import notes_called
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
@@ -109,7 +118,9 @@ def _retrieved(
         return found
     strongest = best_first(fuse(found, settings, asked.trust))
     notes = snapshot.catalog.notes(note_ids(strongest)[:CALLED])
-    return replace(found, graph=by_link_text(snapshot, notes, strongest, asked.terms))
+    graph = by_link_text(snapshot, notes, strongest, asked.terms)
+    seeds = [notes[note_id].path for note_id in note_ids(strongest)[:SEEDS] if note_id in notes]
+    return replace(found, graph=by_link(snapshot, seeds, graph, asked.vector, asked.keys))
 
 
 def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> list[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.model import GraphReason, KeywordReason, NoteRow, VectorReason, note_id_of
 from vault_indexer.search.link_texts import called
+from vault_indexer.search.neighbours import neighbours_of
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.terms import QueryTerm
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
     Keys = NDArray[np.int64]
+
+SEEDS = 5
+"""Only neighbours of the strongest hits join: those of weak ones are noise."""
+
+NEIGHBOURS = 20
+"""So many of them at the most, the heaviest."""
+
+NEIGHBOUR_SCORE = 0.2
+"""A neighbour is a hint: on judged queries it moved no measure, so it only breaks near ties and fills up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +94,51 @@ def by_link_text(
     languages = {note.path: note.language for note in notes.values()}
     found = called(snapshot, languages, terms)
     return {best[one.path]: GraphReason(rank, one.weight, one.via) for rank, one in enumerate(found, start=1)}
+
+
+def by_link(
+    snapshot: Snapshot,
+    seeds: Sequence[str],
+    graph: Mapping[int, GraphReason],
+    query: Vectors,
+    allowed: Keys | None = None,
+) -> dict[int, GraphReason]:
+    """The ranking by link: notes that links call by the query's words (`graph`), then those a link away from
+    the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
+    known = {note_id_of(key) for key in graph}
+    likely = neighbours_of(snapshot, seeds)[:NEIGHBOURS]
+    keys = _chunk_keys(snapshot, [neighbour.path for neighbour in likely], allowed)
+    chosen = [one for one in likely if one.path in keys and note_id_of(keys[one.path][0]) not in known]
+    nearest = _nearest(snapshot, [key for one in chosen for key in keys[one.path]], query)
+    best = [max(keys[one.path], key=lambda key: (nearest.get(key, -1.0), -key)) for one in chosen]
+    found = zip(best, chosen, strict=True)
+    return dict(graph) | {
+        key: GraphReason(rank, NEIGHBOUR_SCORE * one.weight, one.via)
+        for rank, (key, one) in enumerate(found, start=len(graph) + 1)
+    }
+
+
+def _chunk_keys(snapshot: Snapshot, paths: Sequence[str], allowed: Keys | None) -> dict[str, list[int]]:
+    """The chunks of notes by path; a path without any (that is allowed) is left out."""
+    sql = (
+        "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id)"
+        f" WHERE n.path IN ({','.join('?' * len(paths))}) ORDER BY c.key"
+    )
+    found: dict[str, list[int]] = {}
+    for path, key in snapshot.catalog.rows(sql, list(paths)):
+        if allowed is None or key in allowed:
+            found.setdefault(path, []).append(int(key))
+    return found
+
+
+def _nearest(snapshot: Snapshot, keys: Sequence[int], query: Vectors) -> dict[int, float]:
+    import numpy as np
+
+    if not keys or not query.any():
+        return {}
+    wanted = np.array(sorted(keys), np.int64)
+    found, scores = snapshot.vectors.search(query, len(wanted), wanted)
+    return dict(zip(found.tolist(), scores.tolist(), strict=True))
 
 
 def keyword_reasons(
