@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 from vault_indexer.bootstrap import Target, open_daemon, open_index, resolve_target
 from vault_indexer.model import Hit, Progress, SearchRequest
@@ -81,6 +82,7 @@ def wait_for(condition: Callable[[], object]) -> None:
     end = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
+        Event().wait(0.02)
 
 
 def hits(service: VaultService, query: str, **options: bool) -> tuple[Hit, ...]:

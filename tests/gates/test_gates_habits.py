@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from python_source import PACKAGE, ROOT, TESTS, Module, imported_names, imports_in, module, modules
 
-# Where an unforeseen error is logged and the work goes on: the daemon's loop and the serving edge; and where a
-# function of the user's own is called.
+# Where an unforeseen error is logged and the work goes on: the daemon's loop and the serving edge; and
+# where a function of the user's own is called.
 MAY_CATCH_ALL = ("daemon/", "serve/", "chunk/custom.py")
 # Small letters count in comments only: "todo" is Spanish for "everything", and half of an operator's name.
 UNFINISHED = re.compile(

@@ -118,7 +118,8 @@ def test_the_lock_of_a_killed_process_is_taken_over(vault: Path, target: Target,
     code = (
         "import sys, threading; from pathlib import Path; from vault_indexer.daemon.lock import IndexLock\n"
         "root = Path(sys.argv[1]); root.mkdir(parents=True, exist_ok=True)\n"
-        "IndexLock(root, 'the daemon').acquire(); print('held', flush=True); threading.Event().wait()"
+        "lock = IndexLock(root, 'the daemon'); lock.acquire(); print('held', flush=True)\n"
+        "threading.Event().wait()"
     )
     holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "index")], stdout=subprocess.PIPE)
     assert holder.stdout is not None

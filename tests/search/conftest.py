@@ -1,15 +1,13 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from small_vault import write_vault
+from small_vault import Ask, write_vault
 
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.model import SearchAnswer, SearchRequest
 from vault_indexer.search.opened import OpenIndex
 from vault_indexer.service import VaultService
-
-Ask = Callable[..., SearchAnswer]
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,14 @@
 """A small vault in four scripts with all that a query can ask for."""
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+
+from vault_indexer.model import SearchAnswer
+
+Ask = Callable[..., SearchAnswer]
+"""Asks the small vault's service; keyword arguments are those of a SearchRequest."""
 
 NOTES = {
     "Garden/Compost.md": """---

@@ -4,9 +4,9 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 import pytest
-from conftest import Ask
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_vault import Ask
 
 from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import SearchRequest

@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from conftest import Ask
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_vault import NOTES
+from small_vault import NOTES, Ask
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import note_id_of
