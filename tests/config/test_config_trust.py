@@ -74,7 +74,7 @@ def test_a_key_without_a_row_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["module:function", "pkg.module", "/a/tokenizer.json", "a\\b", *NAMES_OF_CODE]
+    "value", ["module:function", "pkg.module", "/a/tokenizer.json", "a\\b", *sorted(NAMES_OF_CODE)]
 )
 def test_a_name_that_leads_to_code_or_files_is_refused(sandbox: Sandbox, value: str) -> None:
     sandbox.write(vault=f"[chunking]\nstrategy = {toml_text(value)}")

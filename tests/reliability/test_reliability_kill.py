@@ -107,4 +107,5 @@ def test_nothing_acknowledged_is_lost(mode: str, rounds: int, tmp_path: Path) ->
             assert keeper.verify(repair=False) == ()
         assert_equal(found, told_by_a_fresh_build(vault, tmp_path / f"fresh{number}"))
         shutil.rmtree(tmp_path / f"fresh{number}")
+        print(f"{mode}: {number + 1} rounds, {acknowledged} acknowledged")
     assert acknowledged or mode == "build", "the kills came too early to prove anything"

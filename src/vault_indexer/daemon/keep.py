@@ -37,6 +37,7 @@ class KeptIndex:
         self.damaged = ""
         self._hold_deletes = hold_deletes
         self._to_purge = False
+        self._log_to_empty = False
         self._home: RootIdentity | None = None
         self._doubted: Look | None = None
 
@@ -91,7 +92,7 @@ class KeptIndex:
         applied = self.current.live.apply(
             replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress
         )
-        self._purge_if_needed()
+        self.purge_if_needed()
         return applied, found
 
     def release_due(self) -> Applied:
@@ -226,11 +227,17 @@ class KeptIndex:
                 row.path for row in gone if row and (row.inode, row.size, row.mtime_ns) in arrived
             )
 
-    def _purge_if_needed(self) -> None:
-        """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations."""
-        if self._to_purge and self.current is not None:
+    def purge_if_needed(self) -> None:
+        """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations. Where
+        a reader stands in the way, the next call tries again."""
+        if self.current is None:
+            return
+        if self._to_purge:
             self.assembly.index_dir.collect(keep=0)
-            self._to_purge = not self.current.live.purge()
+            self.current.live.purge()
+            self._to_purge, self._log_to_empty = False, True
+        if self._log_to_empty:
+            self._log_to_empty = not self.current.live.empty_log()
 
 
 def _close_quietly(old: OpenGeneration) -> None:

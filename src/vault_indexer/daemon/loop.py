@@ -101,6 +101,7 @@ class IndexLoop:
         if batch is not None and not self._stopping:
             self._sync(batch)
         self.kept.release_due()
+        self.kept.purge_if_needed()
         self._look_again()
         if self._again_at is not None and time.monotonic() >= self._again_at:
             self._again_at = None

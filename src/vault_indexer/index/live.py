@@ -154,10 +154,9 @@ class LiveIndex:
         with self.holder.lease() as snapshot:
             return Linker(row.path for row in snapshot.catalog.files() if is_linkable(row))
 
-    def purge(self) -> bool:
-        """Leave no byte on disk of what the catalog no longer holds: cached vectors, postings of deleted
-        chunks, rows of the vector base, freed pages, the log of changes. False if a reader stands in the
-        way of the last one: then ask again."""
+    def purge(self) -> None:
+        """Forget on disk what the catalog no longer holds: cached vectors, postings of deleted chunks, rows
+        of the vector base. Freed pages are overwritten as they are freed; `empty_log` does the rest."""
         with self._writer.commit() as writer:
             writer.purge_vectors()
         self._follow()
@@ -165,6 +164,9 @@ class LiveIndex:
         self._compact()
         self._texts.clear()
         self._publish()
+
+    def empty_log(self) -> bool:
+        """Leave nothing in the catalog's log. False if a reader still needs it: then ask again."""
         return self._shortened(self._writer.empty_log)
 
     def _shortened(self, shorten: Callable[[], bool]) -> bool:

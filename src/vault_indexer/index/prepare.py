@@ -52,6 +52,8 @@ class Preparer:
         self._chunker_of = chunker_of
         self._embedder = embedder
         self._caches = caches
+        for cache in caches:
+            cache.let_go()  # else the owner could not empty the catalog's log while this worker lives
 
     def parse(self, path: str) -> Parsed | Skipped:
         """Read and cut one note. A note that cannot be indexed is skipped with its reason."""
