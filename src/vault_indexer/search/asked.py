@@ -72,11 +72,12 @@ def asked(
         notices = [*query.notices, *notices]
     if allowed is not None and not len(allowed.keys):
         notices.append(_nothing_left(query.conditions))
-    others, other_words = expanded(snapshot, text)
+    # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
+    others = expanded(snapshot, text)
     return Asked(
         text=text,
         terms=(*weighed(snapshot, terms), *others),
-        vector=embedder.embed_query(f"{text} {other_words}" if other_words else text),
+        vector=embedder.embed_query(text),
         trust=trust(embedder.model, language_of(text, snapshot.languages)),
         conditions=query.conditions,
         allowed=allowed,

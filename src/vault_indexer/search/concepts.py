@@ -43,15 +43,13 @@ def expansions(query: str, is_known: Callable[[str], bool]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def expanded(snapshot: Snapshot, query: str) -> tuple[tuple[QueryTerm, ...], str]:
-    """The query terms of the expansions, a phrase's weight shared among its words, and their text."""
-    known = partial(_is_known, snapshot)
+def expanded(snapshot: Snapshot, query: str) -> tuple[QueryTerm, ...]:
+    """The query terms of the expansions, a phrase's weight shared among its words."""
     terms: list[QueryTerm] = []
-    phrases = expansions(query, known)
-    for phrase in phrases:
+    for phrase in expansions(query, partial(_is_known, snapshot)):
         own = analyze_query(phrase, snapshot.languages)
         terms.extend(replace(term, weight=term.weight * EXPANSION_WEIGHT / len(own)) for term in own)
-    return tuple(terms), " ".join(phrases)
+    return tuple(terms)
 
 
 def _is_known(snapshot: Snapshot, word: str) -> bool:
