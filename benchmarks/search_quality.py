@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quality.engine import VARIANTS, OpenSet, opened
+from quality.engine import FULL, VARIANTS, OpenSet, opened
 from quality.measures import MEASURES, Mean
 from quality.queries import ASIDE, TUNE
 from quality.sets import XQUAD_LANGUAGES, QuerySet, chunking, judged, xquad
@@ -33,14 +33,16 @@ def sets(data: Path, large: Path | None, work: Path) -> Iterator[QuerySet]:
     for language in XQUAD_LANGUAGES:
         yield xquad(data / "bench" / "xquad", work, language)
     yield chunking(data / "bench" / "chunking", work)
-    yield judged("obsidian-help", data / "vaults" / "obsidian-help")
+    yield judged("obsidian-help", data / "vaults" / "obsidian-help", has_links=True)
     if large is not None:
-        yield judged("large", large)
+        yield judged("large", large, has_links=True)
 
 
-def table(open_set: OpenSet, name: str, *, kinds: bool) -> Iterator[str]:
-    """The rows of one set."""
-    results = {label: open_set.run(settings) for label, settings in VARIANTS.items()}
+def table(open_set: OpenSet, of: QuerySet, *, kinds: bool) -> Iterator[str]:
+    """The rows of one set; without links the graph has nothing to say."""
+    wanted = [label for label in VARIANTS if of.has_links or label != FULL]
+    results = {label: open_set.run(VARIANTS[label]) for label in wanted}
+    name = of.name
     queries = open_set.queries
     for split in (TUNE, ASIDE, "all"):
         at = [number for number, query in enumerate(queries) if split in (query.split, "all")]
@@ -86,7 +88,7 @@ def main() -> None:
             if one.name not in wanted or (given.minilm and one.name not in _SLOW_MODEL_SETS):
                 continue
             with opened(one, work, provider) as open_set:
-                for row in table(open_set, one.name, kinds=given.kinds):
+                for row in table(open_set, one, kinds=given.kinds):
                     print(row, flush=True)
 
 

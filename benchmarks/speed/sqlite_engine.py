@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from vault_indexer.store.catalog_reader import CatalogReader
 
@@ -96,7 +96,7 @@ def _database(path: str) -> Database:
     database = apsw.Connection(path)
     database.enable_load_extension(True)
     database.load_extension(sqlite_vec.loadable_path())
-    return database
+    return cast(Database, database)
 
 
 def _add_texts(database: Database, catalog: CatalogReader) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -209,8 +210,8 @@ def make_vault(root: Path, rng: random.Random, notes: int) -> Path:
 
 def wait_until(condition: Callable[[], bool], deadline_s: float, what: str) -> float:
     """Seconds until the condition holds. The only wait of these tests."""
-    start = time.monotonic()
+    start, pause = time.monotonic(), threading.Event()
     while not condition():
         assert time.monotonic() - start < deadline_s, f"not within {deadline_s:g} s: {what}"
-        time.sleep(0.02)
+        pause.wait(0.02)
     return time.monotonic() - start

@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 
 from vault_indexer.search.fuse import best_first, convex_combination, reciprocal_rank_fusion
 
+Rankings = dict[str, list[int]]
+Scores = dict[str, dict[int, float]]
+Weights = dict[str, float]
+
 KEYS = st.integers(0, 20)
 NAMES = ("graph", "keyword", "vector")
 RANKINGS = st.fixed_dictionaries({name: st.lists(KEYS, unique=True) for name in NAMES})
@@ -13,47 +17,49 @@ SCORES = st.fixed_dictionaries({name: st.dictionaries(KEYS, st.floats(0, 1)) for
 WEIGHTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.5, 1.0, 1.5]) for name in NAMES})
 
 
-def test_rrf_adds_the_reciprocal_ranks():
+def test_rrf_adds_the_reciprocal_ranks() -> None:
     fused = reciprocal_rank_fusion({"a": [1, 2], "b": [2]}, {"a": 1.0, "b": 0.5}, 60)
     assert fused == {1: 1 / 61, 2: 1 / 62 + 0.5 / 61}
 
 
-def test_convex_is_the_weighted_mean():
+def test_convex_is_the_weighted_mean() -> None:
     fused = convex_combination({"a": {1: 1.0, 2: 0.2}, "b": {2: 0.8}}, {"a": 1.0, "b": 3.0})
     assert fused == pytest.approx({1: 0.25, 2: 0.65})
 
 
 @given(RANKINGS, WEIGHTS)
-def test_rrf_does_not_depend_on_the_order_of_rankings(rankings, weights):
+def test_rrf_does_not_depend_on_the_order_of_rankings(rankings: Rankings, weights: Weights) -> None:
     turned = dict(reversed(rankings.items()))
     assert reciprocal_rank_fusion(rankings, weights, 60) == reciprocal_rank_fusion(turned, weights, 60)
 
 
 @given(SCORES, WEIGHTS)
-def test_convex_does_not_depend_on_the_order_of_rankings(scores, weights):
+def test_convex_does_not_depend_on_the_order_of_rankings(scores: Scores, weights: Weights) -> None:
     turned = {name: dict(reversed(own.items())) for name, own in reversed(scores.items())}
     assert convex_combination(scores, weights) == convex_combination(turned, weights)
 
 
 @given(SCORES, WEIGHTS)
-def test_convex_stays_between_zero_and_one(scores, weights):
+def test_convex_stays_between_zero_and_one(scores: Scores, weights: Weights) -> None:
     assert all(-1e-9 <= score <= 1 + 1e-9 for score in convex_combination(scores, weights).values())
 
 
 @given(SCORES, WEIGHTS, st.sampled_from(NAMES))
-def test_a_ranking_of_weight_zero_is_as_if_it_were_not_there(scores, weights, name):
+def test_a_ranking_of_weight_zero_is_as_if_it_were_not_there(
+    scores: Scores, weights: Weights, name: str
+) -> None:
     without = convex_combination({**scores, name: {}}, weights)
     assert convex_combination(scores, {**weights, name: 0.0}) == without
 
 
 @given(SCORES)
-def test_one_ranking_alone_keeps_its_scores(scores):
+def test_one_ranking_alone_keeps_its_scores(scores: Scores) -> None:
     alone = convex_combination(scores, {"graph": 0.0, "keyword": 2.0, "vector": 0.0})
     assert alone == scores["keyword"]
 
 
 @given(SCORES, WEIGHTS, KEYS)
-def test_a_better_score_never_lowers_a_key(scores, weights, key):
+def test_a_better_score_never_lowers_a_key(scores: Scores, weights: Weights, key: int) -> None:
     before = convex_combination(scores, weights)
     raised = {**scores, "vector": {**scores["vector"], key: 1.0}}
     after = convex_combination(raised, weights)
@@ -61,5 +67,5 @@ def test_a_better_score_never_lowers_a_key(scores, weights, key):
         assert after.get(key, 0.0) >= before.get(key, 0.0) - 1e-9
 
 
-def test_equal_scores_stand_by_key():
+def test_equal_scores_stand_by_key() -> None:
     assert best_first({3: 0.5, 1: 0.5, 2: 0.9}) == [2, 1, 3]

@@ -9,6 +9,7 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.knowledge import FOREIGN, language_of, trust
+from vault_indexer.search.retrieve import NEIGHBOUR_SCORE
 from vault_indexer.service import VaultService
 
 NOTES = {
@@ -47,17 +48,17 @@ def hits(service: VaultService, query: str) -> dict[str, Hit]:
     return {hit.path: hit for hit in service.search(SearchRequest(query, by_note=True)).results}
 
 
-def test_function_words_do_not_decide(service: VaultService):
+def test_function_words_do_not_decide(service: VaultService) -> None:
     found = hits(service, "what do I do with lemons")
     words = {path: hit.why.keyword.score for path, hit in found.items() if hit.why.keyword}
     assert max(words, key=words.__getitem__) == "Shopping.md"
 
 
-def test_a_query_of_function_words_alone_still_finds(service: VaultService):
+def test_a_query_of_function_words_alone_still_finds(service: VaultService) -> None:
     assert next(iter(hits(service, "how to do"))) == "How to do what you do.md"
 
 
-def test_a_note_is_found_by_what_links_call_it(service: VaultService):
+def test_a_note_is_found_by_what_links_call_it(service: VaultService) -> None:
     why = hits(service, "sauerkraut")["Ferment.md"].why
     assert why.graph is not None
     assert why.graph.via == ("Kitchen.md",)
@@ -65,16 +66,17 @@ def test_a_note_is_found_by_what_links_call_it(service: VaultService):
     assert why.keyword is None or "sauerkraut" not in why.keyword.terms
 
 
-def test_links_that_say_something_else_do_not_count(service: VaultService):
-    assert all(hit.why.graph is None for hit in hits(service, "council trees").values())
+def test_links_that_say_something_else_are_a_hint_at_most(service: VaultService) -> None:
+    found = [hit.why.graph for hit in hits(service, "council trees").values()]
+    assert all(graph is None or graph.score < NEIGHBOUR_SCORE for graph in found)
 
 
-def test_every_hit_tells_both_scores(service: VaultService):
+def test_every_hit_tells_both_scores(service: VaultService) -> None:
     found = hits(service, "sauerkraut")
     assert all(hit.why.vector is not None for hit in found.values())
 
 
-def test_the_link_ranking_can_be_left_out(tmp_path: Path, service: VaultService):
+def test_the_link_ranking_can_be_left_out(tmp_path: Path, service: VaultService) -> None:
     found = hits(service, "sauerkraut")
     held = opened(tmp_path, search__weights__graph=0)
     try:
@@ -85,7 +87,7 @@ def test_the_link_ranking_can_be_left_out(tmp_path: Path, service: VaultService)
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
 
-def test_rrf_counts_ranks_alone(tmp_path: Path):
+def test_rrf_counts_ranks_alone(tmp_path: Path) -> None:
     held = opened(tmp_path, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
     try:
         why = hits(held, "rain and wind on Tuesday")["Weather.md"].why
@@ -106,7 +108,7 @@ def test_rrf_counts_ranks_alone(tmp_path: Path):
         ("ollama", "ru", 1.0),
     ],
 )
-def test_trust_in_a_model(provider: str, language: str, expected: float):
+def test_trust_in_a_model(provider: str, language: str, expected: float) -> None:
     assert trust(EmbeddingModel(provider, "any", 8), language) == expected
 
 
@@ -119,5 +121,5 @@ def test_trust_in_a_model(provider: str, language: str, expected: float):
         ("tar", (), ""),
     ],
 )
-def test_language_of_a_query(text: str, languages: tuple[str, ...], language: str):
+def test_language_of_a_query(text: str, languages: tuple[str, ...], language: str) -> None:
     assert language_of(text, languages) == language
