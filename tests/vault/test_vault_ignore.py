@@ -122,7 +122,7 @@ def test_the_worst_accepted_patterns_take_milliseconds(tmp_path: Path) -> None:
     assert rules.problems == ()
     started = time.perf_counter()
     rules.decide("a" * 250 + ".md", is_dir=False)
-    assert time.perf_counter() - started < 1.0
+    assert time.perf_counter() - started < 10.0  # backtracking would take years
 
 
 def test_an_ignore_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 import os
 import socket
-import time
 from pathlib import Path
 
 import pytest
@@ -204,15 +203,3 @@ def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
         folder = folder.parent
     assert found == [note]
     assert IgnoreRules().decide(note, is_dir=False) is Decision.INDEX
-
-
-@pytest.mark.data
-def test_sixteen_thousand_files_are_scanned_fast() -> None:
-    vault = Path("/tmp/large")
-    if not vault.is_dir():
-        pytest.skip("the large vault is not unpacked")
-    look(vault)
-    started = time.perf_counter()
-    count = len(look(vault).files)
-    assert count > 16_000
-    assert time.perf_counter() - started < 1.0
