@@ -85,8 +85,8 @@ def wait_for(condition: Callable[[], object]) -> None:
         Event().wait(0.02)
 
 
-def hits(service: VaultService, query: str, **options: bool) -> tuple[Hit, ...]:
-    return service.search(SearchRequest(query, **options)).results
+def hits(service: VaultService, query: str) -> tuple[Hit, ...]:
+    return service.search(SearchRequest(query)).results
 
 
 def holding(service: VaultService, word: str) -> set[str]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.model import Heading
+from vault_indexer.model import Heading, Passage
 from vault_indexer.parse import parse_note
-from vault_indexer.search.expand import ExpandMode, Expansion, Passage, estimated_tokens, expand
+from vault_indexer.search.expand import ExpandMode, Expansion, estimated_tokens, expand
 
 MODES: tuple[ExpandMode, ...] = ("section", "section_or_window", "window")
 

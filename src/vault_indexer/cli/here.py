@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from typing import cast
 
 from vault_indexer.bootstrap import Target, open_index, open_to_rebuild, resolve_target
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
 from vault_indexer.daemon.state import read_daemon
-from vault_indexer.model import SearchRequest
+from vault_indexer.model import Expand, SearchRequest
 from vault_indexer.serve.client import DaemonClient, Parameters
 from vault_indexer.serve.shapes import (
     ExplainJson,
@@ -72,6 +73,7 @@ class InProcess:
             by_note=parameters.get("by") == "note",
             as_you_type=bool(parameters.get("as_you_type")),
             fresh=bool(parameters.get("fresh")),
+            expand=cast(Expand, parameters.get("expand", "")),
         )
         with opened(self._target) as service:
             return search_json(service.search(request))

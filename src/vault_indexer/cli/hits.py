@@ -44,7 +44,8 @@ def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> N
     below = len(rank) + 2
     if hit["header_path"] and hit["header_path"] != hit["title"]:
         _indented(console, text((hit["header_path"], "dim")), below)
-    _indented(console, _snippet(hit), below)
+    passage = hit.get("passage")
+    _indented(console, _passage(passage["text"]) if passage else _snippet(hit), below)
     for name, reason in reasons_of(hit["why"]) if explain else ():
         _indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
 
@@ -62,6 +63,12 @@ def _indented(console: Console, line: Text, by: int) -> None:
 
 def _level(score: float) -> str:
     return _BAR[min(len(_BAR) - 1, int(score * len(_BAR)))]
+
+
+def _passage(text: str) -> Text:
+    from rich.text import Text
+
+    return Text("\n".join(clean(line) for line in text.splitlines()))
 
 
 def _snippet(hit: HitJson) -> Text:

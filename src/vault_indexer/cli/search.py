@@ -24,6 +24,14 @@ class By(StrEnum):
     NOTE = "note"
 
 
+class Expand(StrEnum):
+    """How much text around a hit is shown."""
+
+    SECTION = "section"
+    WINDOW = "window"
+    SECTION_OR_WINDOW = "section_or_window"
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """What to search, and how."""
@@ -40,6 +48,10 @@ class Search:
         False
     )
 
+    expand: Annotated[
+        Expand | None, typer.Option("--expand", help="Show the text around each hit, not only a snippet.")
+    ] = None
+
     def parameters(self) -> Parameters:
         """As the API takes them."""
         given: dict[str, str | int | bool] = {"q": " ".join(self.query)}
@@ -47,6 +59,8 @@ class Search:
             given["limit"] = self.limit
         if self.by is By.NOTE:
             given["by"] = "note"
+        if self.expand:
+            given["expand"] = self.expand.value
         for name, value in (("fresh", self.fresh), ("as_you_type", self.as_you_type)):
             if value:
                 given[name] = True

@@ -125,6 +125,12 @@ class SearchSettings(Section):
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"
     )
+    max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens")] = Field(
+        default=2000, description="the most text that `--expand` shows around a hit"
+    )
+    window_paragraphs: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
+        default=3, description="on each side of a hit that `--expand window` shows"
+    )
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
 

@@ -2,6 +2,7 @@
 
 from vault_indexer.model.answers import (
     Backlink,
+    Expand,
     Explanation,
     GraphReason,
     Hit,
@@ -15,6 +16,7 @@ from vault_indexer.model.answers import (
     Nearness,
     Orphan,
     OutgoingLink,
+    Passage,
     Problem,
     Progress,
     RebuildReport,
@@ -64,6 +66,7 @@ __all__ = [
     "Diagnostic",
     "Element",
     "ElementKind",
+    "Expand",
     "Explanation",
     "FileRow",
     "GraphReason",
@@ -85,6 +88,7 @@ __all__ = [
     "NoteRow",
     "Orphan",
     "OutgoingLink",
+    "Passage",
     "Problem",
     "Progress",
     "RebuildReport",

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from vault_indexer.model.note import Diagnostic, JsonValue
+
+Expand = Literal["", "section", "window", "section_or_window"]
+"""How much text around a hit is wanted; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search. `limit` 0 means the configured number of hits."""
+    """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each."""
 
     query: str
     limit: int = 0
     by_note: bool = False
     as_you_type: bool = False
     fresh: bool = False
+    expand: Expand = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,19 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk" where
+    nothing fits around the hit."""
+
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based.
 
@@ -102,6 +120,7 @@ class Hit:
     marks: tuple[tuple[int, int], ...] = ()
     line: int = 0
     uri: str = ""
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_indexer.chunk.spans import Span, trim
-from vault_indexer.model import ChunkRow, Heading
+from vault_indexer.model import ChunkRow, Heading, Passage
 from vault_indexer.parse.frontmatter import BLOCK
 from vault_indexer.store.catalog_reader import CatalogReader
 
@@ -39,19 +39,6 @@ class Expansion:
     mode: ExpandMode
     max_parent_tokens: int = 2000
     window_paragraphs: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk" where
-    nothing fits around the hit."""
-
-    start_pos: int
-    end_pos: int
-    start_line: int
-    end_line: int
-    text: str
-    kind: str
 
 
 def estimated_tokens(text: str) -> int:

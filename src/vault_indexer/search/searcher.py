@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -20,6 +20,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import Embedder
 from vault_indexer.search.asked import Asked, asked
+from vault_indexer.search.expand import ExpandMode, Expansion, passage_of
 from vault_indexer.search.explain import (
     Place,
     absence_reasons,
@@ -70,7 +71,14 @@ class Searcher:
             for key in shown
             if key in rows
         )
-        return SearchResult(tuple(hits), question.notices)
+        found = tuple(hits)
+        if request.expand:
+            expansion = self._expansion(request.expand)
+            found = tuple(
+                replace(hit, passage=passage_of(snapshot.catalog, rows[key], expansion))
+                for hit, key in zip(found, (key for key in shown if key in rows), strict=True)
+            )
+        return SearchResult(found, question.notices)
 
     def explain(self, snapshot: Snapshot, note: NoteRow, request: SearchRequest) -> Explanation:
         """Where the note is in the answer to the request, and why, or why not. Raises QueryError."""
@@ -124,6 +132,9 @@ class Searcher:
             by_note=request.by_note,
             limit=self._limit(request),
         )
+
+    def _expansion(self, mode: ExpandMode) -> Expansion:
+        return Expansion(mode, self._settings.max_parent_tokens, self._settings.window_paragraphs)
 
     def _limit(self, request: SearchRequest) -> int:
         return request.limit or self._settings.limit

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.errors import NoteError, ProviderError, UsageError, VaultIndexerError
-from vault_indexer.model import SearchRequest
+from vault_indexer.model import Expand, SearchRequest
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import App, Guard, GuardRules
 from vault_indexer.serve.rebuilds import Rebuilds
@@ -65,6 +65,7 @@ class SearchQuery(BaseModel):
     by: Literal["chunk", "note"] = "chunk"
     fresh: bool = False
     as_you_type: bool = False
+    expand: Expand = ""
 
 
 class LinksQuery(BaseModel):
@@ -140,7 +141,7 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
     def search(query: SearchQuery = in_query) -> JSONResponse:
         """Ranked hits."""
         request = SearchRequest(
-            query.q, query.limit, query.by == "note", as_you_type=query.as_you_type, fresh=query.fresh
+            query.q, query.limit, query.by == "note", query.as_you_type, query.fresh, query.expand
         )
         return JSONResponse(search_json(service.search(request)))
 

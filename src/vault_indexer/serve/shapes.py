@@ -47,6 +47,17 @@ class WhyJson(TypedDict):
     filters: list[str]
 
 
+class PassageJson(TypedDict):
+    """The text around a hit."""
+
+    kind: str
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    text: str
+
+
 class HitJson(TypedDict):
     """One ranked chunk."""
 
@@ -70,6 +81,7 @@ class HitJson(TypedDict):
     aliases: list[str]
     frontmatter: dict[str, JsonValue]
     stale: bool
+    passage: PassageJson | None
     why: WhyJson
 
 

@@ -13,6 +13,7 @@ from vault_indexer.model import (
     Hit,
     JsonValue,
     KeywordReason,
+    Passage,
     Problem,
     Progress,
     RebuildReport,
@@ -30,6 +31,7 @@ from vault_indexer.serve.shapes import (
     HitJson,
     InspectionJson,
     KeywordJson,
+    PassageJson,
     ProgressJson,
     RebuildJson,
     SearchJson,
@@ -81,7 +83,21 @@ def hit_json(hit: Hit) -> HitJson:
         "aliases": list(hit.aliases),
         "frontmatter": dict(hit.frontmatter),
         "stale": hit.stale,
+        "passage": _passage_json(hit.passage),
         "why": _why_json(hit.why),
+    }
+
+
+def _passage_json(passage: Passage | None) -> PassageJson | None:
+    if passage is None:
+        return None
+    return {
+        "kind": passage.kind,
+        "start_pos": passage.start_pos,
+        "end_pos": passage.end_pos,
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "text": passage.text,
     }
 
 
