@@ -29,7 +29,7 @@ class Place:
     vault: Annotated[
         Path | None,
         typer.Option(
-            "--vault", metavar="DIR", help="The folder of notes \\[INDEXER_VAULT].", rich_help_panel=_SHARED
+            "--vault", metavar="DIR", help="The folder of notes [INDEXER_VAULT].", rich_help_panel=_SHARED
         ),
     ] = None
     index_dir: Annotated[
@@ -37,7 +37,7 @@ class Place:
         typer.Option(
             "--index-dir",
             metavar="DIR",
-            help="Where the index lives \\[INDEXER_INDEX_DIR].",
+            help="Where the index lives [INDEXER_INDEX_DIR].",
             rich_help_panel=_SHARED,
         ),
     ] = None
@@ -46,7 +46,7 @@ class Place:
         typer.Option(
             "--config",
             metavar="FILE",
-            help="The configuration to use \\[INDEXER_CONFIG].",
+            help="The configuration to use [INDEXER_CONFIG].",
             rich_help_panel=_SHARED,
         ),
     ] = None
