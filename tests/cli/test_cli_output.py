@@ -92,7 +92,7 @@ def test_the_help_names_every_command(sandbox: Sandbox) -> None:
     ran = sandbox.run("--help")
     assert ran.code == 0
     for command in COMMANDS:
-        assert f"│ {command.name} " in ran.out
+        assert f"\n  {command.name} " in ran.out
 
 
 def test_every_command_has_the_shared_options_and_a_help_of_its_own(sandbox: Sandbox) -> None:
