@@ -48,8 +48,8 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 check: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --no-cache .
+	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/gates

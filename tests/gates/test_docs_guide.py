@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from python_source import ROOT
+
 from vault_indexer.cli.app import COMMANDS
 
 
