@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from vault_indexer.errors import UsageError
+from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import (
     Explanation,
     Hit,
@@ -37,6 +37,8 @@ from vault_indexer.vault.read import unchanged
 
 MAX_QUERY_BYTES = 4096
 MAX_LIMIT = 200
+MAX_PAUSE_S = 7 * 86_400
+"""A pause with an end is at most a week; one without is ended by `resume`."""
 
 
 class Keeper(Protocol):
@@ -57,6 +59,19 @@ class Keeper(Protocol):
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know of the state: degraded, rebuilding, healed."""
+        ...
+
+    @property
+    def paused(self) -> bool:
+        """Whether indexing rests at the user's word."""
+        ...
+
+    def pause(self, seconds: float | None) -> None:
+        """Let indexing rest for so long, or (None) until `resume`. Raises DaemonError where none runs."""
+        ...
+
+    def resume(self) -> None:
+        """Let indexing go on. Raises DaemonError where no daemon runs."""
         ...
 
     def wait_fresh(self, deadline_s: float) -> bool:
@@ -91,7 +106,7 @@ class VaultService:
         _check(request)
         notices: list[str] = []
         if request.fresh and not self._keeper.wait_fresh(fresh_deadline_s):
-            notices.append(f"some changes were not indexed within {fresh_deadline_s:g} s")
+            notices.append(self._not_fresh(fresh_deadline_s))
         started = time.perf_counter()
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
@@ -103,31 +118,31 @@ class VaultService:
         return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
 
     def explain(self, note: str, request: SearchRequest) -> Explanation:
-        """Where a note is in the answer to a request, and why or why not. Raises UsageError if there is no
-        such note, saying why where the file is known and was not indexed."""
+        """Where a note is in the answer to a request, and why or why not. Raises UnknownNoteError if there is
+        no such note, saying why where the file is known and was not indexed."""
         _check(request)
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
             skipped = snapshot.catalog.file(note.strip().removeprefix("./"))
             if skipped and skipped.reason:
-                raise UsageError(f"{skipped.path} is not in the index: {skipped.reason}")
+                raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
             row = snapshot.catalog.note(_path_of(snapshot, note))
             assert row is not None
             return opened.searcher.explain(snapshot, row, request)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Notes near a note. Raises UsageError if there is no such note."""
+        """Notes near a note. Raises UnknownNoteError if there is no such note."""
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
             return tuple(related(snapshot, _path_of(snapshot, note), opened.model, limit))
 
     def path_of(self, note: str) -> str:
-        """The vault path of a note of the index. Raises UsageError if there is no such note."""
+        """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:
             return _path_of(snapshot, note)
 
     def links(self, note: str) -> LinksAnswer:
-        """All links of a note. Raises UsageError if there is no such note."""
+        """All links of a note. Raises UnknownNoteError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:
             return links_of(snapshot, _path_of(snapshot, note))
 
@@ -142,12 +157,24 @@ class VaultService:
             return orphans(snapshot)
 
     def mentions(self, note: str, limit: int = 50) -> MentionsAnswer:
-        """Places that name a note without linking it. Raises UsageError if there is no such note."""
+        """Places that name a note without linking it. Raises UnknownNoteError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:
             return mentions(snapshot, _path_of(snapshot, note), limit)
 
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
+        return self._keeper.status()
+
+    def pause(self, seconds: float | None = None) -> StatusReport:
+        """Let indexing rest for so long, or until `resume`; searches go on, and changes are kept."""
+        if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
+            raise UsageError(f"a pause of {seconds:g} s: allowed is more than 0, and at most {MAX_PAUSE_S}")
+        self._keeper.pause(seconds)
+        return self._keeper.status()
+
+    def resume(self) -> StatusReport:
+        """Let indexing go on, with what has changed meanwhile."""
+        self._keeper.resume()
         return self._keeper.status()
 
     def rebuild(self, report: Callable[[Progress], None], *, refit: bool = True) -> RebuildReport:
@@ -167,14 +194,19 @@ class VaultService:
         """End it all."""
         self._keeper.close()
 
+    def _not_fresh(self, deadline_s: float) -> str:
+        if self._keeper.paused:
+            return "this is not fresh: changes made since indexing was paused are not searched"
+        return f"some changes were not indexed within {deadline_s:g} s"
+
     def _in_vault(self, snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """How to open each hit; one whose file has changed since it was indexed says so."""
         vault = self._keeper.vault
-        stale: dict[str, bool] = {}
-        for path in {hit.path for hit in hits}:
-            known = snapshot.catalog.file(path)
-            stale[path] = known is None or not unchanged(vault, known)
-        return tuple(replace(hit, stale=stale[hit.path], uri=obsidian_uri(vault, hit.path)) for hit in hits)
+        known = snapshot.catalog.files_at({hit.path for hit in hits})
+        current = {path for path, row in known.items() if unchanged(vault, row)}
+        return tuple(
+            replace(hit, stale=hit.path not in current, uri=obsidian_uri(vault, hit.path)) for hit in hits
+        )
 
 
 def _check(request: SearchRequest) -> None:
@@ -190,6 +222,8 @@ def _check(request: SearchRequest) -> None:
 def _path_of(snapshot: Snapshot, note: str) -> str:
     """A note by its vault path, with or without `.md`, or by its name if that is unique."""
     wanted = note.strip().removeprefix("./")
+    if not wanted:
+        raise UsageError("no note is named: give its path or name")
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
             return path
@@ -203,4 +237,4 @@ def _path_of(snapshot: Snapshot, note: str) -> str:
         return matches[0]
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
-    raise UsageError(f"no such note in the index: {note!r}")
+    raise UnknownNoteError(f"no such note in the index: {note!r}")

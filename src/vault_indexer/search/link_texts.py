@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.terms import QueryTerm
@@ -72,7 +73,12 @@ def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts
     texts: dict[str, _Texts] = {}
     for path, display, links, source in snapshot.catalog.rows(sql, list(languages)):
         own = texts.setdefault(path, _Texts())
-        for form in set(analyze(display, languages[path])):
+        for form in _forms(display, languages[path]):
             own.held[form] += links
             own.sources[form].append(source)
     return texts
+
+
+@lru_cache(maxsize=1 << 14)
+def _forms(display: str, language: str) -> frozenset[str]:
+    return frozenset(analyze(display, language))

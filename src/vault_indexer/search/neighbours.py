@@ -9,6 +9,9 @@ from math import log2
 from vault_indexer.store.graph import Edge
 from vault_indexer.store.snapshot import Snapshot
 
+_WEIGHED = 60
+"""Of the many neighbours of a hub only so many are looked at: counting their links is the dear part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
@@ -27,8 +30,9 @@ def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
     for rank, seed in enumerate(seeds, start=1):
         for other in _others(seed, edges.get(seed, [])):
             via.setdefault(other, {})[seed] = 1.0 / (rank + 1)
-    degrees = snapshot.graph.degrees(via)
-    found = [_neighbour(path, shares, degrees) for path, shares in via.items()]
+    likely = sorted(via, key=lambda path: (-sum(via[path].values()), path))[:_WEIGHED]
+    degrees = snapshot.graph.degrees(likely)
+    found = [_neighbour(path, via[path], degrees) for path in likely]
     return sorted(found, key=lambda neighbour: (-neighbour.weight, neighbour.path))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from vault_indexer.config.settings import SearchSettings
-from vault_indexer.model import NoteRow, note_id_of
+from vault_indexer.model import note_id_of
 from vault_indexer.search.asked import Asked
 from vault_indexer.search.by_note import note_scores
 from vault_indexer.search.fuse import best_first, convex_combination, reciprocal_rank_fusion
@@ -40,7 +40,6 @@ class Ranked:
     fused: Mapping[int, float]
     recency: Mapping[int, float]
     titles: Mapping[int, float]
-    notes: Mapping[int, NoteRow]
     rankings: Rankings = field(default_factory=lambda: Rankings({}, {}, {}))
 
 
@@ -60,10 +59,10 @@ def rank(
     called = _called(snapshot, asked, fused)
     for key in called:
         fused.setdefault(key, 0.0)
-    notes = snapshot.catalog.notes({note_id_of(key) for key in fused})
+    modified = snapshot.catalog.modified({note_id_of(key) for key in fused})
     now = time.time_ns()
-    live = {key: notes[note_id_of(key)] for key in fused if note_id_of(key) in notes}
-    recency = {key: recency_factor(note.mtime_ns, now, settings.recency) for key, note in live.items()}
+    live = {key: modified[note_id_of(key)] for key in fused if note_id_of(key) in modified}
+    recency = {key: recency_factor(mtime_ns, now, settings.recency) for key, mtime_ns in live.items()}
     scores = {key: fused[key] * recency[key] for key in live}
     if by_note:
         scores = dict(note_scores(scores).values())
@@ -71,7 +70,7 @@ def rank(
     bonus = max(scores.values(), default=0.0)
     titles = {key: bonus for key in called if key in scores}
     final = {key: score + titles.get(key, 0.0) for key, score in scores.items()}
-    return Ranked(tuple(best_first(final)), final, fused, recency, titles, notes, rankings)
+    return Ranked(tuple(best_first(final)), final, fused, recency, titles, rankings)
 
 
 def relative(ranked: Ranked, key: int) -> float:

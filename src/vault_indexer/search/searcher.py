@@ -51,7 +51,7 @@ class Searcher:
     def __init__(self, embedder: Embedder, settings: SearchSettings) -> None:
         self._embedder = embedder
         self._settings = settings
-        self._fields = FieldWeights()
+        self.fields = FieldWeights()
 
     def with_settings(self, settings: SearchSettings) -> Searcher:
         """The same model, other settings."""
@@ -64,14 +64,14 @@ class Searcher:
             return self._listed(snapshot, question, request)
         ranked = self._ranked(snapshot, question, request)
         shown = list(islice(_limited(ranked.order, self._per_note(request)), self._limit(request)))
-        words = keyword_reasons(snapshot, ranked.rankings.keyword, shown, question.terms, self._fields)
+        words = keyword_reasons(snapshot, ranked.rankings.keyword, shown, question.terms, self.fields)
         rows = snapshot.catalog.chunks(shown)
-        hits = (
-            self._hit(rows[key], ranked, relative(ranked, key), _why(key, question, ranked, words))
+        notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
+        found = tuple(
+            self._hit(notes, rows[key], relative(ranked, key), _why(key, question, ranked, words))
             for key in shown
             if key in rows
         )
-        found = tuple(hits)
         if request.expand:
             expansion = self._expansion(request.expand)
             found = tuple(
@@ -90,7 +90,7 @@ class Searcher:
         ranked = self._ranked(snapshot, question, request)
         place, key = self._place(snapshot, question, ranked, note, request)
         if key is None:
-            reasons += absence_reasons(snapshot, question, ranked, self._fields, note)
+            reasons += absence_reasons(snapshot, question, ranked, self.fields, note)
         else:
             reasons += place_reasons(place, self._limit(request), ranked, key)
         return explanation(request.query, note, place, reasons)
@@ -103,7 +103,7 @@ class Searcher:
             return Place(None, len(ranked.order), False, None), None
         key = ranked.order[own[0]]
         shown = islice(_limited(ranked.order, self._per_note(request)), self._limit(request))
-        words = keyword_reasons(snapshot, ranked.rankings.keyword, [key], question.terms, self._fields)
+        words = keyword_reasons(snapshot, ranked.rankings.keyword, [key], question.terms, self.fields)
         why = _why(key, question, ranked, words)
         return Place(own[0] + 1, len(ranked.order), key in set(shown), why), key
 
@@ -121,14 +121,14 @@ class Searcher:
         return SearchResult(hits, (*question.notices, *((LISTED,) if hits else ())))
 
     def _asked(self, snapshot: Snapshot, request: SearchRequest) -> Asked:
-        return asked(snapshot, request, self._embedder, self._fields, datetime.now().astimezone())
+        return asked(snapshot, request, self._embedder, self.fields, datetime.now().astimezone())
 
     def _ranked(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> Ranked:
         return rank(
             snapshot,
             question,
             self._settings,
-            self._fields,
+            self.fields,
             by_note=request.by_note,
             limit=self._limit(request),
         )
@@ -142,9 +142,9 @@ class Searcher:
     def _per_note(self, request: SearchRequest) -> int:
         return 1 if request.by_note else self._settings.max_chunks_per_note
 
-    def _hit(self, row: ChunkRow, ranked: Ranked, score: float, why: Why) -> Hit:
+    def _hit(self, notes: Mapping[int, NoteRow], row: ChunkRow, score: float, why: Why) -> Hit:
         matched = why.keyword.terms if why.keyword else {}
-        return hit_of(ranked.notes[row.note_id], row, score, why, self._snippet(row, matched))
+        return hit_of(notes[row.note_id], row, score, why, self._snippet(row, matched))
 
     def _snippet(self, row: ChunkRow, words: Mapping[str, float]) -> Snippet:
         return snippet(row.chunk.body, words, self._settings.snippet_chars)

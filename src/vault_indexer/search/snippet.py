@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,6 +13,8 @@ from vault_indexer.text.sentences import sentences
 
 _ELLIPSIS = "…"
 _WORD = re.compile(r"\w+")
+_STEM = 4
+"""Letters that a word has to share with another form of it."""
 
 Span = tuple[int, int]
 
@@ -42,13 +44,7 @@ def snippet(body: str, words: Mapping[str, float], size: int) -> Snippet:
     or more, so that inflected forms are marked as well.
     """
     wanted = {_folded(word): worth for word, worth in words.items() if word}
-    # A body repeats its words: each is compared once.
-    matched = {word: _matched(_folded(word), wanted) for word in set(_WORD.findall(body))}
-    found = [
-        _Match(match.start(), match.end(), word)
-        for match in (_WORD.finditer(body) if any(matched.values()) else ())
-        if (word := matched[match.group()]) is not None
-    ]
+    found = _matches(body, wanted) if wanted else []
     start, end = _window(body, found, wanted, size)
     spans = [(match.start, match.end) for match in found if start <= match.start and match.end <= end]
     text, marks = _on_one_line(body, start, end, spans)
@@ -60,16 +56,50 @@ def _folded(word: str) -> str:
     return fold(normalize(word))
 
 
-def _matched(word: str, wanted: Mapping[str, float]) -> str | None:
+def _matches(body: str, wanted: Mapping[str, float]) -> list[_Match]:
+    """The words of the body that stand for one that is wanted, in order."""
+    by_stem = _by_stem(wanted)
+    places = _WORD.finditer(body)
+    if body.isascii():  # the expression does the most of it
+        places = _likely(frozenset(word for word in wanted if word.isascii())).finditer(body.lower())
+    known: dict[str, str | None] = {}
+    found = []
+    for place in places:
+        word = place.group()
+        if word not in known:
+            known[word] = _matched(_folded(word), wanted, by_stem)
+        match = known[word]
+        if match is not None:
+            found.append(_Match(place.start(), place.end(), match))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _likely(wanted: frozenset[str]) -> re.Pattern[str]:
+    """Words of a text in lower case that may stand for one that is wanted."""
+    begins = {re.escape(word[:_STEM]) + ("" if len(word) >= _STEM else r"\b") for word in wanted}
+    return re.compile(rf"\b(?:{'|'.join(sorted(begins))})\w*" if begins else r"(?!)")
+
+
+def _by_stem(wanted: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """The query's words by what a matching word has to begin with; "" for those that it may only contain:
+    in scripts without spaces a run of text is one word here."""
+    found: dict[str, list[str]] = {}
+    for word in wanted:
+        if len(word) >= _STEM:
+            found.setdefault(word[:_STEM], []).append(word)
+        if not word.isascii():
+            found.setdefault("", []).append(word)
+    return found
+
+
+def _matched(word: str, wanted: Mapping[str, float], by_stem: Mapping[str, Sequence[str]]) -> str | None:
     if word in wanted:
         return word
-    for other in wanted:
-        shared = min(len(word), len(other))
-        if shared >= 4 and word[:shared] == other[:shared]:
+    for other in by_stem.get(word[:_STEM], ()):
+        if word.startswith(other) or other.startswith(word):
             return other
-        if not other.isascii() and other in word:  # scripts without spaces: a run of text is one word here
-            return other
-    return None
+    return next((other for other in by_stem.get("", ()) if other in word), None)
 
 
 def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], size: int) -> Span:
@@ -77,26 +107,19 @@ def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], siz
     if len(body) <= size:
         return 0, len(body)
     spans = sentences(body)
-    best: tuple[float, int, Span] | None = None
-    for number, (start, first_end) in enumerate(spans):
-        end = first_end
-        for _, later in spans[number + 1 :]:
-            if later - start > size:
-                break
-            end = later
-        worth = _worth(found, start, min(end, start + size), wanted)
-        if best is None or worth > best[0]:
-            best = (worth, number, (start, end))
-    if best is None:
-        return 0, min(len(body), size)
-    start, end = best[2]
-    return (start, end) if end - start <= size else _dense(body, found, (start, end), size)
-
-
-def _worth(found: Sequence[_Match], start: int, end: int, wanted: Mapping[str, float]) -> float:
-    first = bisect_left(found, start, key=lambda match: match.start)
-    last = bisect_left(found, end, key=lambda match: match.start)
-    return sum(wanted[word] for word in {match.word for match in found[first:last]})
+    starts = [match.start for match in found]
+    best, shown, last = -1.0, (0, min(len(body), size)), 0
+    for number, (start, end) in enumerate(spans):
+        last = max(last, number)
+        while last + 1 < len(spans) and spans[last + 1][1] - start <= size:
+            last += 1
+        end = max(end, spans[last][1])
+        within = found[bisect_left(starts, start) : bisect_left(starts, min(end, start + size))]
+        worth = sum(wanted[word] for word in {match.word for match in within})
+        if worth > best:
+            best, shown = worth, (start, end)
+    start, end = shown
+    return shown if end - start <= size else _dense(body, found, shown, size)
 
 
 def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:

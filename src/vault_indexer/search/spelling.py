@@ -50,7 +50,7 @@ def corrected(
 def _is_unknown(snapshot: Snapshot, term: QueryTerm, weights: FieldWeights) -> bool:
     if len(term.word) < _SHORTEST or not term.word.isalpha():
         return False
-    return not len(snapshot.keywords.search([term], weights, 1).keys)
+    return not snapshot.keywords.knows(term, weights)
 
 
 def _likely(snapshot: Snapshot, word: str) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
 
 from vault_indexer.text.fold import fold, normalize
@@ -30,20 +30,30 @@ _ACCENTED_SCRIPTS = 0x0700
 _FOLDED_BLOCKS = ((0x21, 0x0700), (0x1E00, 0x2000), (0x2070, 0x2190), (0xFB00, 0xFE00), (0xFE70, 0xFFF0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextPattern:
-    """`regex` fits any text; `quick` (None: there is none) fits lower case without accents, ten times faster.
+    """A word or phrase that can be looked for in texts.
 
-    `words` are the folded words of the pattern, `needs` the pairs of characters of scripts without spaces,
+    `words` are the folded words of the pattern, `pairs` the pairs of characters of scripts without spaces,
     `begins` single such characters, which begin a term, `pieces` compounds that some term contains.
     """
 
-    regex: re.Pattern[str]
-    quick: re.Pattern[str] | None
+    told: str
     words: tuple[str, ...]
     pairs: tuple[str, ...]
     begins: tuple[str, ...]
     pieces: tuple[str, ...]
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Fits any text. Made when it is used: it takes some 10 ms, and most queries only need the words."""
+        return re.compile(_expression(self.told, _letters))
+
+    @cached_property
+    def quick(self) -> re.Pattern[str] | None:
+        """Fits lower case without accents, ten times faster; None where there is none."""
+        has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.told))
+        return re.compile(_expression(self.told, re.escape)) if self.told.isascii() and has_word else None
 
     def over(self, text: str) -> tuple[re.Pattern[str], str]:
         """What to search with, and where; the places found are those of the text itself."""
@@ -68,8 +78,7 @@ def text_pattern(words: str) -> TextPattern:
     runs = [run_terms(match[0]) for match in found if match.lastgroup == "run"]
     known = tuple(dict.fromkeys(word[:LONGEST_TERM] for word in folded if len(word) > 1))
     return TextPattern(
-        regex=re.compile(_expression(told, _letters)),
-        quick=re.compile(_expression(told, re.escape)) if told.isascii() and folded else None,
+        told=told,
         words=known,
         pairs=tuple(dict.fromkeys(pair for run in runs for pair in run[:-1])),
         begins=tuple(run[0] for run in runs if len(run) == 1),

@@ -22,11 +22,12 @@ from vault_indexer.model import (
     NoteRow,
     SkippedFile,
 )
-from vault_indexer.store.catalog_writer import ADDED
+from vault_indexer.store.catalog_writer import ADDED, EMBEDDED
 from vault_indexer.store.sqlite_errors import unusable
 from vault_indexer.store.texts import TextCache
 
 _BATCH = 500
+_CACHE_KIB = 16_384
 _CHUNK_COLUMNS = (
     "key, note_id, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line,"
     " strategy, overlap, context, preamble, extra"
@@ -53,6 +54,7 @@ class CatalogReader:
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
             )
             self._db.execute("PRAGMA query_only=ON")
+            self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
             self._db.execute("BEGIN")
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
@@ -125,6 +127,11 @@ class CatalogReader:
         found = self.rows("SELECT * FROM files WHERE path = ?", (path,))
         return FileRow(*found[0]) if found else None
 
+    def files_at(self, paths: Iterable[str]) -> dict[str, FileRow]:
+        """Files by path, as last seen; unknown paths are left out."""
+        found = self._in_batches("SELECT * FROM files WHERE path IN (%s)", paths)
+        return {row[0]: FileRow(*row) for row in found}
+
     def note(self, path: str) -> NoteRow | None:
         """The note at a vault path."""
         found = self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE path = ?", (path,))
@@ -134,6 +141,10 @@ class CatalogReader:
         """Notes by id; unknown ids are left out."""
         found = self._in_batches(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
         return {row.note_id: row for row in map(_note_row, found)}
+
+    def modified(self, note_ids: Iterable[int]) -> dict[int, int]:
+        """The modified times of notes, in nanoseconds; unknown ids are left out."""
+        return dict(self._in_batches("SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)", note_ids))
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
@@ -145,28 +156,31 @@ class CatalogReader:
 
     def text(self, note_id: int) -> str:
         """The note's text as it was indexed ("" for an unknown id)."""
-        cached = self._texts.get(note_id)
-        if cached is not None:
-            return cached
-        found = self.rows("SELECT text FROM texts WHERE note_id = ?", (note_id,))
-        if not found:
-            return ""
-        try:
-            text = zlib.decompress(found[0][0]).decode("utf-8")
-        except (zlib.error, UnicodeDecodeError) as error:
-            raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
-        self._texts.put(note_id, text)
-        return text
+        return self.texts([note_id]).get(note_id, "")
+
+    def texts(self, note_ids: Iterable[int]) -> dict[int, str]:
+        """The texts of notes as they were indexed; unknown ids are left out."""
+        cached = {note_id: self._texts.get(note_id) for note_id in dict.fromkeys(note_ids)}
+        texts = {note_id: text for note_id, text in cached.items() if text is not None}
+        missing = cached.keys() - texts.keys()
+        sql = "SELECT note_id, text FROM texts WHERE note_id IN (%s)"
+        for note_id, packed in self._in_batches(sql, sorted(missing)):
+            try:
+                texts[note_id] = zlib.decompress(packed).decode("utf-8")
+            except (zlib.error, UnicodeDecodeError) as error:
+                raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
+            self._texts.put(note_id, texts[note_id])
+        return texts
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
         """Chunks by key, with their bodies; unknown keys are left out."""
         found = self._in_batches(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
-        return {row.key: row for row in map(self._chunk_row, found)}
+        return {row.key: row for row in self._chunk_rows(list(found))}
 
     def chunks_of(self, note_id: int) -> list[ChunkRow]:
         """A note's chunks in order."""
         found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
-        return [self._chunk_row(row) for row in found]
+        return self._chunk_rows(found)
 
     def chunk_keys(self) -> set[int]:
         """The keys of all chunks."""
@@ -195,6 +209,18 @@ class CatalogReader:
             return self.rows(sql + " ORDER BY c.key", (model,))
         return list(self._in_batches(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
 
+    def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
+        """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
+        ordered by key where all."""
+        sql = (
+            "SELECT c.key, c.text_hash FROM chunks c WHERE {keys} c.text_hash NOTNULL AND NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
+            " AND v.model = (SELECT model FROM models WHERE name = ?))"
+        )
+        if keys is None:
+            return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
+        return dict(self._in_batches(sql.format(keys="c.key IN (%s) AND"), keys, model))
+
     def nonzero_vector_keys(self, model: str) -> list[int]:
         """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
         return [key for key, vector in self.chunk_vectors(model) if vector.strip(b"\0")]
@@ -203,7 +229,8 @@ class CatalogReader:
         """Chunk keys that came and that went after `seq`, net."""
         added: set[int] = set()
         removed: set[int] = set()
-        for key, op in self.rows("SELECT key, op FROM changes WHERE seq > ? ORDER BY rowid", (seq,)):
+        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY rowid"
+        for key, op in self.rows(sql, (seq, EMBEDDED)):
             if op == ADDED:
                 added.add(int(key))
             elif key in added:
@@ -211,6 +238,11 @@ class CatalogReader:
             else:
                 removed.add(int(key))
         return added, removed
+
+    def embedded_since(self, seq: int) -> set[int]:
+        """Chunk keys that got the vector they were owed after `seq`, whether or not they are still there."""
+        found = self.rows("SELECT key FROM changes WHERE seq > ? AND op = ?", (seq, EMBEDDED))
+        return {int(row[0]) for row in found}
 
     def trimmed_seq(self) -> int:
         """The log holds every change after this seq."""
@@ -264,25 +296,29 @@ class CatalogReader:
             batch = values[start : start + _BATCH]
             yield from self.rows(sql % ",".join("?" * len(batch)), (*batch, *after))
 
-    def _chunk_row(self, row: Row) -> ChunkRow:
-        key, note_id = int(row[0]), int(row[1])
-        start, end = int(row[5]), int(row[6])
-        chunk = Chunk(
-            chunk_id=str(row[2]),
-            chunk_index=int(row[3]),
-            header_path=str(row[4]),
-            start_pos=start,
-            end_pos=end,
-            start_line=int(row[7]),
-            end_line=int(row[8]),
-            body=self.text(note_id)[start:end],
-            strategy=str(row[9]),
-            overlap=str(row[10]),
-            context=str(row[11]),
-            preamble=str(row[12]),
-            extra=_mapping(row[13]),
-        )
-        return ChunkRow(key, note_id, chunk)
+    def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
+        texts = self.texts(int(row[1]) for row in rows)
+        return [_chunk_row(row, texts.get(row[1], "")) for row in rows]
+
+
+def _chunk_row(row: Row, text: str) -> ChunkRow:
+    start, end = int(row[5]), int(row[6])
+    chunk = Chunk(
+        chunk_id=str(row[2]),
+        chunk_index=int(row[3]),
+        header_path=str(row[4]),
+        start_pos=start,
+        end_pos=end,
+        start_line=int(row[7]),
+        end_line=int(row[8]),
+        body=text[start:end],
+        strategy=str(row[9]),
+        overlap=str(row[10]),
+        context=str(row[11]),
+        preamble=str(row[12]),
+        extra=_mapping(row[13]),
+    )
+    return ChunkRow(int(row[0]), int(row[1]), chunk)
 
 
 def _mapping(value: SqlValue) -> Mapping[str, JsonValue]:

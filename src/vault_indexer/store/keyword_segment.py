@@ -60,6 +60,7 @@ class SegmentData:
         self._terms = self._part(".trm")
         self._table = TermTable(self._terms)
         self._blocks = self._part(".pst")
+        self._lengths: dict[str, Ints] = {}
 
     def _part(self, extension: str) -> memoryview:
         entry = self._files.get(self.name + extension)
@@ -113,17 +114,20 @@ class SegmentData:
         ordered, order = self._keys_in_order
         first = np.searchsorted(ordered, keys, "left")
         last = np.searchsorted(ordered, keys, "right")
-        spans = [order[a:b] for a, b in zip(first[first < last], last[first < last], strict=True)]
-        return np.concatenate(spans) if spans else np.empty(0, np.int64)
+        first, last = first[first < last], last[first < last]
+        if len(first) == int((last - first).sum()):
+            return order[first]
+        return np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])
 
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""
         import numpy as np
         from whoosh.util.numeric import byte_to_length
 
-        steps = np.array([byte_to_length(i) for i in range(256)], np.int32)
-        lengths: Ints = steps[self._column(f"._{field}_len.col", np.dtype(np.uint8))]
-        return lengths
+        if field not in self._lengths:
+            steps = np.array([byte_to_length(i) for i in range(256)], np.int32)
+            self._lengths[field] = steps[self._column(f"._{field}_len.col", np.dtype(np.uint8))]
+        return self._lengths[field]
 
     def _column(self, extension: str, dtype: np.dtype[np.int64] | np.dtype[np.uint8]) -> NDArray[np.integer]:
         import numpy as np

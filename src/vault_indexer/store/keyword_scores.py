@@ -1,0 +1,116 @@
+"""BM25F scores of query terms under one set of weights, kept as long as the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from vault_indexer.store.bm25f import inverse_document_frequency, length_norms, saturate
+from vault_indexer.store.keyword_cache import ByteCache
+from vault_indexer.store.keyword_postings import LiveSegment, Sparse, TermPostings, at, combined, nothing
+from vault_indexer.store.keyword_schema import FIELDS, FieldWeights
+from vault_indexer.text.terms import TermClass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vault_indexer.store.keyword_segment import Floats, Mask
+
+_WORD_BYTES = 32 << 20
+_FIELD_BYTES = 16 << 20
+
+Classes = tuple[TermClass, ...]
+
+
+class WordScores:
+    """What words are worth in the documents of `segments` (`live` marks those that are not deleted).
+
+    `postings` are of the same segments. Thread-safe.
+    """
+
+    def __init__(
+        self, segments: Sequence[LiveSegment], live: Mask, postings: TermPostings, weights: FieldWeights
+    ) -> None:
+        self._segments = segments
+        self._size = len(live)
+        self._dead = None if live.all() else ~live
+        self._postings = postings
+        self._weights = weights
+        self._norms: dict[int, Floats] = {}
+        self._words: ByteCache[Classes, Sparse] = ByteCache(_WORD_BYTES, lambda scored: scored.nbytes)
+        # What a search has scored by field, an explanation of its hits asks for again.
+        self._fields: ByteCache[TermClass, tuple[Sparse | None, ...]] = ByteCache(
+            _FIELD_BYTES, lambda fields: sum(one.nbytes for one in fields if one is not None)
+        )
+
+    def of(self, classes: Classes) -> Sparse:
+        """A word's score by document: of its classes the best, not the sum."""
+        return self._words.get(classes, lambda: self._score_word(classes))
+
+    def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
+        """A class's score by field, for each of the positions."""
+        found: list[dict[str, float]] = [{} for _ in positions]
+        for name, scored in zip(FIELDS, self._by_field(one), strict=True):
+            if scored is not None:
+                for row, share in enumerate(at(scored, positions).tolist()):
+                    if share:
+                        found[row][name] = share
+        return found
+
+    def _score_word(self, classes: Classes) -> Sparse:
+        import numpy as np
+
+        scores = []
+        for one in classes:
+            fields = [scored for scored in self._by_field(one) if scored is not None]
+            scores.append(combined(fields, self._size, np.add))
+        return combined(scores, self._size, np.maximum).ready_to_add(self._size)
+
+    def _by_field(self, one: TermClass) -> tuple[Sparse | None, ...]:
+        return self._fields.get(one, lambda: tuple(self._score_fields(one)))
+
+    def _score_fields(self, one: TermClass) -> list[Sparse | None]:
+        exact = self._postings.of(one.exact)
+        variants = [(self._postings.of(term), weight) for term, weight in one.variants]
+        frequencies = [max(each) for each in zip(*map(self._postings.frequencies, one.terms), strict=True)]
+        scored: list[Sparse | None] = []
+        for field, frequency in enumerate(frequencies):
+            others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
+            boost = self._weights.of(FIELDS[field]).boost * one.weight
+            if not frequency or not boost:
+                scored.append(None)
+                continue
+            boost *= inverse_document_frequency(self._size, frequency)
+            scored.append(self._score(self._pooled(exact[field], others), field, boost))
+        return scored
+
+    def _pooled(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
+        """Term frequencies of a class: max(exact, weighted sum of its variants)."""
+        import numpy as np
+
+        weighted = [Sparse(found.positions, found.values * np.float32(weight)) for found, weight in variants]
+        pooled = combined(weighted, self._size, np.add)
+        return combined([exact or nothing(), pooled], self._size, np.maximum)
+
+    def _score(self, found: Sparse, field: int, boost: float) -> Sparse:
+        import numpy as np
+
+        norms = self._field_norms(field)[found.positions]
+        scores = saturate(found.values, norms, self._weights.k1) * np.float32(boost)
+        if self._dead is None:
+            return Sparse(found.positions, scores)
+        live = ~self._dead[found.positions]
+        return Sparse(found.positions[live], scores[live])
+
+    def _field_norms(self, field: int) -> Floats:
+        import numpy as np
+
+        if field not in self._norms:
+            name = FIELDS[field]
+            lengths = [segment.data.lengths(name) for segment in self._segments]
+            total = sum(segment.data.field_totals[name] for segment in self._segments)
+            average, b = total / (self._size or 1), self._weights.of(name).b
+            joined = np.concatenate(lengths).astype(np.float32)
+            self._norms[field] = length_norms(joined, average, b, self._weights.k1)
+        return self._norms[field]
