@@ -8,17 +8,20 @@ from collections.abc import Callable
 
 import pytest
 
-from vault_indexer.parse import parse_note
+from vault_indexer.model import Heading
+from vault_indexer.parse import Anchors, parse_note
 
 GROWTH = 9.0
 NOISE_S = 0.03
 SHAPES: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "[[" * n,
     "embeds": lambda n: "![[a" * n,
+    "images never closed": lambda n: "![](" * n,
     "images in images": lambda n: "![" * (n // 8) + "](b)" * (n // 8),
     "quotes": lambda n: "> " * n + "a",
     "quotes without blanks": lambda n: ">" * n + " a",
     "lists on a line": lambda n: "- " * n + "a",
+    "deep lists on every line": lambda n: ("- " * 90 + "a\n") * (n // 90),
     "nested lists": lambda n: "".join("  " * (i % 60) + "- a\n" for i in range(n // 8)),
     "headings": lambda n: "# a\n" * n,
     "one line": lambda n: "word [a] `b` " * n,
@@ -69,3 +72,18 @@ def test_four_times_the_text_takes_about_four_times_as_long(shape: str) -> None:
     make = SHAPES[shape]
     small, large = seconds(make(1500)), seconds(make(6000))
     assert large <= GROWTH * small + NOISE_S, f"{shape}: {small:.4f} s, then {large:.4f} s"
+
+
+@pytest.mark.parametrize("link", ["Part {}", "part-{}", "Same-{}", "nowhere {}"])
+def test_a_table_of_contents_is_resolved_in_time_linear_in_it(link: str) -> None:
+    def seconds_of(count: int) -> float:
+        texts = [f"Part {n}" for n in range(count)] + ["Same"] * count
+        headings = [Heading(2, text, n, n + 1, n, nested=False) for n, text in enumerate(texts)]
+        start = time.process_time()
+        anchors = Anchors(headings, [])
+        for n in range(count):
+            anchors.find(link.format(n), slugs=True)
+        return time.process_time() - start
+
+    small, large = min(seconds_of(500) for _ in range(2)), seconds_of(2000)
+    assert large <= GROWTH * small + NOISE_S

@@ -139,6 +139,18 @@ def test_a_chain_of_headings_narrows_down_to_the_right_one() -> None:
     assert resolve_subpath("", headings, []) == Subpath()
 
 
+def test_slugs_are_numbered_as_github_does() -> None:
+    texts = ["Set up", "Set up", "Set up 1", "Other", "Set up", "Set-up"]
+    headings = [
+        Heading(1, text, line * 10, line * 10 + 5, line, nested=False) for line, text in enumerate(texts)
+    ]
+    slugs = ["set-up", "set-up-1", "set-up-1-1", "other", "set-up-2", "set-up-3"]
+    lines = [resolve_subpath(slug, headings, [], slugs=True).line for slug in slugs]
+    assert lines == [5, 1, 2, 3, 4, 5]  # `set-up` is one heading's very text, which counts first
+    assert resolve_subpath("set-up-4", headings, [], slugs=True).problem == "no heading set-up-4"
+    assert resolve_subpath("set-up-1", headings, []).problem == "no heading set-up-1"
+
+
 def test_a_block_is_found_whatever_stands_before_it() -> None:
     blocks = [BlockId("one", 3, 9, 2)]
     assert resolve_subpath("^ONE", [], blocks) == Subpath(3, 9, 2)

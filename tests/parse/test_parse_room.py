@@ -6,7 +6,16 @@ from vault_indexer import parse
 
 def test_the_room_offers_these_names() -> None:
     assert sorted(parse.__all__) == [
-        *("PARSERS", "Resolution", "Subpath", "VaultPaths", "link_key", "parse_any", "parse_canvas"),
+        *(
+            "Anchors",
+            "PARSERS",
+            "Resolution",
+            "Subpath",
+            "VaultPaths",
+            "link_key",
+            "parse_any",
+            "parse_canvas",
+        ),
         *("parse_note", "resolve", "resolve_subpath"),
     ]
     assert all(hasattr(parse, name) for name in parse.__all__)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard, TypeVar
 
+from vault_indexer.chunk.kept import KeptAnswers
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import JsonValue
 from vault_indexer.ports import Llm
@@ -50,12 +49,12 @@ class Question:
 
 
 class Asker:
-    """Asks one model. `folder` keeps the answers, by model, task, version and digest of the prompt; None
-    keeps none. Several processes may share a folder: a file appears whole or not at all."""
+    """Asks one model. `folder` keeps the answers, by model, task, version and digest of the prompt
+    (`KeptAnswers`); None keeps none."""
 
     def __init__(self, llm: Llm, folder: Path | None = None) -> None:
         self._llm = llm
-        self._folder = folder
+        self._kept = None if folder is None else KeptAnswers(folder)
         self._failures = 0
         self._not_before = 0.0
 
@@ -64,26 +63,25 @@ class Asker:
 
         Raises UnusableAnswerError if `read` does, ProviderError if there is no answer.
         """
-        file = self._file(question)
-        with suppress(OSError, UnicodeDecodeError, UnusableAnswerError):
-            if file is not None:
-                return read(file.read_text("utf-8"))
+        name = self._name(question)
+        known = None if self._kept is None else self._kept.read(name)
+        if known is not None:
+            with suppress(UnusableAnswerError):
+                return read(known)
         answer = self._answer(question)
         found = read(answer)
-        if file is not None:
-            _write(file, answer)
+        if self._kept is not None:
+            self._kept.add(name, answer)
         return found
 
-    def _file(self, question: Question) -> Path | None:
-        if self._folder is None:
-            return None
+    def _name(self, question: Question) -> str:
         parts = (self._llm.name, question.task, str(question.version), question.prompt)
         digest = hashlib.blake2b(digest_size=20)
         for part in parts:
             data = part.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
         name = digest.hexdigest()
-        return self._folder / name[:2] / f"{question.task}-{name}.txt"
+        return f"{name[:2]}/{question.task}-{name}.txt"
 
     def _answer(self, question: Question) -> str:
         if time.monotonic() < self._not_before:
@@ -165,17 +163,3 @@ def batches(sizes: Sequence[int], limit: int) -> list[range]:
 def is_index(value: JsonValue, among: range) -> TypeGuard[int]:
     """Whether a model named one of the things it was shown (True is a number in Python, not here)."""
     return isinstance(value, int) and not isinstance(value, bool) and value in among
-
-
-def _write(file: Path, answer: str) -> None:
-    """Best effort: an answer that cannot be kept is asked for again."""
-    with suppress(OSError, UnicodeEncodeError):
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(answer)
-            Path(name).replace(file)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise

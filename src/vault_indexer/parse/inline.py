@@ -39,7 +39,7 @@ MATH_END = re.compile(r"(?<=[^\s\\$])\$(?![\d$])")
 COMMENT_END = re.compile(r"-->")
 MATH_BLOCK_END = re.compile(r"\$\$")
 LINE_END = re.compile(r"[\r\n]")
-DESTINATION_PIECE = re.compile(rf"[^\s()\\\x00-\x1f\x7f]+|\\[{PUNCTUATION}]|\\|[()]")
+DESTINATION_MARK = re.compile(rf"[\s()\x00-\x1f\x7f]|\\[{PUNCTUATION}]")
 ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]|\\[{PUNCTUATION}]|\\)*)>")
 SPACE = re.compile(r"[ \t\r\n]*")
 TITLE = re.compile(
@@ -238,13 +238,18 @@ def link_destination(text: str, start: int, end: int) -> tuple[str, int]:
     """The destination at `start` (without angle brackets) and where it ends; "" if there is none."""
     if angled := ANGLE_DESTINATION.match(text, start, end):
         return angled[1], angled.end()
-    position, depth = start, 0
-    while piece := DESTINATION_PIECE.match(text, position, end):
-        depth += {"(": 1, ")": -1}.get(piece[0], 0)
-        if depth < 0 or depth > MAX_PARENTHESES:
-            break
-        position = piece.end()
-    return text[start:position], position
+    depth = 0
+    for mark in DESTINATION_MARK.finditer(text, start, end):
+        match mark[0]:
+            case "(" if depth < MAX_PARENTHESES:
+                depth += 1
+            case ")" if depth:
+                depth -= 1
+            case escaped if len(escaped) > 1:
+                pass
+            case _:
+                return text[start : mark.start()], mark.start()
+    return text[start:end], end
 
 
 def _skip_space(text: str, start: int, end: int) -> int:

@@ -106,6 +106,15 @@ def own_line_ids(text: str, blocks: Sequence[BlockId], elements: Sequence[Elemen
     return tuple(found)
 
 
+def block_id(text: str, start: int, end: int) -> tuple[str, int] | None:
+    """The id that `text[start:end]` ends with, and where its `^` stands."""
+    begin = max(start, end - BLOCK_ID_TAIL)
+    if text.find("^", begin, end) < 0:
+        return None
+    match = BLOCK_ID.search(text[begin:end])
+    return (match[1], begin + match.start()) if match else None
+
+
 def markdown_target(destination: str) -> tuple[str, str] | None:
     """Target and subpath of a destination as written; None for what leads out of the vault."""
     destination = unescape_destination(destination.strip())
@@ -148,10 +157,7 @@ def _add_wikilink(finds: Finds, text: str, span: tuple[int, int], inner: str, li
 
 
 def _add_block_id(finds: Finds, text: str, leaf: Leaf, lines: Lines) -> None:
-    begin = max(leaf.start, leaf.end - BLOCK_ID_TAIL)
-    if text.find("^", begin, leaf.end) < 0:
-        return
-    match = BLOCK_ID.search(text[begin : leaf.end])
-    if match:
-        start, end = leaf.owner_start, leaf.owner_end
-        finds.blocks.append(BlockId(match[1], start, end, lines.at(begin + match.start())))
+    found = block_id(text, leaf.start, leaf.end)
+    if found:
+        name, at = found
+        finds.blocks.append(BlockId(name, leaf.owner_start, leaf.owner_end, lines.at(at)))

@@ -24,7 +24,13 @@ from vault_indexer.parse.blocks import Blocks, Leaf, LeafKind, RawHeading, scan_
 from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, read_frontmatter
 from vault_indexer.parse.lines import Lines
-from vault_indexer.parse.links import frontmatter_links, link_definitions, own_line_ids, scan_leaves
+from vault_indexer.parse.links import (
+    block_id,
+    frontmatter_links,
+    link_definitions,
+    own_line_ids,
+    scan_leaves,
+)
 from vault_indexer.parse.plain import plain
 
 BOM = b"\xef\xbb\xbf"
@@ -157,9 +163,10 @@ def _next_line(text: str, position: int) -> int:
 
 
 def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str, str]) -> Heading:
-    content = text[raw.content_start : raw.content_end]
+    named = block_id(text, raw.content_start, raw.content_end)  # `^id` names the heading, it is not shown
+    content = text[raw.content_start : named[1] if named else raw.content_end]
     if text[raw.start : raw.end].lstrip(" \t").startswith("#"):
-        content = CLOSING_HASHES.sub("", content.strip(" \t"))
+        content = content if named else CLOSING_HASHES.sub("", content.strip(" \t"))
     elif "\n" in content or "\r" in content:
         content = (CONTINUED_QUOTE if raw.nested else CONTINUED).sub(" ", content)
     return Heading(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vault_indexer.model import BlockId, Heading
-from vault_indexer.parse import resolve_subpath
+from vault_indexer.model import BlockId
+from vault_indexer.parse import Anchors
 from vault_indexer.store.catalog_reader import CatalogReader
 
 
@@ -34,7 +34,7 @@ class LinkPlaces:
         self._catalog = catalog
         self._ids: dict[str, int | None] = {}
         self._chunks: dict[str, Sequence[ChunkSpan]] = {}
-        self._outlines: dict[str, tuple[Sequence[Heading], Sequence[BlockId]]] = {}
+        self._anchors: dict[str, Anchors] = {}
         self._found: dict[tuple[str, str, bool], Pointed] = {}
 
     def chunk_at(self, path: str, position: int) -> ChunkSpan | None:
@@ -55,19 +55,18 @@ class LinkPlaces:
     def _point(self, path: str, subpath: str, slugs: bool) -> Pointed:
         if not subpath or self._note_id(path) is None:
             return Pointed()
-        headings, blocks = self._outline(path)
-        place = resolve_subpath(subpath, headings, blocks, slugs=slugs)
+        place = self._anchors_of(path).find(subpath, slugs=slugs)
         if place.start is None:
             return Pointed(problem=place.problem)
         return Pointed(self.chunk_at(path, place.start), place.line)
 
-    def _outline(self, path: str) -> tuple[Sequence[Heading], Sequence[BlockId]]:
-        if path not in self._outlines:
+    def _anchors_of(self, path: str) -> Anchors:
+        if path not in self._anchors:
             note_id = self._note_id(path) or 0
             sql = "SELECT id, start_pos, end_pos, line FROM blocks WHERE note_id = ? ORDER BY ord"
             blocks = [BlockId(*row) for row in self._catalog.rows(sql, (note_id,))]
-            self._outlines[path] = (self._catalog.headings(note_id), blocks)
-        return self._outlines[path]
+            self._anchors[path] = Anchors(self._catalog.headings(note_id), blocks)
+        return self._anchors[path]
 
     def _chunks_of(self, path: str) -> Sequence[ChunkSpan]:
         if path not in self._chunks:

@@ -1,0 +1,73 @@
+"""The folder of a model's answers is bounded, and what was used last stays."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from vault_indexer.chunk.kept import LOOK_EVERY, MAX_BYTES, KeptAnswers
+
+BLOCK = 4096
+
+
+def aged(folder: Path, name: str, days: int) -> None:
+    """As if the answer had been used so long ago."""
+    file = folder / name
+    then = file.stat().st_mtime - days * 86_400
+    os.utime(file, (then, then))
+
+
+def filled(folder: Path, count: int) -> list[str]:
+    """Names of answers, the one used longest ago first."""
+    names = [f"{n:02x}/t-{n}.txt" for n in range(count)]
+    for place, name in enumerate(names):
+        KeptAnswers(folder).add(name, f"answer {name}")
+        aged(folder, name, count - place)
+    return names
+
+
+def there(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_was_not_used_for_the_longest_time_goes(tmp_path: Path) -> None:
+    names = filled(tmp_path, 8)
+    assert KeptAnswers(tmp_path).read(names[0]) == f"answer {names[0]}"
+    KeptAnswers(tmp_path, max_bytes=8 * BLOCK).add("ff/new.txt", "x")
+    # Nine answers in the room of eight: down to six, the one just read and the new one among them.
+    assert there(tmp_path) == {names[0], *names[4:], "ff/new.txt"}
+
+
+def test_nothing_goes_while_there_is_room(tmp_path: Path) -> None:
+    names = filled(tmp_path, 8)
+    KeptAnswers(tmp_path, max_bytes=9 * BLOCK).add("ff/new.txt", "x")
+    assert there(tmp_path) == {*names, "ff/new.txt"}
+    assert 200_000 * BLOCK < MAX_BYTES
+
+
+def test_what_a_killed_process_left_half_written_goes_too(tmp_path: Path) -> None:
+    names = filled(tmp_path, 4)
+    (tmp_path / "00" / "tmp1.part").write_text("ha")
+    aged(tmp_path, "00/tmp1.part", 100)
+    KeptAnswers(tmp_path, max_bytes=5 * BLOCK).add("ff/new.txt", "x")
+    assert there(tmp_path) == {*names[2:], "ff/new.txt"}
+
+
+def test_a_process_that_lives_long_looks_again(tmp_path: Path) -> None:
+    kept = KeptAnswers(tmp_path, max_bytes=100 * BLOCK)
+    for n in range(LOOK_EVERY + 1):
+        kept.add(f"{n % 7:02x}/{n}.txt", "x")
+    assert len(there(tmp_path)) == 75
+    assert kept.read(f"{LOOK_EVERY % 7:02x}/{LOOK_EVERY}.txt") == "x"
+
+
+def test_a_file_in_the_way_costs_only_the_memory(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    kept = KeptAnswers(blocked)
+    kept.add("00/a.txt", "x")
+    assert kept.read("00/a.txt") is None
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "README").write_text("not one of ours")
+    KeptAnswers(tmp_path / "odd", max_bytes=1).add("00/a.txt", "x")
+    assert there(tmp_path / "odd") == {"README"}
