@@ -1,114 +1,91 @@
-"""The large vault under load: restart, search during a rebuild, git checkout, memory over many edits.
+"""A large vault under load: restart, git checkout, search in rebuild and storm, memory over a day's edits.
 
-    python benchmarks/reliability_large.py VAULT WORKPLACE [restart|rebuild|soak ...]
+    python benchmarks/reliability_large.py VAULT WORKPLACE [--parts restart checkout rebuild_p95 soak]
 
-VAULT is copied into WORKPLACE, which must not exist and is left behind for a look at it.
+VAULT is copied into WORKPLACE and indexed there; a second run goes on with what it finds. Everything is
+measured from outside, on `indexer serve` in a process of its own. Whoever makes the changes runs at a lower
+priority than the daemon. Prints a Markdown table, with the machine's load average beside every figure: only
+those of a machine that has nothing else to do tell what the program can.
 """
 
 from __future__ import annotations
 
-import random
+import argparse
 import shutil
-import statistics
-import sys
-import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.keeper import DaemonKeeper
-from vault_indexer.model import Progress, SearchRequest
-from vault_indexer.service import VaultService
+from endurance.busy import rebuild_p95
+from endurance.checkout import checkout
+from endurance.ground import Figure, figure, page
+from endurance.restart import restart
+from endurance.soak import soak
+from speed.material import Material, silent
+from vault_indexer.bootstrap import open_index
 
-QUERIES = ("sync settings", "how to link notes", "keyboard shortcut", "export pdf", "template plugin")
+PARTS = ("restart", "checkout", "rebuild_p95", "soak")
 
 
-def unheard(_progress: Progress) -> None:
-    """Nobody listens."""
+def main() -> None:
+    options = _options()
+    ground = _ground(options.vault, options.workplace, options.nice)
+    figures = [_built(ground)]
+    parts: dict[str, Callable[[], list[Figure]]] = {
+        "restart": lambda: restart(ground),
+        "checkout": lambda: checkout(ground, options.notes),
+        "rebuild_p95": lambda: rebuild_p95(ground),
+        "soak": lambda: soak(ground, options.edits, options.minutes),
+    }
+    try:
+        for name in options.parts:
+            figures += parts[name]()
+    finally:
+        print(page(figures), flush=True)
 
 
-def start(vault: Path, index: Path) -> tuple[DaemonKeeper, float]:
-    """A daemon and the seconds until it was ready."""
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("vault", type=Path)
+    parser.add_argument("workplace", type=Path, help="a folder of its own, which is left behind")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what is measured (all)")
+    parser.add_argument("--notes", type=int, default=10_000, help="that the two commits differ in (10,000)")
+    parser.add_argument("--edits", type=int, default=3_000, help="of the soak (3,000)")
+    parser.add_argument("--minutes", type=float, default=10.0, help="that the soak takes (10)")
+    parser.add_argument("--nice", type=int, help="of the workers, where the machine has other work, too")
+    options = parser.parse_args()
+    if not options.vault.is_dir():
+        parser.error(f"{options.vault} is not a folder")
+    return options
+
+
+def _ground(source: Path, workplace: Path, nice: int | None) -> Material:
+    """States and configuration of the user are out of reach."""
+    workplace.mkdir(parents=True, exist_ok=True)
+    vault, folder = workplace / "vault", workplace / "work"
+    if not vault.exists():
+        shutil.copytree(source, vault, symlinks=True)
+        vault.chmod(0o755)
+    folder.mkdir(exist_ok=True)
+    environ = {name: str(workplace / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    if nice is not None:
+        environ["INDEXER_INDEX_NICE"] = str(nice)
+    return Material(vault, workplace / "index", folder, environ)
+
+
+def _built(ground: Material) -> Figure:
     began = time.perf_counter()
-    keeper = DaemonKeeper(Assembly.of(resolve_target(vault, index, None, environ={}, options={})))
-    while keeper.status().state != "ready" or keeper.pending():
-        time.sleep(0.02)
-    return keeper, time.perf_counter() - began
-
-
-def latencies(service: VaultService, stop: threading.Event, at_least: int) -> list[float]:
-    """Milliseconds of searches, until `stop` and at least so many."""
-    times: list[float] = []
-    while len(times) < at_least or not stop.is_set():
-        query = QUERIES[len(times) % len(QUERIES)]
-        began = time.perf_counter()
-        service.search(SearchRequest(query))
-        times.append((time.perf_counter() - began) * 1000)
-        time.sleep(0.005)
-    return times
-
-
-def p95(times: list[float]) -> float:
-    return statistics.quantiles(times, n=20)[-1]
-
-
-def restart(vault: Path, index: Path) -> None:
-    keeper, seconds = start(vault, index)
-    print(f"restart, nothing changed: ready after {seconds:.2f} s")
-    keeper.close()
-
-
-def rebuild(vault: Path, index: Path) -> None:
-    keeper, _ = start(vault, index)
-    service, idle, done = VaultService(keeper), threading.Event(), threading.Event()
-    idle.set()
-    latencies(service, idle, 50)
-    before = p95(latencies(service, idle, 300))
-    began = time.perf_counter()
-
-    def build() -> None:
-        keeper.rebuild(unheard, refit=False)
-        done.set()
-
-    threading.Thread(target=build).start()
-    during = latencies(service, done, 50)
+    service = open_index(ground.target, silent)
+    try:
+        counts = service.status().counts
+    finally:
+        service.close()
     seconds = time.perf_counter() - began
-    print(f"rebuild: {seconds:.1f} s; search p95 {before:.1f} ms idle, {p95(during):.1f} ms during")
-    keeper.close()
-
-
-def soak(vault: Path, index: Path) -> None:
-    keeper, _ = start(vault, index)
-    rng, notes = random.Random(1), sorted(vault.rglob("*.md"))
-    for number in range(600):
-        note = rng.choice(notes)
-        with note.open("a", encoding="utf-8") as file:
-            file.write(f"\nsoak {number}\n")
-        keeper.wait_fresh(60)
-        if number % 100 == 99:
-            print(f"soak: {number + 1} edits, {resident_mb():.0f} MB resident")
-    keeper.close()
-
-
-def resident_mb() -> float:
-    """Of this process, without its workers (Linux)."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096 / 1e6
-
-
-PARTS = {"restart": restart, "rebuild": rebuild, "soak": soak}
-
-
-def main(source: Path, workplace: Path, *parts: str) -> None:
-    vault, index = workplace / "vault", workplace / "index"
-    if not workplace.exists():
-        shutil.copytree(source, vault)
-    keeper, seconds = start(vault, index)
-    print(f"first build: {seconds:.1f} s, {keeper.status().counts}")
-    keeper.close()
-    for part in parts or PARTS:
-        PARTS[part](vault, index)
+    what = f"index of {counts.notes:,} notes, {counts.chunks:,} chunks, built or brought in step"
+    return figure(what, f"{seconds:.1f} s")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
+    main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,15 +27,18 @@ from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
 from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError
 from vault_indexer.index.build import BuildSpec, Pool, build
-from vault_indexer.index.live import LiveIndex, open_to_read
+from vault_indexer.index.live import LiveIndex
+from vault_indexer.index.manners import Crew
+from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.prepare import Preparer
 from vault_indexer.index.sample import sample_texts
-from vault_indexer.index.worker import NoteWorker
+from vault_indexer.index.worker import FinishJob, NoteWorker
 from vault_indexer.index.workers import WorkerPool
 from vault_indexer.model import Note, RebuildReport
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
+    LazyEmbedder,
     TokenWeights,
     WordLlamaEmbedder,
     WordLlamaTokenizer,
@@ -150,6 +152,7 @@ class Recipe:
 
     vault: Path
     settings: Settings
+    model: EmbeddingModel
     weights: bytes | None
     caches: tuple[Path, ...]
     llm_cache: Path
@@ -157,8 +160,7 @@ class Recipe:
 
 def make_preparer(recipe: Recipe) -> Preparer:
     """In the worker: parser, chunker, model and caches of a recipe."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes are the parallelism
-    embedder = _embedder(recipe.settings, recipe.weights)
+    embedder = LazyEmbedder(recipe.model, partial(_embedder, recipe.settings, recipe.weights))
     return Preparer(
         recipe.vault,
         recipe.settings.files.max_file_bytes,
@@ -229,17 +231,18 @@ class Assembly:
             raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
-        pool = self._pool(
-            Recipe(self.vault, settings, weights, (generation.catalog,), self._llm_cache), size=self._cores()
-        )
+        model, caches = embedder.model, (generation.catalog,)
+        recipe = Recipe(self.vault, settings, model, weights, caches, self._llm_cache)
+        pool, spare = self._pool(recipe, size=self._crew().workers), self._pool(recipe, size=1)
+        slow = self._is_slow(settings)
         try:
-            live = LiveIndex(generation, embedder.model.key, embedder.model.dimension, pool)
+            live = LiveIndex(generation, model.key, model.dimension, pool, slow=slow)
         except BaseException:
             pool.close()
             raise
         opened = OpenIndex(live.holder, Searcher(embedder, self.settings.search), live.model)
         return OpenGeneration(
-            generation, manifest, settings, live, opened, reasons, partial(_close, live, pool)
+            generation, manifest, settings, live, opened, reasons, spare, partial(_close, live, pool, spare)
         )
 
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
@@ -256,7 +259,9 @@ class Assembly:
         holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
         return OpenIndex(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
-    def build_next(self, report: Report, *, refit: bool) -> tuple[Generation, RebuildReport]:
+    def build_next(
+        self, report: Report, *, refit: bool, words_first: bool = False
+    ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist."""
         rules = load_ignore_rules(self.vault, self.settings.files)
         found = scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
@@ -265,24 +270,27 @@ class Assembly:
         caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
         sound = current if current is not None and current.catalog in caches else None
         weights = self._weights(found, sound, refit=refit)
+        model = _embedder(self.settings, weights).model
+        spec = self._spec(model, weights, words_first=words_first and self._is_slow(self.settings))
         generation = index_dir.begin()
-        pool = self._pool(
-            Recipe(self.vault, self.settings, weights, tuple(caches), self._llm_cache), size=self._cores()
-        )
+        recipe = Recipe(self.vault, self.settings, model, weights, tuple(caches), self._llm_cache)
+        pool = self._pool(recipe, size=self._crew().workers)
         try:
-            result = build(generation, self._spec(weights), found, pool, report)
+            result = build(generation, spec, found, pool, report)
         finally:
             pool.close()
         return index_dir.finish(generation), result
 
-    def _spec(self, weights: bytes | None) -> BuildSpec:
-        embedder = _embedder(self.settings, weights)
-        model = embedder.model
+    def _is_slow(self, settings: Settings) -> bool:
+        """Whether words are worth having before vectors: static ones cost less than reading the note does."""
+        return settings.embedding.provider != "wordllama"
+
+    def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
         plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
         manifest = partial(_manifest_text, self.settings, plain, name)
-        return BuildSpec(manifest, model.key, model.dimension, blobs)
+        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first)
 
     def _weights(self, found: Scan, current: Generation | None, *, refit: bool) -> bytes | None:
         """Those of the generation in force, so that known vectors stay good; fitted anew where there are
@@ -320,18 +328,19 @@ class Assembly:
         return built, tuple(differences(built, wanted))
 
     def _pool(self, recipe: Recipe, size: int) -> Pool:
-        return WorkerPool(size, partial(start_worker, recipe), nice=self.settings.index.nice)
+        return WorkerPool(size, partial(start_worker, recipe), self._crew().manners, parting=FinishJob())
 
     @property
     def _llm_cache(self) -> Path:
         return self.root / "llm-cache"
 
-    def _cores(self) -> int:
-        return self.settings.index.workers or len(os.sched_getaffinity(0))
+    def _crew(self) -> Crew:
+        return Crew.of(self.settings.index, slow=self._is_slow(self.settings))
 
 
-def _close(live: LiveIndex, pool: Pool) -> None:
-    pool.close()  # first: its readers of the catalog would keep the log from being removed
+def _close(live: LiveIndex, *pools: Pool) -> None:
+    for pool in pools:  # first: their readers of the catalog would keep the log from being removed
+        pool.close()
     live.close()
 
 

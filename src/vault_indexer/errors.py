@@ -2,7 +2,8 @@
 
 VaultIndexerError
 ├── UsageError            exit 2   wrong option, argument or query
-│   └── QueryError                 a query that cannot be parsed; knows the column
+│   ├── QueryError                 a query that cannot be parsed; knows the column
+│   └── UnknownNoteError           no note of the index has this path or name
 ├── ConfigError           exit 2   every mistake of a configuration, all at once
 ├── UnavailableError      exit 3   the vault or the index cannot be used
 │   ├── VaultError                 missing, not a folder, unreadable
@@ -38,6 +39,10 @@ class QueryError(UsageError):
     def __init__(self, message: str, column: int) -> None:
         super().__init__(f"column {column}: {message}")
         self.column = column
+
+
+class UnknownNoteError(UsageError):
+    """No note of the index has this path or name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,18 @@ def test_a_new_note_is_found(where: Place, service: VaultService) -> None:
     wait_for(lambda: "New/Quokka.md" in holding(service, "Rottnest"))
 
 
+def test_what_a_start_finds_is_pending_until_it_is_in(tmp_path: Path) -> None:
+    """Else `status` would say ready and nothing pending while the first look is under way."""
+    where = place(tmp_path)
+    with opened(where):
+        pass
+    where.write("Unseen.md", "Written while no daemon ran: promethium.\n")
+    with daemon(where, ready=False) as service:
+        while (status := service.status()).state != "ready" or status.pending:
+            pass
+        assert holding(service, "promethium") == {"Unseen.md"}
+
+
 def test_an_edit_shows_the_new_text_and_never_the_old(where: Place, service: VaultService) -> None:
     where.write("Edited.md", "The first word was zirconium.\n")
     wait_for(lambda: "Edited.md" in holding(service, "zirconium"))

@@ -10,7 +10,10 @@ from vault_at_work import Place, daemon, hits, holding, opened, paths, place, si
 
 from vault_indexer.bootstrap import Assembly
 from vault_indexer.config import Manifest
+from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.passing import TOLD_FOR_S
 from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
 
 LONG = "# Long\n\n" + "\n\n".join(
     f"Paragraph {n} tells about sourdough and rye in some words." for n in range(40)
@@ -52,6 +55,32 @@ def test_a_change_that_alters_the_index_rebuilds_it_at_the_next_start(where: Pla
         assert after.generation == before.generation + 1
         assert any("rebuilt" in notice for notice in service.search(SearchRequest("bread")).notices)
         assert paths(service, "E-417")[0] == "Oven.md"
+
+
+def test_what_happened_once_is_not_told_for_ever(where: Place) -> None:
+    with opened(where):
+        pass
+    where.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n")
+    now = 1000.0
+    keeper = LocalKeeper(Assembly.of(where.target()), clock=lambda: now)
+    keeper.open(silent, build=True)
+    try:
+        service = VaultService(keeper)
+
+        def told() -> list[str]:
+            notices = service.search(SearchRequest("bread")).notices
+            return [notice for notice in notices if notice.startswith("rebuilt: ")]
+
+        now += 5000  # nobody has asked yet, so nobody knows
+        first = told()
+        assert len(first) >= 1
+        now += TOLD_FOR_S - 1
+        assert told() == first
+        now += 1
+        assert told() == []
+        assert service.status().detail == "; ".join(first)
+    finally:
+        keeper.close()
 
 
 def test_an_unrelated_key_rebuilds_nothing(where: Place) -> None:

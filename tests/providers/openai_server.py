@@ -34,12 +34,35 @@ class Request:
 
 @dataclass
 class ModelServer:
-    """`script` is used up in order; when it is empty, everything is answered as the protocol promises."""
+    """`script` is used up in order; when it is empty, everything is answered as the protocol promises.
+
+    A request that says `slow` waits: `let_pass` lets so many go on, `let_all` all. While `broken` they fail.
+    """
 
     url: str
     script: list[Answer] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
+    slow: str = ""
+    broken: bool = False
+    let_all: threading.Event = field(default_factory=threading.Event)
+    passes: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    def let_pass(self, requests: int) -> None:
+        self.passes.release(requests)
+
+    def asked_for(self, word: str) -> list[Request]:
+        """The requests that say this word, in order."""
+        return [request for request in self.requests if word in json.dumps(request.body)]
+
+    def hold(self, body: dict[str, object]) -> bool:
+        """Returns when the request may be answered: whether it may."""
+        if not self.slow or self.slow not in json.dumps(body):
+            return True
+        while not (self.broken or self.let_all.is_set() or self.closing.is_set()):
+            if self.passes.acquire(timeout=0.02):
+                return True
+        return not (self.broken or self.closing.is_set())
 
 
 def letters(text: str) -> list[float]:
@@ -73,6 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
         key = self.headers.get("Authorization") or self.headers.get("x-api-key") or ""
         state.requests.append(Request(self.path, key, body))
         answer = state.script.pop(0) if state.script else Answer("fine")
+        if not state.hold(body):
+            answer = Answer(status=500, body=b"{}")
         if answer.silent:
             state.closing.wait(30)
             return

@@ -46,10 +46,11 @@ class Fragile:
             os.abort()
         return self._sound.parse(path)
 
-    def prepare(self, paths: tuple[str, ...]) -> list[object]:
+    def prepare(self, paths: tuple[str, ...], at_once: int | None = None) -> list[object]:
         results = [self.parse(path) for path in paths]
         skipped = [result for result in results if isinstance(result, Skipped)]
-        return [*skipped, *self.embed([result for result in results if isinstance(result, Parsed)])]
+        parsed = [result for result in results if isinstance(result, Parsed)]
+        return [*skipped, *self.embed(parsed, at_once)]
 
 
 def fragile_preparer(recipe: Recipe) -> Preparer:

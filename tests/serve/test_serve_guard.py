@@ -186,6 +186,13 @@ def test_no_path_leads_out_of_the_notes(api: Api, path: str) -> None:
         assert str(api.vault).encode() not in found.body
 
 
+@pytest.mark.parametrize("route", ["note?", "links?", "links?view=mentions&", "related?", "explain?q=x&"])
+def test_a_note_that_is_not_there_is_not_found(api: Api, route: str) -> None:
+    found = api.ask(f"/v1/{route}path=nowhere")
+    assert (found.status, found.kind) == (404, "unknown_note")
+    assert api.ask(f"/v1/{route}path=").status == 422
+
+
 def test_an_unknown_path_or_method_is_told_in_our_words(api: Api) -> None:
     assert api.ask("/v1/nowhere").status == 404
     assert api.ask("/v1/nowhere").kind == "request"

@@ -130,6 +130,60 @@ def test_compacting_drops_deleted_documents_and_keeps_the_rest(index: KeywordInd
     assert hits(reopened.snapshot(), "word12") == [12]
 
 
+def many_segments(index: KeywordIndex) -> None:
+    """Five of a size that no commit merges any more."""
+    for first in range(0, 3000, 600):
+        documents = [note(key, f"common word{key}") for key in range(first, first + 600)]
+        index.apply(documents, [], index.applied_seq + 1)
+
+
+def test_large_segments_are_not_merged_by_a_commit_but_by_tidying(index: KeywordIndex) -> None:
+    many_segments(index)
+    index.apply([note(5000, "common")], [1], 6)
+    assert (index.segment_count, index.is_untidy) == (6, True)
+    index.tidy()
+    assert (index.segment_count, index.is_untidy) == (2, False)
+    assert index.keys() == {*range(3000), 5000} - {1}
+    assert (index.applied_seq, hits(index.snapshot(), "word2")) == (6, [2])
+
+
+def test_what_is_committed_beside_tidying_stays(index: KeywordIndex, folder: Path) -> None:
+    many_segments(index)
+    beside = KeywordIndex.open(folder)
+    index.apply([note(7, "another text"), note(6000, "new")], [1, 2], 6)
+    beside.tidy()  # of the segments as they were before that commit
+    after = index.refreshed()
+    assert (index.segment_count, index.applied_seq) == (2, 6)
+    assert set(after.keys.tolist()) == {*range(3000), 6000} - {1, 2}
+    assert (hits(after, "another"), hits(after, "word7"), hits(after, "word2"), hits(after, "new")) == (
+        [7],
+        [],
+        [],
+        [6000],
+    )
+    KeywordIndex.open(folder).verify()
+
+
+def test_tidying_that_comes_too_late_changes_nothing(index: KeywordIndex, folder: Path) -> None:
+    many_segments(index)
+    late = KeywordIndex.open(folder)
+    index.compact()
+    files = sorted(path.name for path in folder.iterdir())
+    late.tidy()
+    assert sorted(path.name for path in folder.iterdir()) == files
+    assert (index.refreshed(), index.keys()) == (index.snapshot(), set(range(3000)))
+
+
+def test_mostly_deleted_segments_are_rewritten_by_tidying(index: KeywordIndex) -> None:
+    index.apply([note(key, f"word{key}") for key in range(600)], [], 1)
+    index.apply([], range(400), 2)
+    assert index.snapshot().document_frequency("word7") == 1
+    assert index.is_untidy
+    index.tidy()
+    assert index.snapshot().document_frequency("word7") == 0
+    assert (index.is_untidy, index.keys()) == (False, set(range(400, 600)))
+
+
 def build(folder: Path, first: int, count: int) -> list[W3Segment]:
     builder = SegmentBuilder(folder, max_documents=50)
     for key in range(first, first + count):

@@ -109,6 +109,21 @@ def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
     assert world.watcher.mode.reason == "watch.mode is poll"
 
 
+def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_path: Path) -> None:
+    watcher = World(tmp_path, WatchSettings()).watcher
+    seen = [watcher.next_batch(0.0) is None]
+    watcher.notify("a.md")
+    seen += [watcher.pending == 1, not watcher.at_work]
+    watcher.flush()
+    seen += [watcher.next_batch(0.0) is not None, watcher.pending == 0, watcher.at_work]
+    watcher.settled()
+    seen += [not watcher.at_work]
+    watcher.request_scan("asked")
+    seen += [watcher.next_batch(0.0) is not None, watcher.at_work]
+    seen += [watcher.next_batch(0.0) is None, not watcher.at_work]
+    assert all(seen), seen
+
+
 def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
     world = World(tmp_path, WatchSettings())
     world.watcher.notify("a.md")

@@ -38,6 +38,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("serve", "vault_indexer.cli.serve", "The daemon in the foreground: watch, index, answer."),
     Command("start", "vault_indexer.cli.start", "Start the daemon in the background."),
     Command("stop", "vault_indexer.cli.stop", "Stop the daemon."),
+    Command("pause", "vault_indexer.cli.pause", "Let the daemon's indexing rest; searches go on."),
+    Command("resume", "vault_indexer.cli.resume", "Let the daemon's indexing go on."),
     Command("init", "vault_indexer.cli.init", "Write a commented configuration for a vault."),
     Command("config", "vault_indexer.cli.config", "Check the configuration, or show what is in force."),
     Command("inspect", "vault_indexer.cli.inspect", "Parse and chunk notes; needs no index."),

@@ -10,7 +10,9 @@ from typing import cast
 from vault_indexer.bootstrap import Target, open_index, open_to_rebuild, resolve_target
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
+from vault_indexer.daemon.local import NOT_KEPT
 from vault_indexer.daemon.state import read_daemon
+from vault_indexer.errors import DaemonError
 from vault_indexer.model import Expand, SearchRequest
 from vault_indexer.serve.client import DaemonClient, Parameters
 from vault_indexer.serve.shapes import (
@@ -26,6 +28,7 @@ from vault_indexer.serve.shapes import (
     UnresolvedJson,
     VerifyJson,
 )
+from vault_indexer.serve.shapes_pause import PauseJson
 from vault_indexer.serve.wire import (
     NO_DAEMON,
     explain_json,
@@ -112,6 +115,14 @@ class InProcess:
         """The index on disk; none is built for it."""
         with opened(self._target, build=False) as service:
             return status_json(service.status(), NO_DAEMON)
+
+    def pause(self, seconds: float | None) -> PauseJson:  # noqa: ARG002 - refused
+        """Refused: raises DaemonError."""
+        raise DaemonError(NOT_KEPT)
+
+    def resume(self) -> PauseJson:
+        """Refused: raises DaemonError."""
+        raise DaemonError(NOT_KEPT)
 
     def verify(self, *, repair: bool) -> VerifyJson:
         """Compare everything with everything."""

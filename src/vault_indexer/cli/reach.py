@@ -29,6 +29,7 @@ from vault_indexer.serve.shapes import (
     UnresolvedJson,
     VerifyJson,
 )
+from vault_indexer.serve.shapes_pause import PauseJson
 
 T = TypeVar("T")
 
@@ -66,6 +67,14 @@ class Index(Protocol):
 
     def status(self) -> StatusJson:
         """State of index and daemon."""
+        ...
+
+    def pause(self, seconds: float | None) -> PauseJson:
+        """Let indexing rest."""
+        ...
+
+    def resume(self) -> PauseJson:
+        """Let it go on."""
         ...
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:

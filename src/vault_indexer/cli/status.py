@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.pause import until
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.serve.shapes import StatusJson
@@ -29,13 +30,16 @@ def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
     pending = f", {found['pending']:,} changes pending" if found["pending"] else ""
     model = found["manifest"].get("embedding_model")
     name = "/".join(str(model[key]) for key in ("provider", "name")) if isinstance(model, dict) else ""
+    owed = found["vectors_owed"]
     rows = [
         ("vault", found["vault"], "bold"),
         ("index", found["index_dir"], ""),
         ("daemon", running, "green" if daemon["running"] else ""),
         ("state", found["state"] + pending, "green" if found["state"] == "ready" else "yellow"),
         ("", found["detail"], "yellow"),
+        ("paused", until(found) if found["paused"] else "", "yellow"),
         ("holds", f"{found['notes']:,} notes, {found['chunks']:,} chunks", ""),
+        ("", f"{owed:,} chunks without a vector yet" if owed else "", "yellow"),
         ("links", f"{found['links']:,}, {found['unresolved']:,} unresolved", ""),
         ("built", f"generation {found['generation']}, change {found['seq']:,}", ""),
         ("model", name, ""),

@@ -141,10 +141,19 @@ def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
 
 def _flat(value: JsonValue, name: str = "") -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
-        yield name, toml_text(value)
+        yield name, toml_text(_in_order(value))
         return
     for key, part in value.items():
         yield from _flat(part, f"{name}.{key}" if name else key)
+
+
+def _in_order(value: JsonValue) -> JsonValue:
+    """Tables within lists by name: their order says nothing, and a file may keep another."""
+    if isinstance(value, list):
+        return [_in_order(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _in_order(value[name]) for name in sorted(value)}
+    return value
 
 
 def _field(location: tuple[int | str, ...]) -> str:

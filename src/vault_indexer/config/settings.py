@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.fields import Allowed, Unit, Url, VariableName
@@ -28,6 +28,18 @@ def _folder(value: object) -> object:
     return (Path(value) if value else None) if isinstance(value, str) else value
 
 
+def _memory(value: int) -> int:
+    if 0 < value < _LEAST_MEMORY_MB:
+        raise ValueError(_MEMORY)
+    return value
+
+
+_LEAST_MEMORY_MB = 512
+"""A process for edits, one for a build, and the builder's own, with the model that is always there."""
+
+_MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
+
+Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
 Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore")]
 Origin = Annotated[
     str,
@@ -68,7 +80,9 @@ class EmbeddingSettings(Section):
         default=64, description="texts sent to the model in one call; more is faster and takes more memory"
     )
     token_weights: Literal["idf", "none"] = Field(
-        default="idf", description="weight the tokens of static embeddings by their rarity in this vault"
+        default="idf",
+        description="tokens of static embeddings count by smooth inverse frequency (SIF) in this vault, "
+        "less what all its texts share; none is the plain mean",
     )
 
 
@@ -195,6 +209,13 @@ class IndexSettings(Section):
     )
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
         default=10, description="priority of those processes: indexing gives way to whatever else runs"
+    )
+    io_priority: Literal["idle", "low", "normal"] = Field(
+        default="low",
+        description="their place in the queue of the disk (Linux); idle waits until nobody else wants it",
+    )
+    max_memory_mb: Memory = Field(
+        default=0, description="what those processes may take together, and fewer run for it; 0 is no limit"
     )
 
 

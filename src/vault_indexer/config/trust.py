@@ -173,6 +173,8 @@ TRUST: Mapping[str, Trust] = MappingProxyType(
         "index.dir": Trust.USER,
         "index.workers": Trust.USER,
         "index.nice": Trust.USER,
+        "index.io_priority": Trust.USER,
+        "index.max_memory_mb": Trust.USER,
     }
 )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.config import Manifest, Settings
+from vault_indexer.index.build import Pool
 from vault_indexer.index.live import LiveIndex
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.search.opened import OpenIndex
@@ -20,7 +21,8 @@ Report = Callable[[Progress], None]
 class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
-    `reasons` tell why it no longer fits the configuration (empty: it does).
+    `reasons` tell why it no longer fits the configuration (empty: it does). `spare` is one worker process
+    for what is done beside edits.
     """
 
     generation: Generation
@@ -29,6 +31,7 @@ class OpenGeneration:
     live: LiveIndex
     opened: OpenIndex
     reasons: tuple[str, ...]
+    spare: Pool
     close: Callable[[], None]
 
 
@@ -58,8 +61,11 @@ class Assembly(Protocol):
         """Open without writing anything, for a process that does not hold the lock."""
         ...
 
-    def build_next(self, report: Report, *, refit: bool) -> tuple[Generation, RebuildReport]:
-        """Build the next generation from the vault; it is complete, but not in force."""
+    def build_next(
+        self, report: Report, *, refit: bool, words_first: bool = False
+    ) -> tuple[Generation, RebuildReport]:
+        """Build the next generation from the vault; it is complete, but not in force. With `words_first`
+        vectors that take long may still be owed."""
         ...
 
     def config_files(self) -> tuple[Path, ...]:

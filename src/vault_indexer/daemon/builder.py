@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.index.manners import Manners
 from vault_indexer.index.workers import end_with_parent
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store.generations import Generation
@@ -31,11 +34,13 @@ class _Failed:
 class BuilderProcess:
     """One build that is under way. `poll` is called until it gives the result."""
 
-    def __init__(self, assembly: Assembly, *, refit: bool) -> None:
+    def __init__(self, assembly: Assembly, *, refit: bool, words_first: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         # Not daemonic: it has worker processes itself. It ends when its pipe breaks.
-        self._process = context.Process(target=_build, args=(theirs, assembly, refit), name="indexer-build")
+        build = partial(assembly.build_next, refit=refit, words_first=words_first)
+        manners = Manners.of(assembly.settings.index)
+        self._process = context.Process(target=_build, args=(theirs, build, manners), name="indexer-build")
         self._process.start()
         theirs.close()
 
@@ -57,6 +62,12 @@ class BuilderProcess:
             return told.generation, told.report
         return None
 
+    def hold(self, held: bool) -> None:
+        """Have the build rest, or go on. It rests between two notes, and its workers once their batch is
+        done; nothing is lost, and nothing but memory is taken meanwhile."""
+        with contextlib.suppress(OSError):  # it has ended, which `poll` tells
+            self._pipe.send(held)
+
     def kill(self) -> None:
         """End the build now. What it left is removed by the next one."""
         self._pipe.close()
@@ -64,13 +75,30 @@ class BuilderProcess:
         self._process.join()
 
 
-def _build(pipe: Connection, assembly: Assembly, refit: bool) -> None:
+class _Owner:
+    """The other end of the pipe: it hears how far the build is, and says when to rest."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def report(self, progress: Progress) -> None:
+        """Tell; return when there is leave to go on. Raises EOFError or BrokenPipeError where nobody is."""
+        self._pipe.send(progress)
+        held = False
+        while self._pipe.poll(None if held else 0):
+            held = self._pipe.recv()
+
+
+def _build(
+    pipe: Connection, build: Callable[[Report], tuple[Generation, RebuildReport]], manners: Manners
+) -> None:
+    manners.adopt()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     try:
-        generation, report = assembly.build_next(pipe.send, refit=refit)
+        generation, report = build(_Owner(pipe).report)
         pipe.send(_Built(generation, report))
-    except BrokenPipeError:
+    except (BrokenPipeError, EOFError):
         return  # nobody waits any more
     except (VaultIndexerError, OSError) as error:
         pipe.send(_Failed(str(error)))

@@ -269,6 +269,7 @@ def status_of(kept: KeptIndex, state: str, pending: int) -> StatusReport:
             generation=snapshot.generation,
             seq=snapshot.seq,
             counts=snapshot.catalog.counts(),
+            vectors_owed=snapshot.owed,
             skipped=snapshot.catalog.skipped(),
             manifest=current.manifest.model_dump(mode="json"),
         )

@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from vault_indexer.daemon.asked import Asked
 from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.backlog import owing
 from vault_indexer.daemon.keep import KeptIndex, status_of
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop
@@ -55,26 +57,50 @@ class DaemonKeeper:
         return current.opened
 
     def pending(self) -> int:
-        """Changes heard of, being read, or held."""
-        return self._loop.left + len(self._kept.hold) + self._loop.watcher.pending
+        """Changes heard of, being read, or held: read in the order in which they move on, so that none is
+        missed between two of them."""
+        heard = self._loop.watcher.pending
+        under_way = max(int(self._loop.watcher.at_work), self._loop.left)
+        return heard + under_way + len(self._kept.hold)
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
-        told = [f"degraded: {self._kept.degraded}"] if self._kept.degraded else []
+        told = [self._pause_text()] if self.paused else []
+        told += [f"degraded: {self._kept.degraded}"] if self._kept.degraded else []
         if self._loop.building:
             told.append(f"a rebuild is under way: {self._build_text()}")
-        return (*told, *((self._loop.trouble,) if self._loop.trouble else ()))
+        if self._kept.current is not None:
+            told.extend(owing(self._kept.current.live.holder))
+        return (*told, *(text for text in (self._loop.trouble, self._loop.backlog.trouble) if text))
+
+    @property
+    def paused(self) -> bool:
+        """Whether indexing rests at the user's word."""
+        return self._loop.pause.active
+
+    def pause(self, seconds: float | None) -> None:
+        """Let indexing rest for so long, or until `resume`."""
+        self._loop.pause.begin(seconds)
+        with self._loop.changed:
+            self._loop.changed.notify_all()  # nobody waits for what will not come
+
+    def resume(self) -> None:
+        """Let indexing go on."""
+        self._loop.pause.end()
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Have the vault looked at now, and wait until what was found is in the index."""
+        """Have the vault looked at now, and wait until what was found is in the index. False at once while
+        indexing is paused."""
         end = time.monotonic() + deadline_s
         with self._loop.changed:
+            if self.paused:
+                return False
             # A scan that is under way may have passed a file before it changed: the one after it counts.
             wanted = self._loop.scans_begun + 1
             self._loop.watcher.request_scan("a fresh answer was asked for")
             while self._loop.scans_done < wanted:
                 left = end - time.monotonic()
-                if left <= 0 or not self._loop.changed.wait(left):
+                if left <= 0 or not self._loop.changed.wait(left) or self.paused:
                     return False
         return not self._kept.degraded
 
@@ -86,12 +112,14 @@ class DaemonKeeper:
 
     def status(self) -> StatusReport:
         """The state of index and daemon."""
-        mode = self._loop.watcher.mode
+        mode, until = self._loop.watcher.mode, self._loop.pause.until
         return replace(
             status_of(self._kept, self._state(), self.pending()),
             watching=f"{mode.name}: {mode.reason}" if mode.reason else mode.name,
-            detail=self._kept.degraded or self._loop.trouble or "; ".join(self._loop.reasons),
+            detail=self._detail(),
             progress=self._loop.progress,
+            paused=self.paused,
+            paused_until=_utc(until) if until else "",
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
@@ -109,17 +137,35 @@ class DaemonKeeper:
         self._kept.close()
         self._lock.release()
 
+    def _detail(self) -> str:
+        reasons = "; ".join(self._loop.reasons)
+        return self._kept.degraded or self._loop.trouble or reasons or self._loop.backlog.trouble
+
     def _state(self) -> str:
         if self._kept.degraded:
             return "degraded"
+        if self.paused:
+            return "paused"
         if self._loop.building:
             return "rebuilding" if self._kept.current else "building"
         if self._kept.current is None:
             return "unusable"
         return "indexing" if self._loop.left else "ready"
 
+    def _pause_text(self) -> str:
+        until, pending = self._loop.pause.until, self.pending()
+        ends = f"until {_utc(until)}" if until else "until `indexer resume`"
+        waiting = f"{pending:,} change{'s' * (pending != 1)}" if pending else "no change"
+        return f"indexing is paused {ends}: {waiting} pending"
+
     def _build_text(self) -> str:
         progress = self._loop.progress
+        if self.paused:
+            return self._pause_text()
         if progress is None:
             return self._loop.trouble or "; ".join(self._loop.reasons) or "it starts"
         return f"{progress.notes} of {progress.total} notes"
+
+
+def _utc(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")

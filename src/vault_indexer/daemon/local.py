@@ -5,27 +5,36 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.daemon.backlog import owing
 from vault_indexer.daemon.keep import EVERYTHING, KeptIndex, status_of
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.errors import IndexUnusableError, LockedError
+from vault_indexer.daemon.passing import Clock, PassingNotices
+from vault_indexer.errors import DaemonError, IndexUnusableError, LockedError, ProviderError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search.opened import OpenIndex
 
 Report = Callable[[Progress], None]
 
+NOT_KEPT = "no daemon is running: without one, nothing is indexed but when a command runs"
+
 
 class LocalKeeper:
-    """Holds the lock for as long as it lives. `open` builds what is missing and applies what has changed."""
+    """Holds the lock for as long as it lives. `open` builds what is missing, applies what has changed, and
+    makes the vectors that are owed."""
 
-    def __init__(self, assembly: Assembly) -> None:
+    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
         self._assembly = assembly
+        self._passing = PassingNotices(clock)
+        self._done: list[str] = []
         self._lock = IndexLock(assembly.index_dir.root, "one command")
         self._kept: KeptIndex | None = None
         self._notices: list[str] = []
         self._rebuilt: tuple[Problem, ...] = ()
+        self._trouble = ""
         self._busy = threading.Lock()
 
     @property
@@ -35,7 +44,7 @@ class LocalKeeper:
 
     def open(self, report: Report, *, build: bool) -> None:
         """Raises LockedError if another process writes the index, IndexUnusableError if there is none and
-        `build` is false."""
+        `build` is false: then it is only looked at, and what may take long is left alone."""
         existed = self._assembly.index_dir.current() is not None
         kept, reasons = self.open_as_is()
         damaged = existed and kept.current is None
@@ -43,13 +52,15 @@ class LocalKeeper:
             self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
         elif reasons and build:
             self._switch(report, refit=kept.current is None)
-            self._notices.extend(f"rebuilt: {reason}" for reason in reasons)
+            self._done.extend(f"rebuilt: {reason}" for reason in reasons)
             if damaged:
                 self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
         elif kept.current is None:
             raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
         else:
             kept.sync(EVERYTHING)
+        if build:
+            self._complete(report)
 
     def open_as_is(self) -> tuple[KeptIndex, tuple[str, ...]]:
         """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
@@ -67,26 +78,48 @@ class LocalKeeper:
         return len(self._open().hold)
 
     def notices(self) -> tuple[str, ...]:
-        """What was done, and what is wrong with the vault."""
+        """What was done a short while ago, and what is wrong with the vault."""
         kept = self._open()
-        healed = kept.current.live.healed if kept.current else []
-        return (*self._notices, *healed, *((f"degraded: {kept.degraded}",) if kept.degraded else ()))
+        done = self._passing.to_tell(self._happened(kept))
+        owed = owing(kept.current.live.holder) if kept.current else ()
+        degraded = f"degraded: {kept.degraded}" if kept.degraded else ""
+        return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
+
+    def _happened(self, kept: KeptIndex) -> list[str]:
+        return [*self._done, *(kept.current.live.healed if kept.current else ())]
+
+    @property
+    def paused(self) -> bool:
+        """Never: it lives for one command."""
+        return False
+
+    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
+        """Refused: raises DaemonError."""
+        raise DaemonError(NOT_KEPT)
+
+    def resume(self) -> None:
+        """Refused: raises DaemonError."""
+        raise DaemonError(NOT_KEPT)
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - a scan has no deadline
         """Look at the vault now."""
         with self._busy:
             self._open().sync(EVERYTHING)
+            self._complete(_unseen)
         return True
 
     def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
         """Build here and now."""
         with self._busy:
-            return self._switch(report, refit=refit)
+            done = self._switch(report, refit=refit)
+            self._complete(report)
+            return done
 
     def status(self) -> StatusReport:
-        """The state of the index."""
+        """The state of the index; in `detail` what was done to it since it was opened."""
         kept = self._open()
-        return status_of(kept, "degraded" if kept.degraded else "ready", self.pending())
+        report = status_of(kept, "degraded" if kept.degraded else "ready", self.pending())
+        return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(kept)))))
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything."""
@@ -99,6 +132,8 @@ class LocalKeeper:
                 kept.sync(EVERYTHING)
             if repair and kept.damaged:
                 self._switch(_unseen, refit=False)
+            if repair:
+                self._complete(_unseen)
             return found
 
     def close(self) -> None:
@@ -111,6 +146,24 @@ class LocalKeeper:
         generation, result = self._assembly.build_next(report, refit=refit)
         self._open().adopt(generation)
         return result
+
+    def _complete(self, report: Report) -> None:
+        """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
+        current, self._trouble = self._open().current, ""
+        if current is None or not current.live.owed:
+            return
+        started = time.perf_counter()
+        with current.live.holder.lease() as snapshot:
+            counts = snapshot.catalog.counts()
+
+        def told(left: int) -> None:
+            seconds = time.perf_counter() - started
+            report(Progress("vectors", counts.notes, counts.notes, counts.chunks - left, seconds))
+
+        try:
+            current.live.complete(told)
+        except ProviderError as error:
+            self._trouble = f"vectors could not be made: {error}"
 
     def _open(self) -> KeptIndex:
         if self._kept is None:
@@ -154,8 +207,21 @@ class ReadingKeeper:
         return 0
 
     def notices(self) -> tuple[str, ...]:
-        """Says that changes may be missing."""
-        return (f"{self._busy}: the last changes may be missing",)
+        """Says that changes may be missing, and vectors."""
+        return (f"{self._busy}: the last changes may be missing", *owing(self._opened.holder))
+
+    @property
+    def paused(self) -> bool:
+        """Unknown here: who writes the index knows."""
+        return False
+
+    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
+        """Refused: raises LockedError."""
+        raise self._busy
+
+    def resume(self) -> None:
+        """Refused: raises LockedError."""
+        raise self._busy
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
         """Freshness cannot be promised."""
@@ -176,6 +242,7 @@ class ReadingKeeper:
                 seq=snapshot.seq,
                 pending=0,
                 counts=snapshot.catalog.counts(),
+                vectors_owed=snapshot.owed,
                 skipped=snapshot.catalog.skipped(),
                 detail=str(self._busy),
             )

@@ -9,10 +9,15 @@ from pathlib import Path
 
 from vault_indexer.daemon.asked import Asked
 from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.backlog import Backlog
 from vault_indexer.daemon.builder import BuilderProcess
 from vault_indexer.daemon.keep import KeptIndex
+from vault_indexer.daemon.pause import PAUSED, Pause
+from vault_indexer.daemon.tidying import Tidying
 from vault_indexer.errors import ConfigError, DamagedError, VaultIndexerError
+from vault_indexer.index.manners import Manners
 from vault_indexer.model import Problem, Progress, RebuildReport
+from vault_indexer.search.warm import warm_beside
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.watch import VaultWatcher
@@ -40,6 +45,9 @@ class IndexLoop:
         self.progress: Progress | None = None
         self.reasons = reasons
         self.changed = threading.Condition()
+        self.pause = Pause()
+        self.backlog = Backlog()
+        self.tidying = Tidying(Manners.of(assembly.settings.index))
         self.scans_begun = 0
         self.scans_done = 0
         self._assembly = assembly
@@ -68,12 +76,12 @@ class IndexLoop:
     def stop(self) -> None:
         """Let `run` return after the step it is in, and end a build. Any thread."""
         self._stopping = True
+        self.pause.end()
         self.watcher.stop()
 
     def run(self) -> None:
         """Step after step until `stop`."""
-        if self.kept.current is not None:
-            self.kept.current.live.warm()
+        self._warm()
         while not self._stopping:
             try:
                 self._step()
@@ -84,6 +92,7 @@ class IndexLoop:
                 if isinstance(error, DamagedError):
                     self.reasons = (str(error),)
                 self._again_at = time.monotonic() + _AGAIN_S
+        self.tidying.end()
         if self._builder is not None:
             self._builder.kill()
         for build in self._builds:
@@ -94,18 +103,56 @@ class IndexLoop:
     def _step(self) -> None:
         """Wait for something to do, and do it."""
         batch = self.watcher.next_batch(self._patience())
+        self._rest(batch)
         self._reload_if_changed()
         self._start_build()
         self._follow_build()
         self._run_checks()
         if batch is not None and not self._stopping:
             self._sync(batch)
+            self.watcher.settled()
+        # After edits; not beside a build, which makes the same vectors.
+        self.backlog.step(self.kept.current, idle=batch is None and self._builder is None)
+        idle = batch is None and self._builder is None and not self.backlog.busy
+        self.tidying.step(self.kept.current.live if self.kept.current else None, idle=idle)
         self.kept.release_due()
         self.kept.purge_if_needed()
         self._look_again()
         if self._again_at is not None and time.monotonic() >= self._again_at:
             self._again_at = None
             self.watcher.request_scan("after an error")
+
+    def _warm(self) -> None:
+        """Nobody shall wait for what the first search and the first edit have to load."""
+        if self.kept.current is not None:
+            warm_beside(self.kept.current.opened)
+            self.kept.current.live.warm()
+
+    def _rest(self, batch: Batch | None = None) -> None:
+        """Hold here while indexing is paused, and have a build hold, too. The watcher goes on hearing of
+        changes, and keeps them; the batch in hand is kept here. What is asked for meanwhile is refused: it
+        would be the very work that the user does not want now, or compare the vault with an index that may
+        not follow it."""
+        if not self.pause.active:
+            return
+        if batch is not None:
+            self.left = len(batch.scope)
+        if self._builder is not None:
+            self._builder.hold(True)
+        while self.pause.active and not self._stopping:
+            self._refuse()
+            self.pause.wait(_TICK_S)
+        if self._builder is not None:
+            self._builder.hold(False)
+
+    def _refuse(self) -> None:
+        builds = [asked for asked in self._builds if not asked.started]
+        self._builds = [asked for asked in self._builds if asked.started]
+        checks, self._checks = self._checks, []
+        for build in builds:
+            build.fail(PAUSED)
+        for check in checks:
+            check.fail(PAUSED)
 
     def _look_again(self) -> None:
         """Losses that were not believed are looked at a second time."""
@@ -114,13 +161,14 @@ class IndexLoop:
             self.watcher.request_scan("to look again at what is missing")
 
     def _patience(self) -> float:
-        if self._builder is not None:
+        if self._builder is not None or self.backlog.busy:
             return _BUILDING_TICK_S
         due = self.kept.hold.next_due()
         return _TICK_S if due is None else min(_TICK_S, max(0.0, due - time.monotonic()))
 
     def _sync(self, batch: Batch) -> None:
         if batch.control:
+            self.tidying.end()  # what it writes could be what the rules now exclude
             self._reload_rules()
         self.scans_begun += batch.scan_all
         _, found = self.kept.sync(batch.scope, self._set_left)
@@ -134,7 +182,10 @@ class IndexLoop:
                 self.changed.notify_all()
 
     def _set_left(self, left: int) -> None:
+        """Told after each note that was read, before anything of its part is written: so a pause holds
+        within a long batch, too."""
         self.left = left
+        self._rest()
 
     def _start_build(self) -> None:
         """A build that is asked for, or that the manifest asks for; one that is under way serves both."""
@@ -144,7 +195,8 @@ class IndexLoop:
         if self._builds or (needed and not self.kept.in_doubt()):
             log.info("building: %s", "; ".join(self.reasons) or "as asked")
             refit = self.kept.current is None or any(asked.refit for asked in self._builds)
-            self._builder = BuilderProcess(self._assembly, refit=refit)
+            words_first = self.kept.current is None  # nothing else answers meanwhile
+            self._builder = BuilderProcess(self._assembly, refit=refit, words_first=words_first)
             for asked in self._builds:
                 asked.started = True
 
@@ -157,8 +209,7 @@ class IndexLoop:
                 return
             self.kept.assembly = self._assembly
             self.kept.adopt(done[0])
-            if self.kept.current is not None:
-                self.kept.current.live.warm()
+            self._warm()
         except (VaultIndexerError, OSError) as error:
             self._end_build(error=str(error))
         else:

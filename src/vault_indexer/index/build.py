@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import ProviderError
@@ -45,12 +45,14 @@ Report = Callable[[Progress], None]
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
     """What a generation is built with. `manifest` writes it down, given the strategies that notes were cut
-    by. `blobs` are kept in its catalog (such as token weights)."""
+    by. `blobs` are kept in its catalog (such as token weights). With `words_first` it is complete but for
+    the vectors that no earlier generation knows: those are owed."""
 
     manifest: Callable[[Iterable[str]], str]
     model: str
     dimension: int
     blobs: dict[str, bytes] = field(default_factory=dict)
+    words_first: bool = False
 
 
 def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, report: Report) -> RebuildReport:
@@ -104,11 +106,12 @@ class _Builder:
         for _, result in self._pool.each(FinishJob()):
             if isinstance(result, Finished):
                 segments.extend(result.segments)
+        self._pool.close()  # what follows needs memory, and none of them
         KeywordIndex.open(self._generation.keywords).adopt(segments, seq=0)
         catch_up_keywords(self._generation)
 
     def write_vectors(self) -> None:
-        """The FAISS base of all chunks."""
+        """The FAISS base of all chunks that have a vector."""
         self._tell("vectors")
         catalog = CatalogReader(self._generation.catalog)
         try:
@@ -147,7 +150,9 @@ class _Builder:
         return prepare_all(self._pool, [self._job(batch) for batch in batches])
 
     def _job(self, paths: Sequence[str]) -> PrepareJob:
-        return PrepareJob(tuple(paths), tuple(self._ids[path] for path in paths), self._generation.keywords)
+        ids = tuple(self._ids[path] for path in paths)
+        at_once = 0 if self._spec.words_first else None
+        return PrepareJob(tuple(paths), ids, self._generation.keywords, at_once=at_once)
 
     def _store(self, prepared: PreparedNote | Skipped, writer: CatalogWriter, linker: Linker) -> None:
         if isinstance(prepared, Skipped):
@@ -197,7 +202,7 @@ def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> N
         ids = job.note_ids or (None,) * len(job.paths)
         for path, note_id in zip(job.paths, ids, strict=True):
             own = () if note_id is None else (note_id,)
-            again.append(PrepareJob((path,), own, job.segments))
+            again.append(replace(job, paths=(path,), note_ids=own))
         return
     path = job.paths[0]
     if job.set_aside:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import IndexUnusableError, ProviderError
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.linking import Linker
+from vault_indexer.index.opening import followed, open_vectors, snapshot_of
+from vault_indexer.index.owed import Owed
 from vault_indexer.index.plan import Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.worker import (
     CompactJob,
+    Embedded,
+    EmbedJob,
     Failed,
     KeywordsJob,
     PrepareJob,
@@ -26,14 +30,16 @@ from vault_indexer.store import vectors
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.catalog_writer import CatalogWriter
 from vault_indexer.store.generations import Generation
-from vault_indexer.store.graph import LinkGraph
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.rows import PreparedNote
-from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
+from vault_indexer.store.snapshot import SnapshotHolder
 from vault_indexer.store.texts import TextCache
 
 _BATCH_NOTES = 32
+_BATCH_TEXTS = 256
+AT_ONCE = 64
+"""So many texts of an edit get their vectors with it where the model is slow: a note being written, not a
+checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +76,21 @@ class LiveIndex:
     `pool` reads and cuts notes elsewhere. Opening heals: derived indices that are behind catch up, damaged
     ones are made anew from the catalog; `healed` says what was done. Raises IndexUnusableError if the
     catalog itself cannot be used.
+
+    With a `slow` model words do not wait for vectors: of what a large edit needs, or any while others wait,
+    the vectors are owed. Whoever keeps the index asks for `next_owed`, has it done, and gives `put_vectors`.
     """
 
-    def __init__(self, generation: Generation, model: str, dimension: int, pool: Pool) -> None:
+    def __init__(
+        self, generation: Generation, model: str, dimension: int, pool: Pool, *, slow: bool = False
+    ) -> None:
         self.generation = generation
         self.holder = SnapshotHolder()
         self.healed: list[str] = []
         self.model = model
         self._dimension = dimension
         self._pool = pool
+        self._slow = slow
         self._texts = TextCache()
         self._behind = False
         self._writer = CatalogWriter(generation.catalog)
@@ -86,6 +98,7 @@ class LiveIndex:
             self._heal_keywords()
             self._keywords = KeywordIndex.open(generation.keywords)
             self._vectors = open_vectors(generation, model, dimension, self.healed)
+            self._owed = self._still_owed()
             self._publish()
             self._linker = self._fresh_linker()
         except BaseException:
@@ -95,9 +108,18 @@ class LiveIndex:
 
     def warm(self) -> None:
         """Have the worker load what the first edit would have to wait for."""
-        for job in (WarmJob(), KeywordsJob(self.generation)):
+        for job in (WarmJob(model=not self._owed), KeywordsJob(self.generation)):
             for _ in self._pool.run([job]):
                 pass
+
+    @property
+    def is_untidy(self) -> bool:
+        """Whether the keyword index has segments that should be merged."""
+        return self._keywords.is_untidy
+
+    def refresh(self) -> None:
+        """Publish what another process has merged: the same content in other files."""
+        self._publish()
 
     def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
         """Carry out a plan, one commit a part, and publish the state after each. `on_progress` is told how
@@ -130,6 +152,56 @@ class LiveIndex:
             relinked=relinked,
         )
 
+    @property
+    def owed(self) -> int:
+        """How many chunks have no vector yet. Any thread."""
+        return len(self._owed)
+
+    def next_owed(self, texts: int) -> EmbedJob:
+        """The work on the next so many texts, those edited last first."""
+        return EmbedJob(self.generation, self._owed.next(texts))
+
+    def put_vectors(self, made: Mapping[bytes, bytes]) -> int:
+        """Commit vectors that were owed, by the digest of their text. Returns how many chunks got theirs.
+        A text that no chunk has any more leaves no trace: it may have been excluded."""
+        if self._behind:
+            self._follow()
+        wanted = {digest: vector for digest, vector in made.items() if self._owed.among([digest])}
+        keys = self._owed.among(wanted)
+        if keys:
+            with self._writer.commit() as writer:
+                writer.put_vectors(wanted, self.model)
+                writer.log_embedded(keys)
+            self._behind = True
+            self._follow(words=False)
+        return len(keys)
+
+    def owes(self, job: EmbedJob) -> bool:
+        """Whether any chunk that the job was for still has no vector."""
+        return any(key in self._owed for key in job.keys)
+
+    def postpone(self, job: EmbedJob) -> None:
+        """Let the texts of a job that failed come last."""
+        self._owed.put_last(job.keys)
+
+    def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
+        """Make all vectors that are owed, here and now, on all cores. `on_progress` is told how many chunks
+        are left. Raises ProviderError: what was made until then is kept."""
+        if self._behind:
+            self._follow()
+        keys = self._owed.next(len(self._owed))
+        jobs = [
+            EmbedJob(self.generation, keys[at : at + _BATCH_TEXTS])
+            for at in range(0, len(keys), _BATCH_TEXTS)
+        ]
+        for _, result in self._pool.run(jobs):
+            if not isinstance(result, Embedded):
+                raise ProviderError(
+                    getattr(result, "message", "a worker process ended while it made vectors")
+                )
+            self.put_vectors(result.vectors)
+            on_progress(self.owed)
+
     def _commit(self, edit: _Edit) -> int:
         """Everything in one transaction. Returns how many links lead elsewhere now."""
         try:
@@ -145,6 +217,7 @@ class LiveIndex:
                     self._linker.add(prepared.file.path)
                 for prepared in edit.notes:
                     writer.put_note(prepared, self._linker, self.model)
+                    writer.log_embedded(self._owed.among(prepared.vectors))
                 return self._linker.relink(writer)
         except BaseException:
             self._linker = self._fresh_linker()  # it knows of what was not committed
@@ -196,6 +269,7 @@ class LiveIndex:
             self._keywords = KeywordIndex.open(self.generation.keywords)
         if "vectors" in stores:
             self._compact()
+            self._owed = self._still_owed()
         wrong = [problem.path for problem in problems if problem.store == "vault" and problem.path]
         if wrong:
             with self._writer.commit() as writer:
@@ -214,7 +288,9 @@ class LiveIndex:
         edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = len(plan.read)
-        for result in prepare_all(self._pool, [PrepareJob(tuple(batch)) for batch in batches]):
+        at_once = self._at_once(len(batches))
+        jobs = [PrepareJob(tuple(batch), at_once=at_once) for batch in batches]
+        for result in prepare_all(self._pool, jobs):
             left -= 1
             on_progress(left)
             if not isinstance(result, Skipped):
@@ -223,6 +299,11 @@ class LiveIndex:
                 edit.files.append(result.file)
             # else it vanished since it was seen; whether that is a deletion, the next look decides
         return edit
+
+    def _at_once(self, batches: int) -> int | None:
+        if not self._slow:
+            return None
+        return 0 if batches > 1 or self._owed else AT_ONCE
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
         """A file without a note (any more). It stays a link target as long as it is there."""
@@ -233,19 +314,34 @@ class LiveIndex:
         else:
             self._linker.remove(row.path)
 
-    def _follow(self) -> None:
-        """Let the derived indices apply the last commit, then publish the state it made."""
+    def _follow(self, *, words: bool = True) -> None:
+        """Let the derived indices apply the last commit, then publish the state it made. Vectors that were
+        owed are no change of `words`."""
         catalog = CatalogReader(self.generation.catalog, self._texts)
-        added, removed = catalog.changes_since(self._vectors.seq)
-        rows = catalog.chunk_vectors(self.model, added)
-        self._vectors = self._vectors.with_changes(catalog.seq, removed, rows)
-        self._apply_keywords()
+        self._follow_owed(catalog)
+        self._vectors = followed(self._vectors, catalog, self.model)
+        if words:
+            self._apply_keywords()
         if self._vectors.worth_compacting:
             self._compact()
         self._publish(catalog)
         self._behind = False
         if self._writer.log_is_long:
             self._shortened(lambda: True)
+
+    def _follow_owed(self, catalog: CatalogReader) -> None:
+        """Before the vectors follow: their seq says from where."""
+        added, removed = catalog.changes_since(self._vectors.seq)
+        embedded, owed = catalog.embedded_since(self._vectors.seq), catalog.owed_vectors(self.model, added)
+        self._owed.drop(removed | embedded)
+        self._owed.put_first(owed)
+
+    def _still_owed(self) -> Owed:
+        catalog = CatalogReader(self.generation.catalog)
+        try:
+            return Owed(catalog.owed_vectors(self.model))
+        finally:
+            catalog.close()
 
     def _apply_keywords(self) -> None:
         self._do(KeywordsJob(self.generation))
@@ -286,59 +382,11 @@ class LiveIndex:
     def _publish(self, catalog: CatalogReader | None = None) -> None:
         catalog = catalog or CatalogReader(self.generation.catalog, self._texts)
         keywords = self._keywords.refreshed()
-        self.holder.publish(snapshot_of(self.generation, catalog, self._vectors, keywords))
-
-
-def snapshot_of(
-    generation: Generation, catalog: CatalogReader, held: vectors.VectorSnapshot, keywords: KeywordSnapshot
-) -> Snapshot:
-    """Catalog and derived indices as one state."""
-    return Snapshot(generation.number, catalog, LinkGraph(catalog), held, keywords, catalog.languages())
-
-
-def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
-    """The state of a generation that another process may be writing. Nothing is written or healed: what a
-    derived index lacks is not found until its owner has caught up. Raises IndexUnusableError."""
-    held = open_vectors(generation, model, dimension, [], mend=False)
-    keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
-    return snapshot_of(generation, CatalogReader(generation.catalog), held, keywords)
+        self.holder.publish(snapshot_of(self.generation, catalog, self._vectors, keywords, len(self._owed)))
 
 
 def _tell(on_progress: Callable[[int], None], later: int, left: int) -> None:
     on_progress(later + left)
-
-
-def open_vectors(
-    generation: Generation, model: str, dimension: int, healed: list[str], *, mend: bool = True
-) -> vectors.VectorSnapshot:
-    """The vectors of a generation at its catalog's seq: base file and what changed since, or, where the
-    file is damaged or does not fit, all of them from the catalog."""
-    catalog = CatalogReader(generation.catalog)
-    try:
-        try:
-            base = vectors.load(generation.vectors)
-            if not catalog.trimmed_seq() <= base.seq <= catalog.seq:
-                raise IndexUnusableError("it is of another state than the catalog's log of changes")
-            added, removed = catalog.changes_since(base.seq)
-            current = base.with_changes(catalog.seq, removed, catalog.chunk_vectors(model, added))
-        except IndexUnusableError as error:
-            healed.append(f"vectors: {error}; made anew from the catalog")
-            return _rebuilt(generation, catalog, model, dimension, mend=mend)
-        if not current.live_keys() <= catalog.embedded_keys().keys():
-            healed.append("vectors: not those of the catalog; made anew from it")
-            return _rebuilt(generation, catalog, model, dimension, mend=mend)
-        return current
-    finally:
-        catalog.close()
-
-
-def _rebuilt(
-    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool
-) -> vectors.VectorSnapshot:
-    made = vectors.build(catalog.seq, dimension, catalog.chunk_vectors(model))
-    if mend:
-        vectors.save(made, generation.vectors)
-    return made
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.errors import NoteError
+from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, FileRow, Note
 from vault_indexer.ports import Chunker, Embedder
@@ -80,13 +80,18 @@ class Preparer:
         except NoteError as error:
             return Skipped(self._unread(path, str(error)))
 
-    def warm(self) -> None:
+    def warm(self, *, model: bool = True) -> None:
         """Load grammar, strategy and model by preparing a note that does not exist."""
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
-        self._embedder.embed([chunk.embedding_text for chunk in self._chunker_of(note).chunk(note)])
+        chunks = self._chunker_of(note).chunk(note)
+        if model:
+            self._embedder.embed([chunk.embedding_text for chunk in chunks])
 
-    def embed(self, batch: Sequence[Parsed]) -> list[PreparedNote]:
-        """Vectors for what no cache knows, in one call to the model. Raises ProviderError."""
+    def embed(self, batch: Sequence[Parsed], at_once: int | None = None) -> list[PreparedNote]:
+        """Vectors for what no cache knows, in one call to the model. Raises ProviderError.
+
+        With `at_once` for so many texts only, the rest is owed; all of it where the model fails.
+        """
         texts = {
             digest: chunk.embedding_text
             for parsed in batch
@@ -94,17 +99,30 @@ class Preparer:
             if digest is not None
         }
         known = self._known(list(texts))
-        missing = [digest for digest in texts if digest not in known]
-        made = self._make([texts[digest] for digest in missing])
-        vectors = {**known, **dict(zip(missing, made, strict=True))}
-        unknown = set(missing)
-        return [_prepared(parsed, vectors, unknown) for parsed in batch]
+        missing = [text for digest, text in texts.items() if digest not in known][:at_once]
+        try:
+            made = self.vectors_of(missing)
+        except ProviderError:
+            if at_once is None:
+                raise
+            made = {}
+        return [_prepared(parsed, known, made) for parsed in batch]
 
-    def prepare(self, paths: Sequence[str]) -> list[PreparedNote | Skipped]:
+    def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
+        """The float16 vectors of texts, by their digests. Raises ProviderError."""
+        if not texts:
+            return {}
+        import numpy as np
+
+        made = self._embedder.embed(texts).astype(np.float16)
+        return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
+
+    def prepare(self, paths: Sequence[str], at_once: int | None = None) -> list[PreparedNote | Skipped]:
         """Both steps for several notes; the order is that of `paths`, skipped ones first."""
         results = [self.parse(path) for path in paths]
         skipped = [result for result in results if isinstance(result, Skipped)]
-        return [*skipped, *self.embed([result for result in results if isinstance(result, Parsed)])]
+        parsed = [result for result in results if isinstance(result, Parsed)]
+        return [*skipped, *self.embed(parsed, at_once)]
 
     def _unread(self, path: str, reason: str) -> FileRow:
         """A file that could not be read has no times to compare with, so the next scan tries it again.
@@ -123,27 +141,21 @@ class Preparer:
             cache.let_go()
         return known
 
-    def _make(self, texts: list[str]) -> list[bytes]:
-        if not texts:
-            return []
-        import numpy as np
-
-        return [vector.tobytes() for vector in self._embedder.embed(texts).astype(np.float16)]
-
 
 def text_digest(text: str) -> bytes:
     """Names an embedded text in the vector cache (BLAKE2b, 128 bits)."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
-def _prepared(parsed: Parsed, vectors: Mapping[bytes, bytes], unknown: set[bytes]) -> PreparedNote:
+def _prepared(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
+    vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
     return PreparedNote(
         file=parsed.file,
         rows=note_rows(parsed.note, parsed.chunks, parsed.hashes),
-        vectors={digest: vectors[digest] for digest in own},
-        embedded=len(own & unknown),
-        reused=len(own - unknown),
+        vectors=vectors,
+        embedded=len(own & made.keys()),
+        reused=len(own & known.keys()),
     )
 
 

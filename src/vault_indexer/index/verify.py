@@ -28,6 +28,9 @@ def verify(live: LiveIndex, vault: Path, found: Scan, max_file_bytes: int) -> li
         problems.extend(_vault(catalog.files(), vault, found, max_file_bytes))
         held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
         problems.extend(_keys("vectors", held, wanted))
+        forgotten = len(catalog.owed_vectors(live.model)) - live.owed
+        if forgotten:  # what is owed is on its way, and no disagreement
+            problems.append(Problem("vectors", "missing", f"{forgotten} chunks without a vector"))
         problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
     problems.extend(_files(live))
     problems.extend(Problem(told.partition(":")[0], "healed", told) for told in live.take_healed())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,17 +27,28 @@ if TYPE_CHECKING:
 class PrepareJob:
     """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
     segment in `segments`, under the keys that the catalog will give them. With `set_aside` they are not
-    parsed, only named with that reason."""
+    parsed, only named with that reason. At most `at_once` texts unknown so far are embedded (None: all)."""
 
     paths: tuple[str, ...]
     note_ids: tuple[int, ...] = ()
     segments: Path | None = None
     set_aside: str = ""
+    at_once: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WarmJob:
-    """Load all that the first note would have to wait for."""
+    """Load all that the first note would have to wait for; the `model` only where it would need it."""
+
+    model: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedJob:
+    """Make the vectors of stored chunks that have none yet."""
+
+    generation: Generation
+    keys: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +84,17 @@ class Finished:
     segments: tuple[Segment, ...]
 
 
-Job = PrepareJob | WarmJob | FinishJob | KeywordsJob | CompactJob
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors (float16 bytes) by the digest of their text, and how long the model took for them."""
+
+    vectors: Mapping[bytes, bytes]
+    seconds: float
+
+
+Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | CompactJob
 Prepared = list[PreparedNote | Skipped]
-Outcome = Prepared | Finished | int | Failed
+Outcome = Prepared | Embedded | Finished | int | Failed
 
 
 class NoteWorker:
@@ -87,13 +107,15 @@ class NoteWorker:
         self._keywords: tuple[Generation, KeywordIndex] | None = None
 
     def handle(self, job: Job) -> Outcome:
-        """The result of a job: prepared notes, finished segments, or the seq that was applied."""
+        """The result of a job: prepared notes, vectors, finished segments, or the seq that was applied."""
         try:
             if isinstance(job, PrepareJob):
                 return self._prepare(job)
             if isinstance(job, WarmJob):
-                self._ready().warm()
+                self._ready().warm(model=job.model)
                 return []
+            if isinstance(job, EmbedJob):
+                return self._embed(job)
             if isinstance(job, FinishJob):
                 return self._finish()
             seq = self._catch_up(job.generation)
@@ -123,7 +145,7 @@ class NoteWorker:
         if job.set_aside:
             return [preparer.set_aside(path, job.set_aside) for path in job.paths]
         if not job.segments:
-            return list(preparer.prepare(job.paths))
+            return list(preparer.prepare(job.paths, job.at_once))
         self._builder = self._builder or SegmentBuilder(job.segments)
         parsed: list[Parsed] = []
         skipped: list[Skipped] = []
@@ -134,7 +156,18 @@ class NoteWorker:
             else:
                 parsed.append(result)
                 self._index(result, note_id, self._builder)
-        return [*skipped, *preparer.embed(parsed)]
+        return [*skipped, *preparer.embed(parsed, job.at_once)]
+
+    def _embed(self, job: EmbedJob) -> Embedded:
+        """From the catalog alone: what is stored of a chunk gives the text that its digest names."""
+        catalog = CatalogReader(job.generation.catalog)
+        try:
+            texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
+        finally:
+            catalog.close()
+        started = time.perf_counter()
+        vectors = self._ready().vectors_of(texts)
+        return Embedded(vectors, time.perf_counter() - started)
 
     def _index(self, parsed: Parsed, note_id: int, builder: SegmentBuilder) -> None:
         note = parsed.note

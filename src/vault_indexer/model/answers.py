@@ -338,7 +338,11 @@ class IndexCounts:
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """The state of an index and of the process that keeps it."""
+    """The state of an index and of the process that keeps it.
+
+    `paused_until` is UTC, ISO 8601; empty where nothing is paused, or until somebody says so. `vectors_owed`
+    chunks are found by word and link, and by meaning once they have their vectors.
+    """
 
     vault: str
     index_dir: str
@@ -352,3 +356,6 @@ class StatusReport:
     detail: str = ""
     watching: str = ""
     progress: Progress | None = None
+    paused: bool = False
+    paused_until: str = ""
+    vectors_owed: int = 0

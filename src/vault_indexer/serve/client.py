@@ -16,6 +16,7 @@ from vault_indexer.errors import (
     IndexUnusableError,
     LockedError,
     ProviderError,
+    UnknownNoteError,
     UsageError,
     VaultError,
     VaultIndexerError,
@@ -35,6 +36,7 @@ from vault_indexer.serve.shapes import (
     UnresolvedJson,
     VerifyJson,
 )
+from vault_indexer.serve.shapes_pause import PauseJson
 
 Parameters = Mapping[str, str | int | bool]
 
@@ -99,6 +101,14 @@ class DaemonClient:
                 show(state["progress"])
             time.sleep(_LOOK_EVERY_S)
 
+    def pause(self, seconds: float | None) -> PauseJson:
+        """`POST /v1/pause`."""
+        return cast("PauseJson", self._ask("POST", "/v1/pause", json.dumps({"seconds": seconds})))
+
+    def resume(self) -> PauseJson:
+        """`POST /v1/resume`."""
+        return cast("PauseJson", self._ask("POST", "/v1/resume", "{}"))
+
     def verify(self, *, repair: bool) -> VerifyJson:
         """`POST /v1/verify`, however long it takes."""
         return cast("VerifyJson", self._ask("POST", "/v1/verify", json.dumps({"repair": repair}), None))
@@ -151,6 +161,8 @@ def remote_error(kind: str, message: str) -> VaultIndexerError:
     match kind:
         case "usage" | "query" | "request":
             return UsageError(message)
+        case "unknown_note":
+            return UnknownNoteError(message)
         case "config":
             return _ConfigOfDaemonError(message)
         case "vault":

@@ -13,19 +13,29 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.errors import NoteError, ProviderError, UsageError, VaultIndexerError
+from vault_indexer.errors import NoteError, ProviderError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import Expand, SearchRequest
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import App, Guard, GuardRules
+from vault_indexer.serve.openapi import answers
+from vault_indexer.serve.pausing import add_pausing
 from vault_indexer.serve.rebuilds import Rebuilds
 from vault_indexer.serve.shapes import (
     DaemonJson,
     ErrorJson,
+    ExplainJson,
+    FailureJson,
     LinksJson,
     MentionsJson,
     NoteJson,
     OrphansJson,
+    RebuildJson,
+    RebuildRunJson,
+    RelatedJson,
+    SearchJson,
+    StatusJson,
     UnresolvedJson,
+    VerifyJson,
 )
 from vault_indexer.serve.wire import (
     error_json,
@@ -114,10 +124,12 @@ def make_app(service: VaultService, endpoint: Endpoint) -> App:
         description="Search a folder of Markdown notes by meaning, by word and by link.",
         docs_url=None,
         redoc_url=None,
+        responses={"default": answers("what went wrong", FailureJson)},
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{endpoint.port}"}
     _add_questions(api, service, daemon)
     _add_orders(api, service, endpoint.stopping)
+    add_pausing(api, service)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), endpoint.stopping))
     _add_errors(api)
     rules = GuardRules(
@@ -137,7 +149,7 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
 
     in_query, limits = Query(), Query(10, ge=1, le=MAX_LIMIT)
 
-    @api.get("/v1/search", response_model=None)
+    @api.get("/v1/search", response_model=None, responses={200: answers("ranked hits", SearchJson)})
     def search(query: SearchQuery = in_query) -> JSONResponse:
         """Ranked hits."""
         request = SearchRequest(
@@ -145,27 +157,31 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
         )
         return JSONResponse(search_json(service.search(request)))
 
-    @api.get("/v1/explain", response_model=None)
+    @api.get(
+        "/v1/explain", response_model=None, responses={200: answers("the note in the answer", ExplainJson)}
+    )
     def explain(path: str, q: str) -> JSONResponse:
         """Where a note is in the answer to a query, and why or why not."""
         return JSONResponse(explain_json(service.explain(path, SearchRequest(q))))
 
-    @api.get("/v1/status", response_model=None)
+    @api.get("/v1/status", response_model=None, responses={200: answers("the state", StatusJson)})
     def status() -> JSONResponse:
         """The state of the index and of its daemon."""
         return JSONResponse(status_json(service.status(), daemon))
 
-    @api.get("/v1/related", response_model=None)
+    @api.get("/v1/related", response_model=None, responses={200: answers("notes near it", RelatedJson)})
     def related(path: str, limit: int = limits) -> JSONResponse:
         """Notes near a note, by meaning and by link."""
         return JSONResponse(related_json(path, service.related(path, limit)))
 
-    @api.get("/v1/links", response_model=None)
+    views = answers("the view asked for", LinksJson, MentionsJson, UnresolvedJson, OrphansJson)
+
+    @api.get("/v1/links", response_model=None, responses={200: views})
     def links(query: LinksQuery = in_query) -> JSONResponse:
         """Links and mentions of a note; unresolved links and orphans of the vault."""
         return JSONResponse(_links_json(service, query))
 
-    @api.get("/v1/note", response_model=None)
+    @api.get("/v1/note", response_model=None, responses={200: answers("the note", NoteJson)})
     def note(path: str) -> JSONResponse:
         """The text of a note of the index, as it is in the vault now."""
         return JSONResponse(_note_json(service, path))
@@ -202,7 +218,9 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
 
     rebuilds = Rebuilds(service)
 
-    @api.post("/v1/rebuild", response_model=None)
+    built, under_way = answers("it has ended", RebuildJson), answers("how far it is", RebuildRunJson)
+
+    @api.post("/v1/rebuild", response_model=None, responses={200: built, 202: under_way})
     def rebuild(order: RebuildOrder) -> JSONResponse:
         """Build the index anew; one that runs already is joined."""
         rebuilds.start(refit=order.refit)
@@ -217,12 +235,12 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
             )
         return JSONResponse(ended["report"])
 
-    @api.get("/v1/rebuild", response_model=None)
+    @api.get("/v1/rebuild", response_model=None, responses={200: under_way})
     def rebuild_state() -> JSONResponse:
         """How far the rebuild is, or how the last one ended."""
         return JSONResponse(rebuilds.state())
 
-    @api.post("/v1/verify", response_model=None)
+    @api.post("/v1/verify", response_model=None, responses={200: answers("every disagreement", VerifyJson)})
     def verify(order: VerifyOrder) -> JSONResponse:
         """Every disagreement between vault, catalog and derived indices."""
         return JSONResponse(verify_json(service.verify(repair=order.repair)))
@@ -231,7 +249,7 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
 def _add_events(api: FastAPI, events: StatusEvents) -> None:
     from fastapi.responses import Response, StreamingResponse
 
-    @api.get("/v1/events", response_model=None)
+    @api.get("/v1/events", response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:
         """The status, sent whenever it changes (server-sent events)."""
         if events.is_full():
@@ -274,10 +292,10 @@ def _add_errors(api: FastAPI) -> None:
 
 def _status_of(error: VaultIndexerError) -> int:
     match error:
+        case NoteError() | UnknownNoteError():
+            return 404
         case UsageError():
             return 422
-        case NoteError():
-            return 404
         case ProviderError():
             return 502
         case _:

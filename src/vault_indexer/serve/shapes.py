@@ -293,6 +293,12 @@ class ErrorJson(TypedDict):
     message: str
 
 
+class FailureJson(TypedDict):
+    """The answer of any route that failed."""
+
+    error: ErrorJson
+
+
 class RebuildRunJson(TypedDict):
     """`GET /v1/rebuild`: the rebuild that runs or ran last."""
 
@@ -327,6 +333,9 @@ class StatusJson(TypedDict):
     detail: str
     watching: str
     progress: ProgressJson | None
+    paused: bool
+    paused_until: str
+    vectors_owed: int
     daemon: DaemonJson
     manifest: dict[str, JsonValue]
 

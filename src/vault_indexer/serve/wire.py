@@ -41,6 +41,7 @@ from vault_indexer.serve.shapes import (
     VerifyJson,
     WhyJson,
 )
+from vault_indexer.serve.shapes_pause import PauseJson
 
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
@@ -188,9 +189,17 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
         "detail": report.detail,
         "watching": report.watching,
         "progress": None if report.progress is None else progress_json(report.progress),
+        "paused": report.paused,
+        "paused_until": report.paused_until,
+        "vectors_owed": report.vectors_owed,
         "daemon": daemon,
         "manifest": dict(report.manifest),
     }
+
+
+def pause_json(report: StatusReport) -> PauseJson:
+    """Whether indexing rests, and what waits for it."""
+    return {"paused": report.paused, "paused_until": report.paused_until, "pending": report.pending}
 
 
 def verify_json(problems: Sequence[Problem]) -> VerifyJson:

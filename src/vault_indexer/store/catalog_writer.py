@@ -24,7 +24,7 @@ from vault_indexer.store.rows import NoteRows, PreparedNote, Values
 from vault_indexer.store.schema import CATALOG_VERSION, DDL
 from vault_indexer.store.sqlite_errors import unusable
 
-ADDED, REMOVED = 1, 0
+ADDED, REMOVED, EMBEDDED = 1, 0, 2
 _LONG_LOG_BYTES = 4 << 20
 
 
@@ -192,6 +192,12 @@ class CatalogWriter:
         self._db.executemany(
             "INSERT OR IGNORE INTO vectors VALUES (?,?,?)",
             ((digest, number, vector) for digest, vector in vectors.items()),
+        )
+
+    def log_embedded(self, keys: Iterable[int]) -> None:
+        """Note that chunks stored without a vector have one now: the vector index follows that."""
+        self._db.executemany(
+            "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, EMBEDDED) for key in keys)
         )
 
     def purge_vectors(self) -> int:

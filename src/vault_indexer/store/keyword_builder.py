@@ -65,9 +65,12 @@ class SegmentBuilder:
         self._flush_if_full()
 
     def add_segment(self, data: SegmentData, live: Mask) -> None:
-        """The live documents of an existing segment (`live`: a truth value by document number)."""
+        """The live documents of an existing segment (`live`: a truth value by document number), in a new
+        segment where both together would be too large."""
         import numpy as np
 
+        if self._keys and len(self._keys) + int(live.sum()) > self._max_documents:
+            self._flush()
         base = len(self._keys)
         numbers = np.cumsum(live) - 1 + base
         self._keys += data.keys[live].tolist()

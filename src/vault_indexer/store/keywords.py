@@ -18,14 +18,15 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.durable import fsync_dir, fsync_file
+from vault_indexer.store.durable import fsync_dir, fsync_file, only_writer
 from vault_indexer.store.keyword_builder import SegmentBuilder
 from vault_indexer.store.keyword_cache import ByteCache
-from vault_indexer.store.keyword_merge import segments_to_merge
+from vault_indexer.store.keyword_merge import segments_to_merge, segments_to_tidy
+from vault_indexer.store.keyword_postings import FieldPostings, LiveSegment, PostingsCache
 from vault_indexer.store.keyword_schema import INDEX_NAME, KeywordDocument, keyword_schema
 from vault_indexer.store.keyword_seal import Seal, check_files, read_seal, seal_files
 from vault_indexer.store.keyword_segment import SegmentData
-from vault_indexer.store.keyword_snapshot import FieldPostings, KeywordSnapshot, LiveSegment, PostingsCache
+from vault_indexer.store.keyword_snapshot import KeywordSnapshot
 
 if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
@@ -33,21 +34,21 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Keys, Mask
 
-POSTINGS_CACHE_BYTES = 96 << 20
+POSTINGS_CACHE_BYTES = 64 << 20
 _ATTEMPTS = 10
 
 Result = TypeVar("Result")
 
 
 class KeywordIndex:
-    """One folder. One process writes at a time (the owner's lock); any number of threads may read."""
+    """One folder. Processes write in turns, each on what the one before left; any thread may read."""
 
     def __init__(self, folder: Path, seal: Seal, segments: Sequence[W3Segment]) -> None:
         self._folder = folder
         self._seal = seal
         self._segments = list(segments)
         self._write_lock = Lock()
-        self._tidy = False
+        self._swept = False
         self._postings: PostingsCache = ByteCache(POSTINGS_CACHE_BYTES, _size_of)
         self._open: dict[str, SegmentData] = {}
         self._snapshot = self._take_snapshot()
@@ -97,17 +98,8 @@ class KeywordIndex:
 
         Open files and cached postings of segments that are still there are kept. Raises IndexUnusableError.
         """
-
-        def moved(seal: Seal) -> KeywordSnapshot:
-            if seal != self._seal:
-                check_files(self._folder, seal, full=False)
-                self._segments = _read_segments(self._folder, seal.generation)
-                self._seal = seal
-                self._snapshot = self._take_snapshot()
-            return self._snapshot
-
         with self._write_lock:
-            return _settled(self._folder, moved)
+            return self._renewed()
 
     def keys(self) -> set[int]:
         """Keys of all live documents."""
@@ -134,55 +126,106 @@ class KeywordIndex:
         with self._writing():
             self._commit([*self._segments, *segments], seq)
 
+    @property
+    def is_untidy(self) -> bool:
+        """Whether `tidy` has something to do."""
+        return bool(segments_to_tidy(self._segments))
+
+    def tidy(self) -> None:
+        """Writes segments again as one that are many, or mostly deleted, while others go on to commit: they
+        wait for the last step only. What is deleted meanwhile is deleted in the new segment, too.
+
+        For a process of its own: it holds the interpreter for seconds. If one of the segments has gone by
+        the end, nothing changes. Raises IndexUnusableError when the folder cannot be written; nothing
+        changes then, either.
+        """
+        with self._telling():
+            chosen = [self._live_segment(one) for one in segments_to_tidy(self._segments)]
+            builder = SegmentBuilder(self._folder)
+            for segment in chosen:
+                builder.add_segment(*segment)
+            if chosen:
+                self._replace(chosen, builder.finish())
+
     def compact(self) -> None:
         """Rewrites everything without deleted documents, in segments of the builder's size. Takes long.
 
         Raises IndexUnusableError when the folder cannot be written; the old state then stays.
         """
         with self._writing():
+            self._remove_strays()
             builder = SegmentBuilder(self._folder)
             for segment in self._segments:
-                builder.add_segment(self._data(segment), _live_mask(segment))
+                builder.add_segment(*self._live_segment(segment))
             self._commit(builder.finish(), self._seal.seq)
 
     @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._swept = False
+            raise IndexUnusableError(f"keyword index: cannot write {self._folder}: {error}") from error
+
+    @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._write_lock:
-            try:
-                yield
-            except OSError as error:
-                self._tidy = False
-                raise IndexUnusableError(f"keyword index: cannot write {self._folder}: {error}") from error
+        with self._telling(), self._write_lock, only_writer(self._folder):
+            self._renewed()
+            yield
+
+    def _renewed(self) -> KeywordSnapshot:
+        def moved(seal: Seal) -> KeywordSnapshot:
+            if seal != self._seal:
+                check_files(self._folder, seal, full=False)
+                self._segments = _read_segments(self._folder, seal.generation)
+                self._seal = seal
+                self._snapshot = self._take_snapshot()
+            return self._snapshot
+
+        return _settled(self._folder, moved)
 
     def _apply(self, add: Sequence[KeywordDocument], delete: set[int], seq: int) -> None:
-        if not self._tidy:
+        if not self._swept:
             self._remove_strays()
-        segments = self._without(delete)
+        segments = self._without(self._segments, sorted(delete))
         merged = segments_to_merge(segments, len(add))
         builder = SegmentBuilder(self._folder)
         for segment in merged:
-            builder.add_segment(self._data(segment), _live_mask(segment))
+            builder.add_segment(*self._live_segment(segment))
         for document in add:
             builder.add(document)
         kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
         self._commit([*kept, *builder.finish()], seq)
 
-    def _without(self, keys: set[int]) -> list[W3Segment]:
-        """Copies of the segments in which the keys are marked deleted."""
+    def _replace(self, chosen: Sequence[LiveSegment], made: Sequence[W3Segment]) -> None:
+        """Commits `made`, written from `chosen`, in their place, without what has been deleted since."""
+        with self._writing():
+            held = {segment.segment_id(): segment for segment in self._segments}
+            if not all(one.data.name in held for one in chosen):
+                for segment in made:
+                    (self._folder / segment.make_filename(segment.COMPOUND_EXT)).unlink(missing_ok=True)
+                return
+            gone: list[int] = []
+            for one in chosen:
+                gone += one.data.keys[one.live & ~_live_mask(held.pop(one.data.name))].tolist()
+            self._commit([*held.values(), *self._without(made, sorted(gone))], self._seal.seq)
+
+    def _without(self, segments: Sequence[W3Segment], keys: Sequence[int]) -> list[W3Segment]:
+        """The segments with these keys (ascending) marked deleted: copies of those that hold any."""
         import copy
 
         import numpy as np
 
-        unwanted = np.array(sorted(keys), np.int64)
-        segments = []
-        for segment in self._segments:
+        unwanted = np.array(keys, np.int64)
+        left = []
+        for segment in segments:
             numbers = self._data(segment).numbers_of(unwanted)
             changed = segment
             if len(numbers):
                 changed = copy.copy(segment)
                 changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
-            segments.append(changed)
-        return segments
+            left.append(changed)
+        return left
 
     def _commit(self, segments: Sequence[W3Segment], seq: int) -> None:
         from whoosh.index import TOC
@@ -205,11 +248,14 @@ class KeywordIndex:
             (self._folder / name).unlink(missing_ok=True)
 
     def _take_snapshot(self) -> KeywordSnapshot:
-        live = [LiveSegment(self._data(segment), _live_mask(segment)) for segment in self._segments]
+        live = [self._live_segment(segment) for segment in self._segments]
         names = {segment.data.name for segment in live}
         self._open = {name: data for name, data in self._open.items() if name in names}
         self._postings.drop(lambda key: key[0] not in names)
         return KeywordSnapshot(live, self._seal.seq, self._postings)
+
+    def _live_segment(self, segment: W3Segment) -> LiveSegment:
+        return LiveSegment(self._data(segment), _live_mask(segment))
 
     def _data(self, segment: W3Segment) -> SegmentData:
         name: str = segment.segment_id()
@@ -226,7 +272,7 @@ class KeywordIndex:
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name not in self._seal.files and path.suffix in {".seg", ".toc"}:
                 path.unlink(missing_ok=True)
-        self._tidy = True
+        self._swept = True
 
 
 def _storage(folder: Path) -> FileStorage:

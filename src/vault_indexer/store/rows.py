@@ -31,8 +31,8 @@ class NoteRows:
 
 @dataclass(frozen=True, slots=True)
 class PreparedNote:
-    """A note ready to be stored. `vectors` are float16 bytes by digest of the embedded text, only those
-    the catalog did not know; `embedded` and `reused` count texts."""
+    """A note ready to be stored. `vectors` are float16 bytes by digest of the embedded text; those of its
+    texts that are not there are owed. `embedded` and `reused` count texts."""
 
     file: FileRow
     rows: NoteRows

@@ -2,7 +2,9 @@
 
 A chunk's body is not stored: it is a span of its note's text, which is stored once, compressed.
 `changes` is the log that the derived indices follow: every commit has a number (`seq`) and lists the
-chunk keys that came (`op` 1) and went (`op` 0). Vectors are float16, one per distinct text and model.
+chunk keys that came (`op` 1), went (`op` 0), and got the vector that they were stored without (`op` 2: only
+the vector index follows that). Vectors are float16, one per distinct text and model; a chunk with a
+`text_hash` that has none is *owed* one.
 """
 
 from __future__ import annotations

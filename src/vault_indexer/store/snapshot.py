@@ -17,7 +17,7 @@ from vault_indexer.store.vectors import VectorSnapshot
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """Catalog, graph, vectors and keywords of one generation at one seq. `languages` are those of its
-    notes, most frequent first."""
+    notes, most frequent first; `owed` is how many chunks are still without the vector they are to have."""
 
     generation: int
     catalog: CatalogReader
@@ -25,6 +25,7 @@ class Snapshot:
     vectors: VectorSnapshot
     keywords: KeywordSnapshot
     languages: tuple[str, ...]
+    owed: int = 0
 
     @property
     def seq(self) -> int:

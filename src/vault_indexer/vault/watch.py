@@ -90,6 +90,12 @@ class VaultWatcher:
         """Hints that no batch has carried yet."""
         return self._inbox.pending
 
+    @property
+    def at_work(self) -> bool:
+        """Whether the last batch is still dealt with: until `settled`, or until the next is asked for. Read
+        it after `pending`: a batch moves from there to here at once, so that no change is in neither."""
+        return self._inbox.at_work
+
     def start(self) -> None:
         """Watches from now on. The first batch is a scan of everything and due at once. Never raises:
         a vault that is not there is waited for, one that cannot be watched is polled."""
@@ -113,6 +119,7 @@ class VaultWatcher:
     def next_batch(self, timeout: float) -> Batch | None:
         """Waits up to `timeout` seconds for a batch that is due; None if there is none, or after `stop`."""
         deadline = self._system.monotonic() + timeout
+        self.settled()
         while self._running:
             now = self._system.monotonic()
             if self._inbox.take_alarm() or now - self._checked >= _CHECK_S:
@@ -125,6 +132,10 @@ class VaultWatcher:
             if self._system.monotonic() >= deadline:
                 return None
         return None
+
+    def settled(self) -> None:
+        """Tells that what the last batch said has been done."""
+        self._inbox.settled()
 
     def notify(self, path: str) -> None:
         """Marks a file as changed by hand, as an event would."""
@@ -242,11 +253,21 @@ class _Inbox:
         self._condition = threading.Condition()
         self._alarm = False
         self._closed = False
+        self._at_work = False
 
     @property
     def pending(self) -> int:
         with self._condition:
             return self._coalescer.pending
+
+    @property
+    def at_work(self) -> bool:
+        with self._condition:
+            return self._at_work
+
+    def settled(self) -> None:
+        with self._condition:
+            self._at_work = False
 
     def changed(self, path: str) -> None:
         if path in CONTROL_FILES:
@@ -303,6 +324,7 @@ class _Inbox:
                 now = self._clock()
                 batch = self._coalescer.take(now)
                 if batch is not None or now >= deadline or self._alarm:
+                    self._at_work = batch is not None
                     return batch
                 due = self._coalescer.due()
                 self._condition.wait(min(deadline, due if due is not None else deadline) - now)

@@ -1,0 +1,55 @@
+"""`indexer pause`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.reach import ask
+from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.errors import UsageError
+from vault_indexer.serve.shapes import StatusJson
+from vault_indexer.serve.shapes_pause import PauseJson
+
+_LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
+_LONGEST_S = 7 * 86_400
+
+
+def pause(
+    place: Place,
+    output: Output,
+    length: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="As 30m, 2h or 1h30m; else until `indexer resume`.")
+    ] = "",
+) -> None:
+    """Let the daemon's indexing rest. Searches go on; changes of the vault are kept until it goes on."""
+    wanted = seconds(length) if length else None
+    found = ask(place, lambda index: index.pause(wanted))
+    if output.json:
+        print_json(found)
+    else:
+        note(f"indexing is paused, {until(found)}")
+
+
+def seconds(length: str) -> float:
+    """The seconds of 90s, 30m, 2h, 1h30m. Raises UsageError."""
+    match = _LENGTH.fullmatch(length.strip().lower())
+    parts = [int(part or 0) for part in match.groups()] if match else [0, 0, 0]
+    total = parts[0] * 3600 + parts[1] * 60 + parts[2]
+    if not 0 < total <= _LONGEST_S:
+        raise UsageError(f"--for {length}: allowed is a time such as 90s, 30m or 1h30m, at most 168h")
+    return total
+
+
+def until(found: PauseJson | StatusJson) -> str:
+    """When a pause ends, by this machine's clock."""
+    if not found["paused_until"]:
+        return "until `indexer resume`"
+    return f"until {datetime.fromisoformat(found['paused_until']).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+app = one_command(pause)

@@ -1,0 +1,20 @@
+"""`indexer resume`."""
+
+from __future__ import annotations
+
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.reach import ask
+from vault_indexer.cli.terminal import note, print_json
+
+
+def resume(place: Place, output: Output) -> None:
+    """Let the daemon's indexing go on, with what has changed meanwhile."""
+    found = ask(place, lambda index: index.resume())
+    if output.json:
+        print_json(found)
+    else:
+        pending = f", {found['pending']:,} pending" if found["pending"] else ""
+        note(f"indexing goes on{pending}")
+
+
+app = one_command(resume)

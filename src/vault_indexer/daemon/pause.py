@@ -1,0 +1,65 @@
+"""Whether indexing rests because the user wants the machine to themselves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+PAUSED = "indexing is paused: run `indexer resume` first"
+"""Why something that was asked for is not done."""
+
+
+class Pause:
+    """A pause that begins and ends at a word, or ends by itself when its time is over. Thread-safe.
+
+    It lives as long as its process: whoever starts a daemon wants an index that is kept.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._active = False
+        self._end: float | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether indexing is to rest now."""
+        with self._changed:
+            return self._left() > 0
+
+    @property
+    def until(self) -> datetime | None:
+        """When it ends by itself (UTC, whole seconds); None where it does not, or where there is none."""
+        with self._changed:
+            left = self._left()
+            if self._end is None or left <= 0:
+                return None
+            return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=round(left))
+
+    def begin(self, seconds: float | None) -> None:
+        """Rest for so long, or (None) until `end`. One that is under way is replaced."""
+        with self._changed:
+            self._active = True
+            self._end = None if seconds is None else self._clock() + seconds
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Go on."""
+        with self._changed:
+            self._active, self._end = False, None
+            self._changed.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        """Return when something was said, when the pause is over, or after so many seconds."""
+        with self._changed:
+            left = self._left()
+            if left > 0:
+                self._changed.wait(min(seconds, left))
+
+    def _left(self) -> float:
+        """Seconds, 0 where nothing is paused."""
+        if not self._active:
+            return 0.0
+        return float("inf") if self._end is None else max(0.0, self._end - self._clock())

@@ -1,0 +1,74 @@
+"""From the files of a generation to a state that can be searched: what is behind or damaged is made good."""
+
+from __future__ import annotations
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store import vectors
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.generations import Generation
+from vault_indexer.store.graph import LinkGraph
+from vault_indexer.store.keyword_snapshot import KeywordSnapshot
+from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.snapshot import Snapshot
+
+
+def snapshot_of(
+    generation: Generation,
+    catalog: CatalogReader,
+    held: vectors.VectorSnapshot,
+    keywords: KeywordSnapshot,
+    owed: int,
+) -> Snapshot:
+    """Catalog and derived indices as one state."""
+    graph, languages = LinkGraph(catalog), catalog.languages()
+    return Snapshot(generation.number, catalog, graph, held, keywords, languages, owed)
+
+
+def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
+    """The state of a generation that another process may be writing. Nothing is written or healed: what a
+    derived index lacks is not found until its owner has caught up. Raises IndexUnusableError."""
+    held = open_vectors(generation, model, dimension, [], mend=False)
+    keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
+    catalog = CatalogReader(generation.catalog)
+    return snapshot_of(generation, catalog, held, keywords, len(catalog.owed_vectors(model)))
+
+
+def open_vectors(
+    generation: Generation, model: str, dimension: int, healed: list[str], *, mend: bool = True
+) -> vectors.VectorSnapshot:
+    """The vectors of a generation at its catalog's seq: base file and what changed since, or, where the
+    file is damaged or does not fit, all of them from the catalog."""
+    catalog = CatalogReader(generation.catalog)
+    try:
+        try:
+            base = vectors.load(generation.vectors)
+            if not catalog.trimmed_seq() <= base.seq <= catalog.seq:
+                raise IndexUnusableError("it is of another state than the catalog's log of changes")
+            current = followed(base, catalog, model)
+        except IndexUnusableError as error:
+            healed.append(f"vectors: {error}; made anew from the catalog")
+            return _rebuilt(generation, catalog, model, dimension, mend=mend)
+        if not current.live_keys() <= catalog.embedded_keys().keys():
+            healed.append("vectors: not those of the catalog; made anew from it")
+            return _rebuilt(generation, catalog, model, dimension, mend=mend)
+        return current
+    finally:
+        catalog.close()
+
+
+def followed(held: vectors.VectorSnapshot, catalog: CatalogReader, model: str) -> vectors.VectorSnapshot:
+    """The vectors after all changes that the catalog's log has since. A vector that was owed and came counts
+    as gone and come, so that none can be there twice."""
+    added, removed = catalog.changes_since(held.seq)
+    embedded = catalog.embedded_since(held.seq)
+    rows = catalog.chunk_vectors(model, added | embedded)
+    return held.with_changes(catalog.seq, removed | embedded, rows)
+
+
+def _rebuilt(
+    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool
+) -> vectors.VectorSnapshot:
+    made = vectors.build(catalog.seq, dimension, catalog.chunk_vectors(model))
+    if mend:
+        vectors.save(made, generation.vectors)
+    return made

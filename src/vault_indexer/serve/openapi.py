@@ -1,0 +1,54 @@
+"""The shapes of `shapes.py` as OpenAPI tells them.
+
+FastAPI would want pydantic models for that and check every answer against them: the shapes are what mypy has
+checked the answers by already, so they are only described, once, when the server begins.
+"""
+
+from __future__ import annotations
+
+from types import NoneType, UnionType
+from typing import Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from vault_indexer.model import JsonValue
+
+Schema = dict[str, JsonValue]
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+
+def answers(description: str, *shapes: type) -> Schema:
+    """A response of OpenAPI whose body is of one of these shapes."""
+    schemas: list[JsonValue] = [schema_of(shape) for shape in shapes]
+    schema: JsonValue = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def schema_of(kind: object) -> Schema:
+    """The JSON schema of an annotation that stands in a shape. Raises TypeError for one it does not know."""
+    if kind is object:
+        return {}  # any JSON
+    if isinstance(kind, type) and is_typeddict(kind):
+        return _object(kind)
+    parts = get_args(kind)
+    match get_origin(kind):
+        case None if isinstance(kind, type) and kind in _PLAIN:
+            return {"type": _PLAIN[kind]}
+        case origin if origin is list:
+            return {"type": "array", "items": schema_of(parts[0])}
+        case origin if origin is dict:
+            return {"type": "object", "additionalProperties": schema_of(parts[1])}
+        case origin if origin in (UnionType, Union):
+            return {"anyOf": [schema_of(part) for part in parts]}
+    raise TypeError(f"no JSON schema is known for {kind!r}")
+
+
+def _object(shape: type) -> Schema:
+    # The name is imported there for mypy alone, and recursive.
+    fields = get_type_hints(shape, localns={"JsonValue": object})
+    return {
+        "title": shape.__name__,
+        "description": " ".join((shape.__doc__ or "").split()),
+        "type": "object",
+        "properties": {name: schema_of(kind) for name, kind in fields.items()},
+        "required": list(fields),
+    }

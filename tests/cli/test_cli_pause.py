@@ -1,0 +1,102 @@
+"""`indexer pause` and `resume`, through a daemon that runs as a process of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from threading import Event
+
+import pytest
+from cli_sandbox import Ran, Sandbox
+
+from vault_indexer.cli.pause import seconds
+from vault_indexer.errors import UsageError
+
+DEADLINE_S = 60.0
+
+
+@pytest.fixture
+def running(served: Sandbox) -> Iterator[Sandbox]:
+    yield served
+    assert served.indexer("resume").code == 0
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        Event().wait(0.05)
+
+
+def found_in(ran: Ran, word: str) -> bool:
+    """Whether a hit holds the word."""
+    results = ran.data["results"]
+    assert isinstance(results, list)
+    return any(word in hit["content"] for hit in results)
+
+
+def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) -> None:
+    paused = running.indexer("pause")
+    assert (paused.code, paused.out) == (0, "")
+    assert "indexing is paused, until `indexer resume`" in paused.err
+    running.write("Paused.md", "# Paused\n\nAbout a zeppelin.\n")
+    wait_for(lambda: running.indexer("status", "--json").data["pending"] == 1)
+    status = running.indexer("status")
+    assert "paused, 1 changes pending" in status.out
+    assert "until `indexer resume`" in status.out
+    data = running.indexer("status", "--json").data
+    assert (data["paused"], data["paused_until"], data["state"]) == (True, "", "paused")
+
+    fresh = running.indexer("search", "zeppelin", "--fresh", "--json")
+    notices = fresh.data["notices"]
+    assert isinstance(notices, list)
+    assert "this is not fresh" in notices[0]
+    assert "indexing is paused until `indexer resume`: 1 change pending" in notices[1]
+    assert not found_in(fresh, "zeppelin")
+
+    for command in (("rebuild",), ("verify",), ("verify", "--repair")):
+        refused = running.indexer(*command)
+        assert refused.code == 3
+        assert refused.complains("indexing is paused", "indexer resume")
+
+    resumed = running.indexer("resume")
+    assert resumed.code == 0
+    assert "indexing goes on" in resumed.err
+    wait_for(lambda: found_in(running.indexer("search", "zeppelin", "--json"), "zeppelin"))
+    after = running.indexer("status", "--json").data
+    assert (after["paused"], after["pending"]) == (False, 0)
+
+
+def test_a_pause_for_a_time_says_until_when(running: Sandbox) -> None:
+    told = running.indexer("pause", "--for", "30m", "--json").data
+    assert told["paused"] is True
+    assert str(told["paused_until"]).endswith("Z")
+    assert "paused    until 2" in running.indexer("status").out
+    assert "until 2" in running.indexer("pause", "--for", "1h").err, "the last word counts"
+
+
+def test_without_a_daemon_there_is_nothing_to_pause(sandbox: Sandbox) -> None:
+    for command in ("pause", "resume"):
+        ran = sandbox.indexer(command)
+        assert ran.code == 3
+        assert ran.complains("no daemon is running")
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"), [("90s", 90), ("30m", 1800), ("2h", 7200), ("1h30m", 5400), (" 1H5S ", 3605)]
+)
+def test_a_time_as_a_person_writes_it(length: str, expected: int) -> None:
+    assert seconds(length) == expected
+
+
+@pytest.mark.parametrize("length", ["", "30", "m", "0m", "-5m", "1.5h", "30m1h", "169h", "for ever", "٣m"])
+def test_a_time_that_is_none_is_named(length: str) -> None:
+    with pytest.raises(UsageError, match="--for"):
+        seconds(length)
+
+
+def test_a_wrong_time_ends_the_command(served: Sandbox) -> None:
+    ran = served.indexer("pause", "--for", "soon")
+    assert ran.code == 2
+    assert ran.complains("--for soon", "30m")
+    assert served.indexer("status", "--json").data["paused"] is False

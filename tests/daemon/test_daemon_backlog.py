@@ -1,0 +1,178 @@
+"""The pace of owed vectors: portions that fit the model, and one text that it cannot take."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "reliability"))
+
+from reliability_lab import InProcessPool, OneProcess, assembly_of, make_vault, unheard
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.backlog import Backlog
+from vault_indexer.index.build import Pool
+from vault_indexer.index.worker import Embedded, EmbedJob, Failed, Job, Outcome
+from vault_indexer.index.workers import Died
+
+NOTES = 60
+
+
+class WordsFirst(OneProcess):
+    """The real composition, told that its model is slow."""
+
+    def _is_slow(self, settings: object) -> bool:  # noqa: ARG002
+        return True
+
+
+@dataclass
+class ScriptedPool:
+    """The spare process with a model that takes `seconds` a text, and fails as `fails` says of a job."""
+
+    inner: InProcessPool
+    seconds: float = 0.01
+    poison: set[int] = field(default_factory=set)
+    failure: Failed | Died = field(default_factory=lambda: Failed("it is down"))
+    sizes: list[int] = field(default_factory=list)
+    closed: int = 0
+    _job: EmbedJob | None = None
+
+    def begin(self, job: EmbedJob) -> None:
+        assert self._job is None, "one portion at a time"
+        self._job = job
+        self.sizes.append(len(job.keys))
+
+    def result(self) -> tuple[Job, Outcome | Died] | None:
+        job, self._job = self._job, None
+        if job is None:
+            return None
+        if self.poison & set(job.keys):
+            return job, self.failure
+        ((_, result),) = self.inner.each(job)
+        assert isinstance(result, Embedded)
+        return job, replace(result, seconds=self.seconds * len(job.keys))
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> OneProcess:
+    folder = tmp_path_factory.mktemp("backlog")
+    vault = make_vault(folder / "vault", random.Random("backlog"), 1)
+    for number in range(NOTES):
+        (vault / f"{number:02}.md").write_text(f"Number {number} of the list.\n")
+    plain = assembly_of(vault, folder / "index")
+    made = WordsFirst(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
+    made.index_dir.prepare()
+    return made
+
+
+@pytest.fixture
+def current(built: OneProcess) -> Iterator[OpenGeneration]:
+    shutil.rmtree(built.root / "generations")  # it would know all vectors
+    built.index_dir.prepare()
+    generation, _ = built.build_next(unheard, refit=True, words_first=True)
+    built.index_dir.publish(generation)
+    opened = built.open_generation(generation)
+    yield replace(opened, spare=cast(Pool, ScriptedPool(cast(InProcessPool, opened.spare))))
+    opened.close()
+
+
+def scripted(current: OpenGeneration) -> ScriptedPool:
+    return cast(ScriptedPool, current.spare)
+
+
+def worked_off(backlog: Backlog, current: OpenGeneration, clock: Clock) -> list[float]:
+    """Steps until nothing is owed; the seconds that were waited between portions."""
+    waited: list[float] = []
+    for _ in range(400):
+        if not current.live.owed:
+            return waited
+        begun = len(scripted(current).sizes)
+        backlog.step(current, idle=True)
+        if current.live.owed and len(scripted(current).sizes) == begun and not backlog.busy:
+            waited.append(0.5)
+            clock.now += 0.5
+    raise AssertionError("it does not come to an end")
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0.25, 2), (0.02, 25), (0.0001, 32)])
+def test_a_portion_grows_or_shrinks_to_half_a_second(
+    current: OpenGeneration, seconds: float, expected: int
+) -> None:
+    pool, clock = scripted(current), Clock()
+    pool.seconds = seconds
+    backlog = Backlog(clock)
+    assert worked_off(backlog, current, clock) == []
+    backlog.step(current, idle=True)
+    assert pool.sizes[0] == 16
+    assert expected in pool.sizes
+    assert all(size * seconds <= 0.55 for size in pool.sizes[4:])
+    assert (pool.closed, backlog.busy, backlog.trouble) == (1, False, "")
+
+
+@pytest.mark.parametrize("failure", [Failed("too long for the model"), Died(-11)], ids=["refused", "killed"])
+def test_one_text_that_the_model_cannot_take_holds_up_no_other(
+    current: OpenGeneration, failure: Failed | Died
+) -> None:
+    pool, clock = scripted(current), Clock()
+    owed, bad = current.live.owed, current.live.next_owed(1).keys[0]
+    pool.poison, pool.failure = {bad}, failure
+    backlog = Backlog(clock)
+    for _ in range(200):
+        backlog.step(current, idle=True)
+        clock.now += 0.5
+    assert current.live.owed == 1 < owed
+    assert current.live.next_owed(9).keys == (bad,)
+    assert "tried again" in backlog.trouble
+    assert getattr(failure, "message", "ended") in backlog.trouble
+    pool.poison = set()
+    worked_off(backlog, current, clock)
+    backlog.step(current, idle=True)
+    assert backlog.trouble == ""
+
+
+def test_a_model_that_is_down_is_asked_ever_more_rarely(current: OpenGeneration) -> None:
+    pool, clock = scripted(current), Clock()
+    pool.poison = set(current.live.next_owed(999).keys)
+    backlog, before = Backlog(clock), current.live.owed
+    for _ in range(3600):
+        backlog.step(current, idle=True)
+        clock.now += 1.0
+    assert 10 <= len(pool.sizes) <= 24, "an hour"
+    assert current.live.owed == before
+
+
+def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(current: OpenGeneration) -> None:
+    pool, backlog = scripted(current), Backlog(Clock())
+    backlog.step(current, idle=False)
+    assert (pool.sizes, backlog.busy) == ([], False)
+    backlog.step(current, idle=True)
+    assert (pool.sizes, backlog.busy) == ([16], True)
+    owed = current.live.owed
+    backlog.step(current, idle=False)
+    assert (current.live.owed, backlog.busy) == (owed - 16, False)
+
+
+def test_a_generation_that_is_replaced_takes_its_portion_along(current: OpenGeneration) -> None:
+    backlog = Backlog(Clock())
+    backlog.step(current, idle=True)
+    assert backlog.busy
+    backlog.step(None, idle=True)
+    assert not backlog.busy

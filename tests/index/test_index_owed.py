@@ -1,0 +1,357 @@
+"""Vectors that are owed: the index is whole by word and link before, and equal to a fresh one after."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "chunk"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "reliability"))
+
+from chunk_laws import EDGE_NOTES, SMALL, build, note_of
+from reliability_lab import (
+    OPTIONS,
+    OneProcess,
+    assembly_of,
+    assert_equal,
+    make_vault,
+    sized,
+    told_by,
+    told_by_a_fresh_build,
+    unheard,
+)
+
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.chunk import STRATEGIES
+from vault_indexer.config import Settings
+from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.index.linking import Linker
+from vault_indexer.index.live import AT_ONCE, LiveIndex
+from vault_indexer.index.owed import Owed
+from vault_indexer.index.prepare import text_digest
+from vault_indexer.index.worker import Embedded
+from vault_indexer.model import FileRow
+from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog_writer import CatalogWriter
+from vault_indexer.store.rows import PreparedNote, note_rows
+
+MODEL = "test/model/2"
+
+
+class SlowModel(OneProcess):
+    """The real composition, told that its model is slow: what an edit needs beyond a little is owed."""
+
+    def _is_slow(self, settings: Settings) -> bool:  # noqa: ARG002
+        return True
+
+
+def slow_assembly(vault: Path, index: Path) -> OneProcess:
+    made = SlowModel.of(resolve_target(vault, index, None, environ={}, options=OPTIONS))
+    assert isinstance(made, SlowModel)
+    return made
+
+
+def words_first(vault: Path, index: Path) -> None:
+    """As the daemon makes its first index."""
+    assembly = slow_assembly(vault, index)
+    assembly.index_dir.prepare()
+    generation, report = assembly.build_next(unheard, refit=True, words_first=True)
+    assert (report.embedded, report.reused) == (0, 0)
+    assembly.index_dir.publish(generation)
+
+
+@contextmanager
+def as_it_is(vault: Path, index: Path, *, slow: bool = True) -> Iterator[tuple[LocalKeeper, LiveIndex]]:
+    """The index as it is on disk: opened, not completed."""
+    keeper = LocalKeeper(slow_assembly(vault, index) if slow else assembly_of(vault, index))
+    try:
+        kept, _ = keeper.open_as_is()
+        assert kept.current is not None
+        yield keeper, kept.current.live
+    finally:
+        keeper.close()
+
+
+def a_portion(keeper: LocalKeeper, texts: int) -> int:
+    """What the daemon does while it is idle. How many chunks got their vectors."""
+    kept = keeper._kept
+    assert kept is not None and kept.current is not None
+    live = kept.current.live
+    ((_, result),) = kept.current.spare.run([live.next_owed(texts)])
+    assert isinstance(result, Embedded)
+    return live.put_vectors(result.vectors)
+
+
+def consistent(live: LiveIndex) -> None:
+    """What the vector index holds and what is owed are all chunks, and the catalog says the same."""
+    with live.holder.lease() as snapshot:
+        catalog = snapshot.catalog
+        assert snapshot.owed == live.owed == len(catalog.owed_vectors(live.model))
+        assert snapshot.vectors.live_keys() == set(catalog.nonzero_vector_keys(live.model))
+        assert set(snapshot.keywords.keys.tolist()) == catalog.chunk_keys()
+        held = snapshot.vectors
+        assert held.size == len(held.live_keys()), "a chunk is there twice"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return make_vault(tmp_path / "vault", random.Random("owed"), 12)
+
+
+def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) -> None:
+    words_first(vault, tmp_path / "index")
+    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+        consistent(live)
+        with live.holder.lease() as snapshot:
+            chunks = snapshot.catalog.counts().chunks
+            assert snapshot.vectors.size == 0
+            assert len(snapshot.keywords.holding(["kestrel"])) > 0
+        assert live.owed == keeper.status().vectors_owed == chunks
+        (notice,) = keeper.notices()
+        assert notice == (
+            f"meaning is not searched everywhere yet: {chunks} of {chunks} chunks still have no vector"
+        )
+        assert keeper.verify(repair=False) == ()
+
+
+def test_portion_by_portion_it_becomes_a_fresh_build(vault: Path, tmp_path: Path) -> None:
+    words_first(vault, tmp_path / "index")
+    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+        before = live.owed
+        with live.holder.lease() as snapshot:
+            seq = snapshot.keywords.seq
+        while live.owed:
+            left = live.owed
+            assert a_portion(keeper, 5) >= min(5, left)
+            consistent(live)
+        assert before > 10
+        with live.holder.lease() as snapshot:
+            assert snapshot.keywords.seq == seq, "vectors are no change of the keyword index"
+        assert keeper.notices() == ()
+        assert keeper.verify(repair=False) == ()
+        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+
+
+def test_opening_goes_on_where_it_stood_and_one_command_completes_it(vault: Path, tmp_path: Path) -> None:
+    words_first(vault, tmp_path / "index")
+    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+        a_portion(keeper, 7)
+        left = live.owed
+    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+        consistent(live)
+        assert live.owed == left > 0
+    told = []
+    keeper = LocalKeeper(slow_assembly(vault, tmp_path / "index"))
+    try:
+        keeper.open(lambda progress: told.append((progress.stage, progress.chunks)), build=True)
+        assert keeper.status().vectors_owed == 0
+        assert told[-1] == ("vectors", keeper.status().counts.chunks)
+        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+    finally:
+        keeper.close()
+
+
+def test_a_command_that_only_looks_makes_no_vectors(vault: Path, tmp_path: Path) -> None:
+    words_first(vault, tmp_path / "index")
+    keeper = LocalKeeper(slow_assembly(vault, tmp_path / "index"))
+    try:
+        keeper.open(unheard, build=False)
+        assert keeper.status().vectors_owed > 10
+    finally:
+        keeper.close()
+
+
+def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: Path, tmp_path: Path) -> None:
+    keeper = LocalKeeper(slow_assembly(vault, tmp_path / "index"))
+    try:
+        keeper.open(unheard, build=True)
+        kept = keeper._kept
+        assert kept is not None and kept.current is not None
+        live = kept.current.live
+        (vault / "small.md").write_text("# Small\n\nOne zirconium.\n")
+        kept.sync([""])
+        assert live.owed == 0
+        for number in range(AT_ONCE):
+            (vault / f"many {number}.md").write_text(f"# Many\n\nNote {number} of hafnium.\n")
+        kept.sync([""])
+        assert live.owed == AT_ONCE
+        (vault / "small.md").write_text("# Small\n\nTwo zirconium.\n")
+        kept.sync([""])
+        assert live.owed == AT_ONCE + 1, "while others wait, no edit waits for the model"
+        consistent(live)
+        with live.holder.lease() as snapshot:
+            (key,) = live.next_owed(1).keys
+            assert "Two zirconium" in snapshot.catalog.chunks([key])[key].chunk.body, (
+                "what was edited comes first"
+            )
+        keeper.wait_fresh(0)
+        assert live.owed == 0
+        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+    finally:
+        keeper.close()
+
+
+def test_one_vector_serves_all_chunks_with_its_text(vault: Path, tmp_path: Path) -> None:
+    """A text stands for all chunks that have it, and one that nobody has any more leaves no trace."""
+    for name in ("one.md", "two.md"):
+        (vault / name).write_text("The same text of rhenium.\n")
+    words_first(vault, tmp_path / "index")
+    with as_it_is(vault, tmp_path / "index") as (_, live):
+        text = "The same text of rhenium."
+        before = live.owed
+        with live.holder.lease() as snapshot:
+            vector = bytes(2 * snapshot.vectors.dimension - 2) + b"\x00\x3c"
+        assert live.put_vectors({text_digest(text): vector}) == 2
+        assert live.owed == before - 2
+        consistent(live)
+        assert live.put_vectors({text_digest("excluded meanwhile"): vector}) == 0
+        with live.holder.lease() as snapshot:
+            assert snapshot.catalog.vectors(live.model, [text_digest("excluded meanwhile")]) == {}
+
+
+def test_an_edit_gives_waiting_chunks_with_its_text_their_vector(vault: Path, tmp_path: Path) -> None:
+    (vault / "one.md").write_text("The same text of rhenium.\n")
+    words_first(vault, tmp_path / "index")
+    with as_it_is(vault, tmp_path / "index", slow=False) as (keeper, live):
+        before = live.owed
+        (vault / "two.md").write_text("The same text of rhenium.\n")
+        assert keeper._kept is not None
+        keeper._kept.sync([""])
+        assert live.owed == before - 1
+        consistent(live)
+
+
+def test_a_lost_vector_is_found_and_made_again(vault: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    keeper = LocalKeeper(slow_assembly(vault, index))
+    keeper.open(unheard, build=True)
+    keeper.close()
+    (catalog,) = index.glob("generations/*/catalog.db")
+    writer = CatalogWriter(catalog)
+    with writer.commit():
+        writer._db.execute("DELETE FROM vectors WHERE rowid IN (SELECT min(rowid) FROM vectors)")
+    writer.close()
+    with as_it_is(vault, index) as (keeper, live):
+        assert live.owed >= 1
+        assert [problem.store for problem in keeper.verify(repair=True)] == ["vectors"]
+        assert live.owed == 0
+        assert keeper.verify(repair=False) == ()
+        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+
+
+@pytest.mark.parametrize("seed", range(sized(2, 60)))
+def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    vault, index = make_vault(tmp_path / "vault", rng, 8), tmp_path / "index"
+    words_first(vault, index)
+    for _ in range(3):
+        with as_it_is(vault, index) as (keeper, live):
+            for _ in range(rng.randint(1, 4)):
+                _change(vault, rng)
+                assert keeper._kept is not None
+                if rng.random() < 0.8:
+                    keeper._kept.sync([""])
+                for _ in range(rng.randint(0, 3)):
+                    a_portion(keeper, rng.choice([1, 2, 8]))
+                if rng.random() < 0.2:
+                    live._compact()
+                consistent(live)
+    with as_it_is(vault, index) as (keeper, live):
+        keeper.wait_fresh(0)
+        consistent(live)
+        assert live.owed == 0
+        assert keeper.verify(repair=False) == ()
+        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+
+
+def _change(vault: Path, rng: random.Random) -> None:
+    notes = sorted(vault.rglob("*.md"))
+    kind = rng.choice(["edit", "copy", "delete", "many"])
+    if kind == "delete" and len(notes) > 4:
+        rng.choice(notes).unlink()
+    elif kind == "copy":
+        (vault / f"copy {rng.randrange(9)}.md").write_bytes(rng.choice(notes).read_bytes())
+    elif kind == "many":
+        for number in range(40):
+            (vault / f"many {number}.md").write_text(f"Number {rng.randrange(30)} of quartz.\n")
+    else:
+        with rng.choice(notes).open("a") as note:
+            note.write(f"\n\nAppended {rng.randrange(99)} of marble.\n")
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+@pytest.mark.parametrize("contextual", [False, True], ids=["plain", "contextual"])
+def test_the_catalog_gives_the_text_that_was_to_be_embedded(
+    strategy: str, contextual: bool, tmp_path: Path
+) -> None:
+    """What a vector is made from later is what the digest names, for every strategy."""
+    writer = CatalogWriter(tmp_path / "catalog.db", bulk=True)
+    embedded = 0
+    with writer.commit():
+        for number, text in enumerate(EDGE_NOTES.values()):
+            note = note_of(text, f"Note {number}.md")
+            chunks = build(strategy, **SMALL[strategy]).chunk(note)
+            if contextual:
+                chunks = [replace(chunk, preamble=f"Of {chunk.chunk_id}: trees.") for chunk in chunks]
+            hashes = [text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks]
+            embedded += sum(digest is not None for digest in hashes)
+            file = FileRow(note.path, 0, 0, 0, 0, "", "note")
+            writer.put_note(PreparedNote(file, note_rows(note, chunks, hashes), {}, 0, 0), Linker([]), MODEL)
+    writer.close()
+    catalog = CatalogReader(tmp_path / "catalog.db")
+    try:
+        owed = catalog.owed_vectors(MODEL)
+        rows = catalog.chunks(owed)
+        assert {key: text_digest(row.chunk.embedding_text) for key, row in rows.items()} == owed
+        assert len(owed) == embedded > 0
+    finally:
+        catalog.close()
+
+
+CHUNKS = st.dictionaries(st.integers(0, 30), st.sampled_from([b"a", b"b", b"c", b"d", b"e"]), max_size=12)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("first"), CHUNKS),
+        st.tuples(st.just("drop"), st.sets(st.integers(0, 30))),
+        st.tuples(st.just("last"), st.sets(st.integers(0, 30))),
+    ),
+    max_size=8,
+)
+
+
+@given(start=CHUNKS, steps=STEPS)
+@settings(max_examples=200, deadline=None)
+def test_the_queue_is_a_list_of_texts_with_their_chunks(
+    start: dict[int, bytes], steps: list[tuple[str, object]]
+) -> None:
+    owed, model = Owed(start), dict(start)
+    for kind, what in steps:
+        if kind == "first":
+            assert isinstance(what, dict)
+            new = {key: digest for key, digest in what.items() if key not in model}
+            owed.put_first(new)
+            model |= new
+        else:
+            assert isinstance(what, set)
+            if kind == "drop":
+                owed.drop(what)
+                model = {key: digest for key, digest in model.items() if key not in what}
+            else:
+                owed.put_last(what)
+        assert len(owed) == len(model)
+        assert {key for key in range(31) if key in owed} == model.keys()
+        assert sorted(owed.among({*model.values(), b"z"})) == sorted(model)
+        named = [model[key] for key in owed.next(99)]
+        assert len(set(named)) == len(named) and set(named) == set(model.values())
+        if kind == "first" and new:
+            assert named[: len(set(new.values()))] == list(dict.fromkeys(new.values()))
+        if kind == "last" and what & model.keys() and named:
+            assert named[-1] in {model[key] for key in what & model.keys()}

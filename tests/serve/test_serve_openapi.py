@@ -1,0 +1,137 @@
+"""What `/openapi.json` says of the answers is what the answers are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from serve_api import Answer, Api
+
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.openapi import Schema, schema_of
+from vault_indexer.serve.shapes import SearchJson
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def misfits(value: JsonValue, schema: JsonValue, at: str = "") -> list[str]:
+    """Where a value is not what a schema says; a key that the schema does not name is one, too."""
+    assert isinstance(schema, dict)
+    if options := schema.get("anyOf"):
+        assert isinstance(options, list)
+        found = [misfits(value, option, at) for option in options]
+        return [] if [] in found else min(found, key=len)
+    kind = schema.get("type")
+    if kind is None:
+        return []
+    assert isinstance(kind, str)
+    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return [f"{at}: {value!r} is no {kind}"]
+    if isinstance(value, list):
+        return [
+            one
+            for place, part in enumerate(value)
+            for one in misfits(part, schema["items"], f"{at}[{place}]")
+        ]
+    if isinstance(value, dict):
+        return _of_object(value, schema, at)
+    return []
+
+
+def _of_object(value: dict[str, JsonValue], schema: Schema, at: str) -> list[str]:
+    fields = schema.get("properties")
+    if not isinstance(fields, dict):
+        return [
+            one
+            for key, part in value.items()
+            for one in misfits(part, schema["additionalProperties"], f"{at}.{key}")
+        ]
+    if set(value) != set(fields) or schema["required"] != list(fields):
+        return [f"{at}: {sorted(value)} instead of {sorted(fields)}"]
+    return [one for key, part in value.items() for one in misfits(part, fields[key], f"{at}.{key}")]
+
+
+def test_the_check_below_can_fail() -> None:
+    schema = schema_of(SearchJson)
+    assert misfits({"query": "x"}, schema)
+    state: JsonValue = {"generation": 1, "seq": 1, "pending": 0}
+    right: Schema = {"query": "x", "took_ms": 1, "index": state, "results": [], "notices": []}
+    assert not misfits(right, schema)
+    assert misfits({**right, "notices": [1]}, schema)
+    with pytest.raises(TypeError, match="complex"):
+        schema_of(complex)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "search?q=telescope&expand=note",
+        "search?q=nothing+like+it+zzz",
+        "explain?path=Sky&q=telescope",
+        "status",
+        "related?path=Sky",
+        "links?path=Bread",
+        "links?view=mentions&path=Sky",
+        "links?view=unresolved",
+        "links?view=orphans",
+        "note?path=Sky.md",
+        "rebuild",
+        "search?q=",
+        "note?path=nowhere",
+    ],
+)
+def test_an_answer_is_what_the_document_says(api: Api, target: str) -> None:
+    found = api.ask(f"/v1/{target}")
+    told = described(api, target.partition("?")[0], "get")
+    assert misfits(body_of(found), told[str(found.status) if found.status == 200 else "default"]) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [("verify", b"{}"), ("rebuild", b'{"wait": false}'), ("rebuild", b"{}"), ("verify", b"[]")],
+)
+def test_an_order_is_answered_as_the_document_says(api: Api, target: str, body: bytes) -> None:
+    found = api.post(f"/v1/{target}", body)
+    told = described(api, target, "post")
+    assert misfits(body_of(found), told[str(found.status) if found.status < 400 else "default"]) == []
+
+
+def test_every_route_tells_its_answer(api: Api) -> None:
+    paths = api.ask("/openapi.json").json["paths"]
+    assert isinstance(paths, dict)
+    silent = {"/v1/events"}  # a stream, no JSON
+    for path in set(paths) - silent:
+        for method in paths[path]:
+            schema = described(api, path.removeprefix("/v1/"), method)["200"]
+            assert schema.get("properties") or schema.get("anyOf"), f"{method} {path}"
+
+
+def body_of(found: Answer) -> JsonValue:
+    body: JsonValue = json.loads(found.body)
+    return body
+
+
+def described(api: Api, route: str, method: str) -> dict[str, Schema]:
+    """The schemas of a route's answers, by status."""
+    document = body_of(api.ask("/openapi.json"))
+    for key in ("paths", f"/v1/{route}", method, "responses"):
+        assert isinstance(document, dict)
+        document = document[key]
+    assert isinstance(document, dict)
+    found: dict[str, Schema] = {}
+    for status, response in document.items():
+        schema: JsonValue = response
+        for key in ("content", "application/json", "schema"):
+            assert isinstance(schema, dict)
+            schema = schema[key]
+        assert isinstance(schema, dict)
+        found[status] = schema
+    return found
