@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store import vectors
+from vault_indexer.store.huge_pages import back_by_huge_pages
 
 DIMENSION = 8
 
@@ -92,3 +93,11 @@ def test_a_cut_file_is_noticed(tmp_path: Path, size: int) -> None:
     file.write_bytes(file.read_bytes()[:size])
     with pytest.raises(IndexUnusableError, match="vector index"):
         vectors.load(file)
+
+
+def test_large_pages_are_only_advice() -> None:
+    held = np.ones(6 << 20, np.uint8)
+    address = held.ctypes.data
+    assert not back_by_huge_pages(address, 1000)  # no whole page lies in it
+    back_by_huge_pages(address, held.nbytes)
+    assert held.sum() == held.size

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Floats, Mask
 
-_WORD_BYTES = 32 << 20
-_FIELD_BYTES = 16 << 20
+_WORD_BYTES = 48 << 20
+_FIELD_BYTES = 32 << 20
 
 Classes = tuple[TermClass, ...]
 

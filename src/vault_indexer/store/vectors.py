@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.durable import write_atomically
+from vault_indexer.store.huge_pages import back_by_huge_pages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,6 +195,9 @@ def _fresh(seq: int, dimension: int, base: Any) -> VectorSnapshot:
     import numpy as np
 
     keys = faiss.vector_to_array(base.id_map).astype(np.int64)
+    codes = faiss.downcast_index(base.index).codes
+    if codes.size():
+        back_by_huge_pages(int(codes.data()), codes.size())
     return VectorSnapshot(
         seq=seq,
         dimension=dimension,
