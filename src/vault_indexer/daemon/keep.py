@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.errors import IndexUnusableError, VaultError
+from vault_indexer.index.allocator import give_back
 from vault_indexer.index.live import Applied
 from vault_indexer.index.plan import Plan, plan
 from vault_indexer.index.verify import verify
@@ -61,6 +62,8 @@ class KeptIndex:
         self.damaged = ""
         if old is not None:
             _close_quietly(old)
+            old = None
+            give_back()
         self.assembly.index_dir.collect()
 
     def sync(

@@ -64,18 +64,13 @@ def _called(path: str, texts: _Texts, terms: Iterable[QueryTerm], total: float) 
 
 def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts]:
     """Of links with a text of their own: one without shows its target's path, which is indexed anyway."""
-    marks = ",".join("?" * len(languages))
-    sql = (
-        "SELECT l.resolved, l.display, count(*), min(n.path) FROM links l JOIN notes n USING (note_id)"
-        f" WHERE l.resolved IN ({marks}) AND l.display NOTNULL AND l.resolved != n.path"
-        " GROUP BY l.resolved, l.display ORDER BY l.resolved, l.display"
-    )
     texts: dict[str, _Texts] = {}
-    for path, display, links, source in snapshot.catalog.rows(sql, list(languages)):
-        own = texts.setdefault(path, _Texts())
-        for form in _forms(display, languages[path]):
-            own.held[form] += links
-            own.sources[form].append(source)
+    for path, shown in snapshot.graph.texts(languages).items():
+        own = texts[path] = _Texts()
+        for text, links, source in shown:
+            for form in _forms(text, languages[path]):
+                own.held[form] += links
+                own.sources[form].append(source)
     return texts
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from vault_indexer.store.graph import Edge
 from vault_indexer.store.snapshot import Snapshot
 
 _WEIGHED = 60
@@ -25,20 +24,15 @@ class Neighbour:
 
 def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
     """Notes linked with the seeds (paths, strongest first) either way, heaviest first."""
-    edges = snapshot.graph.edges_at(seeds)
+    linked = snapshot.graph.neighbours(seeds)
     via: dict[str, dict[str, float]] = {}
     for rank, seed in enumerate(seeds, start=1):
-        for other in _others(seed, edges.get(seed, [])):
+        for other in linked.get(seed, ()):
             via.setdefault(other, {})[seed] = 1.0 / (rank + 1)
     likely = sorted(via, key=lambda path: (-sum(via[path].values()), path))[:_WEIGHED]
     degrees = snapshot.graph.degrees(likely)
     found = [_neighbour(path, via[path], degrees) for path in likely]
     return sorted(found, key=lambda neighbour: (-neighbour.weight, neighbour.path))
-
-
-def _others(seed: str, edges: Sequence[Edge]) -> list[str]:
-    ends = (edge.target if edge.source == seed else edge.source for edge in edges)
-    return list(dict.fromkeys(ends))
 
 
 def _neighbour(path: str, shares: Mapping[str, float], degrees: Mapping[str, int]) -> Neighbour:

@@ -51,6 +51,12 @@ def snippet(body: str, words: Mapping[str, float], size: int) -> Snippet:
     return Snippet(text, marks, start)
 
 
+@lru_cache(maxsize=1024)
+def _sentences(body: str) -> tuple[Span, ...]:
+    """Kept, for who types a query letter by letter sees the same hits again and again."""
+    return tuple(sentences(body))
+
+
 @lru_cache(maxsize=65_536)
 def _folded(word: str) -> str:
     return fold(normalize(word))
@@ -106,7 +112,7 @@ def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], siz
     """The run of whole sentences within `size` worth most: every word counts once."""
     if len(body) <= size:
         return 0, len(body)
-    spans = sentences(body)
+    spans = _sentences(body)
     starts = [match.start for match in found]
     best, shown, last = -1.0, (0, min(len(body), size)), 0
     for number, (start, end) in enumerate(spans):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import reduce
 
 from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of
 from vault_indexer.search.text_filters import rows_by_note
@@ -37,11 +36,18 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
     import numpy as np
 
     pattern = text_pattern(name)
-    needs = [(word, VARIANT_MARK + word) for word in pattern.words] + [(pair,) for pair in pattern.pairs]
+    needs: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
+    needs += [(pair,) for pair in pattern.pairs]
     needs = needs or [(normalize(word),) for word in WORD.findall(name)]
-    held = [snapshot.keywords.holding(terms, _NAME_FIELDS) for terms in needs]
-    if not held:
+    if not needs:
         return []
-    keys = reduce(lambda left, right: np.intersect1d(left, right, assume_unique=True), held)
+    # The rarest first: after a word or two nothing is left of most queries.
+    rarity = {terms: max(map(snapshot.keywords.document_frequency, terms)) for terms in needs}
+    ordered = sorted(rarity, key=lambda terms: rarity[terms])
+    keys = snapshot.keywords.holding(ordered[0], _NAME_FIELDS)
+    for terms in ordered[1:]:
+        if not len(keys):
+            return []
+        keys = np.intersect1d(keys, snapshot.keywords.holding(terms, _NAME_FIELDS), assume_unique=True)
     found: list[int] = np.unique(keys >> CHUNK_KEY_BITS).tolist()
     return found

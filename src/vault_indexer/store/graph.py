@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_indexer.model import LinkKind
 from vault_indexer.store.catalog_reader import CatalogReader
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import networkx as nx
 
 _BATCH = 400
+_REMEMBERED = 20_000
+"""So many paths' neighbours are kept at the most."""
+
+Value = TypeVar("Value")
 
 _EDGES = (
     "SELECT n.path, l.resolved, l.kind, l.subpath, l.display, l.line, l.start_pos, count(*)"
@@ -66,11 +70,23 @@ class Arrival(NamedTuple):
     chunk_id: str | None
 
 
+class LinkText(NamedTuple):
+    """What links show instead of their target: how many say so, and the first note that does."""
+
+    text: str
+    links: int
+    source: str
+
+
 class LinkGraph:
     """The resolved links of one catalog state; unresolved ones and links to oneself are no edges."""
 
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
+        # Searches ask for the same notes again and again, the hubs above all.
+        self._degrees: dict[str, int] = {}
+        self._neighbours: dict[str, frozenset[str]] = {}
+        self._texts: dict[str, tuple[LinkText, ...]] = {}
 
     def edges_at(self, paths: Iterable[str]) -> dict[str, list[Edge]]:
         """For each path, the edges that leave it or arrive at it; `placed` finds their chunks."""
@@ -108,20 +124,37 @@ class LinkGraph:
 
     def degrees(self, paths: Iterable[str]) -> dict[str, int]:
         """How many distinct files each path is linked with, either way; paths without a link are left out."""
-        found: dict[str, int] = {}
-        for batch, marks in _batches(paths):
-            neighbours = _NEIGHBOURS.format(marks=marks)
-            sql = f"SELECT path, count(*) FROM ({neighbours}) GROUP BY path"
-            found.update(self._catalog.rows(sql, batch + batch))
+        return _recalled(self._degrees, list(paths), self._count, 0)
+
+    def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The files that each path is linked with, either way; paths without a link are left out."""
+        return _recalled(self._neighbours, list(paths), self._linked, frozenset())
+
+    def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
+        """By path the texts of links of other notes that lead there, in order; links that show no text of
+        their own, and paths without any other, are left out."""
+        return _recalled(self._texts, list(paths), self._shown, ())
+
+    def _shown(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
+        sql = (
+            "SELECT l.resolved, l.display, count(*), min(n.path) FROM links l JOIN notes n USING (note_id)"
+            f" WHERE l.resolved IN ({marks}) AND l.display NOTNULL AND l.resolved != n.path"
+            " GROUP BY l.resolved, l.display ORDER BY l.resolved, l.display"
+        )
+        found: dict[str, tuple[LinkText, ...]] = {}
+        for path, *shown in self._catalog.rows(sql, paths):
+            found[path] = (*found.get(path, ()), LinkText(*shown))
         return found
 
-    def neighbours(self, paths: Iterable[str]) -> dict[str, set[str]]:
-        """The files that each path is linked with, either way; paths without a link are left out."""
+    def _count(self, paths: list[str], marks: str) -> dict[str, int]:
+        sql = f"SELECT path, count(*) FROM ({_NEIGHBOURS.format(marks=marks)}) GROUP BY path"
+        return dict(self._catalog.rows(sql, paths + paths))
+
+    def _linked(self, paths: list[str], marks: str) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = defaultdict(set)
-        for batch, marks in _batches(paths):
-            for path, other in self._catalog.rows(_NEIGHBOURS.format(marks=marks), batch + batch):
-                found[path].add(other)
-        return found
+        for path, other in self._catalog.rows(_NEIGHBOURS.format(marks=marks), paths + paths):
+            found[path].add(other)
+        return {path: frozenset(others) for path, others in found.items()}
 
     def orphans(self) -> list[tuple[str, str]]:
         """Path and title of the notes that no edge touches, ordered by path."""
@@ -171,6 +204,23 @@ def _placed(edge: Edge, places: LinkPlaces) -> Edge:
     source = places.chunk_at(edge.source, edge.start)
     target = places.pointed(edge.target, edge.subpath, slugs=edge.kind == LinkKind.MARKDOWN).chunk
     return replace(edge, source_chunk=source and source.key, target_chunk=target and target.key)
+
+
+def _recalled(
+    known: dict[str, Value],
+    paths: Sequence[str],
+    read: Callable[[list[str], str], Mapping[str, Value]],
+    nothing: Value,
+) -> dict[str, Value]:
+    """What is known of paths, and what is read of the others and known from now on; but for `nothing`."""
+    found = {path: value for path in paths if (value := known.get(path)) is not None}
+    for batch, marks in _batches(path for path in paths if path not in found):
+        fresh = read(batch, marks)
+        found |= {path: fresh.get(path, nothing) for path in batch}
+    if len(known) > _REMEMBERED:
+        known.clear()
+    known.update(found)
+    return {path: value for path, value in found.items() if value != nothing}
 
 
 def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
@@ -83,6 +84,7 @@ def _word_term(word: str, languages: Sequence[str], weight: float, start: int, e
     return QueryTerm(word, tuple(classes), weight, start, end)
 
 
+@lru_cache(maxsize=1 << 14)
 def _term_class(exact: str, language: str) -> TermClass:
     """The exact form, and all that stands for the same stem: marked variants, and words that are the stem."""
     stems = dict.fromkeys((*concepts(exact, language), fold(exact)))
