@@ -137,6 +137,7 @@ class IndexLoop:
             return
         if batch is not None:
             self.left = len(batch.scope)
+        self.tidying.end()
         if self._builder is not None:
             self._builder.hold(True)
         while self.pause.active and not self._stopping:
