@@ -10,8 +10,7 @@ from dataclasses import replace
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.errors import IndexUnusableError, VaultError
 from vault_indexer.index.allocator import give_back
-from vault_indexer.index.live import Applied
-from vault_indexer.index.plan import Plan, plan
+from vault_indexer.index.plan import Applied, Plan, plan
 from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
 from vault_indexer.store.generations import Generation

@@ -176,8 +176,11 @@ class _Builder:
         self._report(Progress(stage, self._notes, len(self._ids), self._chunks, seconds))
 
 
-def prepare_all(pool: Pool, jobs: Sequence[PrepareJob]) -> Iterator[PreparedNote | Skipped]:
-    """Every note of the jobs, prepared or skipped, in order of completion.
+def prepare_all(
+    pool: Pool, jobs: Sequence[Job], told: Callable[[Outcome | Died], None] = lambda _result: None
+) -> Iterator[PreparedNote | Skipped]:
+    """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
+    beside, and `told` gets their results.
 
     A job whose worker died is done again, a note at a time; a note on which a worker dies twice is set
     aside. Raises ProviderError if a worker reports that the model or the disk failed.
@@ -187,14 +190,15 @@ def prepare_all(pool: Pool, jobs: Sequence[PrepareJob]) -> Iterator[PreparedNote
     while queue:
         again: list[PrepareJob] = []
         for job, result in pool.run(queue):
-            assert isinstance(job, PrepareJob)
-            if isinstance(result, Failed):
+            if not isinstance(job, PrepareJob):
+                told(result)
+            elif isinstance(result, Failed):
                 raise ProviderError(result.message)
-            if isinstance(result, Died):
+            elif isinstance(result, Died):
                 _retry(job, tries, again)
             elif isinstance(result, list):
                 yield from result
-        queue = again
+        queue = [*again]
 
 
 def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> None:

@@ -11,14 +11,16 @@ from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import followed, open_vectors, snapshot_of
 from vault_indexer.index.owed import Owed
-from vault_indexer.index.plan import Plan, is_linkable
+from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.worker import (
     CompactJob,
     Embedded,
     EmbedJob,
     Failed,
+    Job,
     KeywordsJob,
+    Outcome,
     PrepareJob,
     WarmJob,
     catch_up_keywords,
@@ -42,32 +44,19 @@ AT_ONCE = 64
 checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What an edit did: notes indexed anew and taken out, links that lead elsewhere now."""
-
-    indexed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    relinked: int = 0
-
-    def __add__(self, other: Applied) -> Applied:
-        return Applied(
-            self.indexed + other.indexed,
-            self.removed + other.removed,
-            self.skipped + other.skipped,
-            self.relinked + other.relinked,
-        )
-
-
 @dataclass(slots=True)
 class _Edit:
-    """What a plan came to once its notes were read; `touched` are those whose text is as before."""
+    """What a plan came to once its notes were read; `touched` are those whose text is as before. Where it is
+    `followed`, the keyword index has caught up with the commit before meanwhile."""
 
     notes: list[PreparedNote] = field(default_factory=list)
     touched: list[FileRow] = field(default_factory=list)
     files: list[FileRow] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    followed: bool = False
+
+    def take(self, result: Outcome | Died) -> None:
+        self.followed = isinstance(result, int)
 
 
 class LiveIndex:
@@ -130,12 +119,14 @@ class LiveIndex:
         for part in plan.parts():
             left -= len(part.read)
             done += self._apply(part, partial(_tell, on_progress, left))
+        if self._behind:
+            self._follow()
         return done
 
     def _apply(self, plan: Plan, on_progress: Callable[[int], None]) -> Applied:
-        if self._behind:
-            self._follow()
         edit = self._read(plan, on_progress)
+        if self._behind:
+            self._follow(words=not edit.followed)
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         if not (edit.notes or edit.files or edit.removed):
@@ -144,7 +135,6 @@ class LiveIndex:
         edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
         relinked = self._commit(edit)
         self._behind = True
-        self._follow()
         return Applied(
             indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
@@ -289,8 +279,10 @@ class LiveIndex:
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = len(plan.read)
         at_once = self._at_once(len(batches))
-        jobs = [PrepareJob(tuple(batch), at_once=at_once) for batch in batches]
-        for result in prepare_all(self._pool, jobs):
+        jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once) for batch in batches]
+        if self._behind and jobs:  # one worker writes the words of the part before, while others read this
+            jobs.insert(0, KeywordsJob(self.generation))
+        for result in prepare_all(self._pool, jobs, edit.take):
             left -= 1
             on_progress(left)
             if not isinstance(result, Skipped):

@@ -34,6 +34,24 @@ class Plan:
             yield Plan(self.read[start : start + PART_NOTES])
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an edit did: notes indexed anew and taken out, links that lead elsewhere now."""
+
+    indexed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    relinked: int = 0
+
+    def __add__(self, other: Applied) -> Applied:
+        return Applied(
+            self.indexed + other.indexed,
+            self.removed + other.removed,
+            self.skipped + other.skipped,
+            self.relinked + other.relinked,
+        )
+
+
 def plan(known: Sequence[FileRow], scan: Scan) -> Plan:
     """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan."""
     found = {file.path: file for file in scan.files}
