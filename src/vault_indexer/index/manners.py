@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import platform
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from vault_indexer.config.settings import IndexSettings
+from vault_indexer.store.c_library import c_function
 
 IoPriority = Literal["idle", "low", "normal"]
 
@@ -96,9 +96,9 @@ def lower_io_priority(wanted: IoPriority) -> bool:
     """Whether the system took it: only Linux knows, and a sandbox may forbid the call. Whether a disk heeds
     it is up to its scheduler (bfq and mq-deadline do, none does not)."""
     number = _IOPRIO_SET.get(platform.machine())
-    if wanted == "normal" or number is None or not sys.platform.startswith("linux"):
+    call = c_function("syscall")
+    if wanted == "normal" or number is None or call is None:
         return False
-    call = ctypes.CDLL(None, use_errno=True).syscall
     return bool(call(number, _WHO_PROCESS, 0, _IOPRIO_VALUES[wanted]) == 0)
 
 

@@ -7,7 +7,8 @@ A search by meaning passes over all vectors. On Linux' small pages that is bound
 from __future__ import annotations
 
 import ctypes
-import sys
+
+from vault_indexer.store.c_library import c_function
 
 _PAGE = 2 << 20
 _MADV_HUGEPAGE = 14
@@ -18,9 +19,9 @@ def back_by_huge_pages(address: int, size: int) -> bool:
     """Whether the system took the advice for the whole large pages in this range; it is only ever advice."""
     start = -(-address // _PAGE) * _PAGE
     length = (address + size) // _PAGE * _PAGE - start
-    if length <= 0 or not sys.platform.startswith("linux"):
+    madvise = c_function("madvise")
+    if length <= 0 or madvise is None:
         return False
-    madvise = ctypes.CDLL(None, use_errno=True).madvise
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     if madvise(start, length, _MADV_HUGEPAGE):
         return False
