@@ -135,9 +135,18 @@ def combined(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
     positions = np.concatenate([part.positions for part in parts])
     order = positions.argsort(kind="stable")
     positions = positions[order]
-    first = np.flatnonzero(np.concatenate(([True], positions[1:] != positions[:-1])))
+    first = np.flatnonzero(first_of_each(positions))
     values = np.concatenate([part.values for part in parts])[order]
     return Sparse(positions[first], how.reduceat(values, first))
+
+
+def first_of_each(ordered: NDArray[np.integer]) -> Mask:
+    """Of ascending numbers, where each stands for the first time."""
+    import numpy as np
+
+    first = np.ones(len(ordered), bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return first
 
 
 def at(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats:

@@ -34,7 +34,7 @@ class WordScores:
     ) -> None:
         self._segments = segments
         self._size = len(live)
-        self._dead = None if live.all() else ~live
+        self._live = None if live.all() else live
         self._postings = postings
         self._weights = weights
         self._norms: dict[int, Floats] = {}
@@ -98,9 +98,9 @@ class WordScores:
 
         norms = self._field_norms(field)[found.positions]
         scores = saturate(found.values, norms, self._weights.k1) * np.float32(boost)
-        if self._dead is None:
+        if self._live is None:
             return Sparse(found.positions, scores)
-        live = ~self._dead[found.positions]
+        live = self._live[found.positions]
         return Sparse(found.positions[live], scores[live])
 
     def _field_norms(self, field: int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from vault_indexer.store.bm25f import Ranking, best
@@ -14,6 +15,7 @@ from vault_indexer.store.keyword_postings import (
     Sparse,
     TermPostings,
     at,
+    first_of_each,
 )
 from vault_indexer.store.keyword_schema import FIELDS, FieldWeights
 from vault_indexer.store.keyword_scores import Classes, WordScores
@@ -31,6 +33,7 @@ PREFIX_WEIGHT = 0.8
 """What an occurrence of a longer word counts when the query's word stands for its beginning."""
 
 PREFIX_TERMS = 64
+_COMPLETIONS = 256
 _FEW = 8
 """Up to an eighth of the documents are looked up in the lists of scores; for more, all are added up."""
 
@@ -66,6 +69,8 @@ class KeywordSnapshot:
         self._size = len(self._keys)
         self._count = int(self._live.sum())
         self.lexicon = Lexicon([segment.data for segment in segments])
+        # One search asks for it some five times, and reads many words for a short beginning.
+        self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_completed, self.lexicon))
 
     def __len__(self) -> int:
         return self._count
@@ -135,8 +140,7 @@ class KeywordSnapshot:
             return np.empty(0, np.int64)
         positions = lists[0] if len(lists) == 1 else np.concatenate(lists)
         keys = np.sort(self._keys[positions[self._live[positions]]])
-        distinct: Keys = keys[np.concatenate((keys[:1] == keys[:1], keys[1:] != keys[:-1]))]
-        return distinct
+        return keys[first_of_each(keys)]
 
     def document_frequency(self, term: str) -> int:
         """Documents that hold the term in the field where it is most frequent (deleted ones too)."""
@@ -156,13 +160,7 @@ class KeywordSnapshot:
         return self._scores[weights]
 
     def _classes(self, term: QueryTerm) -> Classes:
-        if not term.prefix:
-            return term.classes
-        first, *others = term.classes
-        longer = self.lexicon.with_prefix(first.exact, PREFIX_TERMS)
-        known = set(first.terms)
-        added = tuple((found.term, PREFIX_WEIGHT) for found in longer if found.term not in known)
-        return (replace(first, variants=(*first.variants, *added)), *others)
+        return self._with_longer(term.classes) if term.prefix else term.classes
 
     def _positions(self, keys: Keys) -> Positions:
         """Positions of those of `keys` (distinct) that are live, in no particular order."""
@@ -173,3 +171,12 @@ class KeywordSnapshot:
             found.append(segment.data.numbers_of(keys) + base)
         positions = np.concatenate(found)
         return positions[self._live[positions]]
+
+
+def _completed(lexicon: Lexicon, classes: Classes) -> Classes:
+    """With the words that begin with the exact one, which are as much as forms of it."""
+    first, *others = classes
+    longer = lexicon.with_prefix(first.exact, PREFIX_TERMS)
+    known = set(first.terms)
+    added = tuple((found.term, PREFIX_WEIGHT) for found in longer if found.term not in known)
+    return (replace(first, variants=(*first.variants, *added)), *others)
