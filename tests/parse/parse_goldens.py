@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_indexer.model import Element, Link, Note
-from vault_indexer.parse import VaultPaths, parse_any, resolve, resolve_subpath
+from vault_indexer.parse import Anchors, VaultPaths, parse_any, resolve
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ARROW = " -> "
@@ -73,7 +73,7 @@ def _subpath(link: Link, path: str, scene: Scene) -> str:
         return ""
     note: Note = parse_any(path, scene.notes[path].encode())
     slugs = link.kind == "markdown"
-    place = resolve_subpath(link.subpath, note.headings, note.blocks, slugs=slugs)
+    place = Anchors(note.headings, note.blocks).find(link.subpath, slugs=slugs)
     if place.problem:
         return f" ({place.problem})"
     return f" @ line {place.line}" if place.line else ""

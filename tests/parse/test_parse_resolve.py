@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.model import BlockId, Heading
-from vault_indexer.parse import Subpath, VaultPaths, link_key, resolve, resolve_subpath
+from vault_indexer.parse import Anchors, Subpath, VaultPaths, link_key, resolve
 
 NAMES = [
     "n.md",
@@ -132,11 +132,11 @@ def test_a_chain_of_headings_narrows_down_to_the_right_one() -> None:
         heading(2, "Y", 4),
         heading(3, "X", 5),
     ]
-    assert resolve_subpath("A#Y", headings, []).line == 4
-    assert resolve_subpath("A#Y#X", headings, []).line == 5
-    assert resolve_subpath("Y#X", headings, []) == Subpath(50, 55, 5)
-    assert resolve_subpath("X#A", headings, []).problem == "no heading X > A"
-    assert resolve_subpath("", headings, []) == Subpath()
+    assert Anchors(headings, []).find("A#Y").line == 4
+    assert Anchors(headings, []).find("A#Y#X").line == 5
+    assert Anchors(headings, []).find("Y#X") == Subpath(50, 55, 5)
+    assert Anchors(headings, []).find("X#A").problem == "no heading X > A"
+    assert Anchors(headings, []).find("") == Subpath()
 
 
 def test_slugs_are_numbered_as_github_does() -> None:
@@ -145,14 +145,14 @@ def test_slugs_are_numbered_as_github_does() -> None:
         Heading(1, text, line * 10, line * 10 + 5, line, nested=False) for line, text in enumerate(texts)
     ]
     slugs = ["set-up", "set-up-1", "set-up-1-1", "other", "set-up-2", "set-up-3"]
-    lines = [resolve_subpath(slug, headings, [], slugs=True).line for slug in slugs]
+    lines = [Anchors(headings, []).find(slug, slugs=True).line for slug in slugs]
     assert lines == [5, 1, 2, 3, 4, 5]  # `set-up` is one heading's very text, which counts first
-    assert resolve_subpath("set-up-4", headings, [], slugs=True).problem == "no heading set-up-4"
-    assert resolve_subpath("set-up-1", headings, []).problem == "no heading set-up-1"
+    assert Anchors(headings, []).find("set-up-4", slugs=True).problem == "no heading set-up-4"
+    assert Anchors(headings, []).find("set-up-1").problem == "no heading set-up-1"
 
 
 def test_a_block_is_found_whatever_stands_before_it() -> None:
     blocks = [BlockId("one", 3, 9, 2)]
-    assert resolve_subpath("^ONE", [], blocks) == Subpath(3, 9, 2)
-    assert resolve_subpath("Heading#^one", [], blocks).line == 2
-    assert resolve_subpath("^two", [], blocks).problem == "no block ^two"
+    assert Anchors([], blocks).find("^ONE") == Subpath(3, 9, 2)
+    assert Anchors([], blocks).find("Heading#^one").line == 2
+    assert Anchors([], blocks).find("^two").problem == "no block ^two"

@@ -16,7 +16,7 @@ def test_the_room_offers_these_names() -> None:
             "parse_any",
             "parse_canvas",
         ),
-        *("parse_note", "resolve", "resolve_subpath"),
+        *("parse_note", "resolve"),
     ]
     assert all(hasattr(parse, name) for name in parse.__all__)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.model import LinkKind, Note
-from vault_indexer.parse import VaultPaths, parse_note, resolve, resolve_subpath
+from vault_indexer.parse import Anchors, VaultPaths, parse_note, resolve
 
 VAULT = Path(__file__).parents[2].parent / "shared" / "data" / "vaults" / "obsidian-help"
 FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
@@ -76,6 +76,6 @@ def test_every_heading_and_block_that_is_linked_is_found(notes: dict[str, Note])
         for link in note.links:
             goal = notes.get(resolve(link.target, path, paths).path or "")
             if goal and link.subpath:
-                place = resolve_subpath(link.subpath, goal.headings, goal.blocks)
+                place = Anchors(goal.headings, goal.blocks).find(link.subpath)
                 missing += [(path, link.line, place.problem)] if place.problem else []
     assert missing == []

@@ -10,7 +10,7 @@ from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
 from vault_indexer.parse.notes import parse_note
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
-from vault_indexer.parse.subpath import Anchors, Subpath, resolve_subpath
+from vault_indexer.parse.subpath import Anchors, Subpath
 
 __all__ = [
     "PARSERS",
@@ -23,5 +23,4 @@ __all__ = [
     "parse_canvas",
     "parse_note",
     "resolve",
-    "resolve_subpath",
 ]

@@ -105,13 +105,6 @@ class Anchors:
         return found
 
 
-def resolve_subpath(
-    subpath: str, headings: Sequence[Heading], blocks: Sequence[BlockId], *, slugs: bool = False
-) -> Subpath:
-    """`Anchors.find` for a single link."""
-    return Anchors(headings, blocks).find(subpath, slugs=slugs)
-
-
 def _parents(headings: Sequence[Heading]) -> list[int | None]:
     """Of each heading, the index of the heading that it stands below."""
     parents: list[int | None] = []
