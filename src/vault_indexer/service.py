@@ -10,6 +10,7 @@ from typing import Protocol
 
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import (
+    MAX_PAUSE_S,
     Explanation,
     Hit,
     IndexState,
@@ -37,8 +38,6 @@ from vault_indexer.vault.read import unchanged
 
 MAX_QUERY_BYTES = 4096
 MAX_LIMIT = 200
-MAX_PAUSE_S = 7 * 86_400
-"""A pause with an end is at most a week; one without is ended by `resume`."""
 
 
 class Keeper(Protocol):

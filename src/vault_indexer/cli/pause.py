@@ -12,11 +12,11 @@ from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.errors import UsageError
+from vault_indexer.model import MAX_PAUSE_S
 from vault_indexer.serve.shapes import StatusJson
 from vault_indexer.serve.shapes_pause import PauseJson
 
 _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
-_LONGEST_S = 7 * 86_400
 
 
 def pause(
@@ -40,7 +40,7 @@ def seconds(length: str) -> float:
     match = _LENGTH.fullmatch(length.strip().lower())
     parts = [int(part or 0) for part in match.groups()] if match else [0, 0, 0]
     total = parts[0] * 3600 + parts[1] * 60 + parts[2]
-    if not 0 < total <= _LONGEST_S:
+    if not 0 < total <= MAX_PAUSE_S:
         raise UsageError(f"--for {length}: allowed is a time such as 90s, 30m or 1h30m, at most 168h")
     return total
 

@@ -111,9 +111,10 @@ class LiveIndex:
         self._publish()
 
     def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
-        """Carry out a plan, one commit a part, and publish the state after each. `on_progress` is told how
-        many notes are still to be read. Raises VaultIndexerError or OSError: then nothing of the part has
-        changed, or the derived indices are behind and catch up in the next call, whatever its plan."""
+        """Carry out a plan, one commit a part; the state after each is published before the next commit.
+        `on_progress` is told how many notes are still to be read. Raises VaultIndexerError or OSError: then
+        nothing of the part has changed, or the derived indices are behind and catch up in the next call,
+        whatever its plan."""
         done = Applied()
         left = len(plan.read)
         for part in plan.parts():

@@ -1,6 +1,7 @@
 """The words of the domain, as frozen dataclasses without I/O."""
 
 from vault_indexer.model.answers import (
+    MAX_PAUSE_S,
     Backlink,
     Expand,
     Explanation,
@@ -59,6 +60,7 @@ from vault_indexer.model.records import (
 __all__ = [
     "CHUNK_KEY_BITS",
     "HEADER_SEPARATOR",
+    "MAX_PAUSE_S",
     "Backlink",
     "BlockId",
     "Chunk",

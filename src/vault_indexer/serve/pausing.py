@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from vault_indexer.model import MAX_PAUSE_S
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.shapes_pause import PauseJson
 from vault_indexer.serve.wire import pause_json
-from vault_indexer.service import MAX_PAUSE_S, VaultService
+from vault_indexer.service import VaultService
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
