@@ -8,16 +8,14 @@ but one), with its 95% bootstrap interval; an interval that holds 0 is no proof 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from quality.engine import FULL, VARIANTS, OpenSet, opened, variant
 from quality.measures import MEASURES, Mean
 from quality.queries import ASIDE, TUNE
-from search_quality import folder, sets
+from search_quality import folder, options, sets
 
 WITHOUT = {
     "graph": variant(graph=0),
@@ -47,12 +45,7 @@ def _signed(mean: Mean) -> str:
 
 def main() -> None:
     """Print the gains."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--large", type=Path)
-    parser.add_argument("--work", type=Path)
-    parser.add_argument("--sets", default="obsidian-help,large")
-    given = parser.parse_args()
+    given = options(__doc__, chosen="obsidian-help,large").parse_args()
     print("| set, part, queries | gain by | " + " | ".join(MEASURES) + " |")
     print("| --- | --- |" + " ---: |" * len(MEASURES))
     with folder(given.work) as work:

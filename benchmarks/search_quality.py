@@ -69,14 +69,20 @@ def folder(named: Path | None) -> Iterator[Path]:
         yield Path(made)
 
 
-def main() -> None:
-    """Print a table row for each set, part and variant."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def options(description: str | None, chosen: str) -> argparse.ArgumentParser:
+    """What every benchmark over the sets takes; `chosen` are those it looks at unless told otherwise."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--large", type=Path)
     parser.add_argument("--work", type=Path)
+    parser.add_argument("--sets", default=chosen)
+    return parser
+
+
+def main() -> None:
+    """Print a table row for each set, part and variant."""
+    parser = options(__doc__, chosen="")
     parser.add_argument("--minilm", action="store_true")
-    parser.add_argument("--sets", default="")
     parser.add_argument("--kinds", action="store_true")
     given = parser.parse_args()
     provider = "minilm" if given.minilm else "wordllama"

@@ -111,17 +111,23 @@ def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
 
 def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_path: Path) -> None:
     watcher = World(tmp_path, WatchSettings()).watcher
-    seen = [watcher.next_batch(0.0) is None]
+
+    def waiting_and_at_work() -> tuple[int, bool]:
+        return watcher.pending, watcher.at_work
+
+    assert watcher.next_batch(0.0) is None
     watcher.notify("a.md")
-    seen += [watcher.pending == 1, not watcher.at_work]
+    assert waiting_and_at_work() == (1, False)
     watcher.flush()
-    seen += [watcher.next_batch(0.0) is not None, watcher.pending == 0, watcher.at_work]
+    assert watcher.next_batch(0.0) is not None
+    assert waiting_and_at_work() == (0, True)
     watcher.settled()
-    seen += [not watcher.at_work]
+    assert waiting_and_at_work()[1] is False
     watcher.request_scan("asked")
-    seen += [watcher.next_batch(0.0) is not None, watcher.at_work]
-    seen += [watcher.next_batch(0.0) is None, not watcher.at_work]
-    assert all(seen), seen
+    assert watcher.next_batch(0.0) is not None
+    assert waiting_and_at_work()[1] is True
+    assert watcher.next_batch(0.0) is None
+    assert waiting_and_at_work()[1] is False
 
 
 def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
