@@ -18,8 +18,7 @@ from vault_indexer.config import (
     default_index_dir,
     load,
 )
-from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.manifest import differences, language_model, strategies_in
+from vault_indexer.config.manifest import differences, language_model, settings_of, strategies_in
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
@@ -31,7 +30,8 @@ from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.manners import Crew
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.prepare import Preparer
-from vault_indexer.index.sample import sample_texts
+from vault_indexer.index.sample import first_part, sample_texts
+from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker import FinishJob, NoteWorker
 from vault_indexer.index.workers import WorkerPool
 from vault_indexer.model import Note, RebuildReport
@@ -226,7 +226,7 @@ class Assembly:
     def open_generation(self, generation: Generation) -> OpenGeneration:
         """Open and heal; edits go on by what the generation was built with."""
         manifest, reasons = self._fit(generation)
-        settings = _settings_of(manifest, self.settings)
+        settings = settings_of(manifest, self.settings)
         if not is_sound(generation.catalog):
             raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
         weights = _weights_of(generation)
@@ -236,7 +236,14 @@ class Assembly:
         pool, spare = self._pool(recipe, size=self._crew().workers), self._pool(recipe, size=1)
         slow = self._is_slow(settings)
         try:
-            live = LiveIndex(generation, model.key, model.dimension, pool, slow=slow)
+            live = LiveIndex(
+                generation,
+                model.key,
+                model.dimension,
+                pool,
+                slow=slow,
+                strategies=_in_use(manifest, settings),
+            )
         except BaseException:
             pool.close()
             raise
@@ -248,19 +255,20 @@ class Assembly:
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
         searcher = opened.opened.searcher.with_settings(self.settings.search)
-        _, reasons = self._fit(opened.generation)
-        return replace(opened, reasons=reasons, opened=replace(opened.opened, searcher=searcher))
+        manifest, reasons = self._fit(opened.generation)
+        found = replace(opened.opened, searcher=searcher)
+        return replace(opened, manifest=manifest, reasons=reasons, opened=found)
 
     def open_to_read(self, generation: Generation) -> OpenIndex:
         """Open without writing."""
         manifest, _ = self._fit(generation)
-        embedder = _embedder(_settings_of(manifest, self.settings), _weights_of(generation))
+        embedder = _embedder(settings_of(manifest, self.settings), _weights_of(generation))
         holder = SnapshotHolder()
         holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
         return OpenIndex(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
     def build_next(
-        self, report: Report, *, refit: bool, words_first: bool = False
+        self, report: Report, *, refit: bool, soon: bool = False
     ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist."""
         rules = load_ignore_rules(self.vault, self.settings.files)
@@ -271,12 +279,12 @@ class Assembly:
         sound = current if current is not None and current.catalog in caches else None
         weights = self._weights(found, sound, refit=refit)
         model = _embedder(self.settings, weights).model
-        spec = self._spec(model, weights, words_first=words_first and self._is_slow(self.settings))
+        spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
         generation = index_dir.begin()
         recipe = Recipe(self.vault, self.settings, model, weights, tuple(caches), self._llm_cache)
         pool = self._pool(recipe, size=self._crew().workers)
         try:
-            result = build(generation, spec, found, pool, report)
+            result = build(generation, spec, first_part(found) if soon else found, pool, report)
         finally:
             pool.close()
         return index_dir.finish(generation), result
@@ -344,6 +352,14 @@ def _close(live: LiveIndex, *pools: Pool) -> None:
     live.close()
 
 
+def _in_use(built: Manifest, settings: Settings) -> StrategiesInUse:
+    def manifest(strategies: Iterable[str]) -> str:
+        chosen = chunking_config(settings, strategies)
+        return built.model_copy(update={"chunking_config": chosen}).to_toml()
+
+    return StrategiesInUse(strategies_in(built.chunking_config), manifest)
+
+
 def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:
     return _manifest(settings, model, weights, strategies).to_toml()
 
@@ -374,20 +390,6 @@ def _weighting(settings: Settings) -> str:
 
 def _unweighted(settings: Settings) -> EmbeddingSettings:
     return settings.embedding.model_copy(update={"token_weights": "none"})
-
-
-def _settings_of(manifest: Manifest, settings: Settings) -> Settings:
-    """The configuration that a generation was built with, as far as its manifest tells."""
-    model = manifest.embedding_model
-    embedding = settings.embedding.model_copy(
-        update={
-            "provider": model.provider,
-            "token_weights": "idf" if manifest.token_weights else "none",
-            **({} if model.provider in ("wordllama", "minilm") else {"model": model.name}),
-        }
-    )
-    chunking = ChunkingSettings.model_validate(manifest.chunking_config)
-    return settings.model_copy(update={"embedding": embedding, "chunking": chunking})
 
 
 def _weights_of(generation: Generation) -> bytes | None:

@@ -87,7 +87,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> OneProcess:
 def current(built: OneProcess) -> Iterator[OpenGeneration]:
     shutil.rmtree(built.root / "generations")  # it would know all vectors
     built.index_dir.prepare()
-    generation, _ = built.build_next(unheard, refit=True, words_first=True)
+    generation, _ = built.build_next(unheard, refit=True, soon=True)
     built.index_dir.publish(generation)
     opened = built.open_generation(generation)
     yield replace(opened, spare=cast(Pool, ScriptedPool(cast(InProcessPool, opened.spare))))

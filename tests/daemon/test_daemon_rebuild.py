@@ -151,6 +151,38 @@ def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_meanwhil
         assert max(len(hit.content) for hit in hits(service, "sourdough rye")) < 500
 
 
+def test_a_strategy_that_a_note_chooses_later_is_as_configured_and_counts_from_then_on(where: Place) -> None:
+    by_words = "[index]\nworkers = 1\n[chunking.word]\nchunk_size = {}\nchunk_overlap = 0\n".format
+    text = "---\nchunking: word\n---\n" + "quince jelly sets slowly " * 10
+    where.configure(by_words(10))
+    with daemon(where) as service:
+        where.configure(by_words(8))
+        where.write("Bread.md", "# Bread\n\nSourdough.\n")
+        wait_for(lambda: holding(service, "Sourdough"))
+        assert service.status().generation == 1, "no note is cut by words yet"
+
+        where.write("Quince.md", text)
+        wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
+        assert [len(hit.content.split()) for hit in hits(service, "file:Quince quince")][:3] == [8, 8, 8]
+    with opened(where) as service:
+        assert service.status().generation == 2
+
+
+def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(where: Place) -> None:
+    where.configure("[chunking.word]\nchunk_size = 5\nchunk_overlap = 0\n")
+    with opened(where):
+        pass
+    where.write("Quince.md", "---\nchunking: word\n---\n" + "quince jelly sets slowly now " * 10)
+    with opened(where) as service:
+        assert len(hits(service, "file:Quince quince")[0].content.split()) == 5
+        assert service.status().generation == 1
+        assert "word" in str(service.status().manifest["chunking_config"])
+    where.configure("[chunking.word]\nchunk_size = 6\nchunk_overlap = 0\n")
+    with opened(where) as service:
+        assert service.status().generation == 2
+        assert len(hits(service, "file:Quince quince")[0].content.split()) == 6
+
+
 def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> None:
     with daemon(where) as service:
         where.configure('[chunking]\nstrategy = "none"\n[index]\nworkers = 1\n')

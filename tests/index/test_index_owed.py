@@ -63,7 +63,7 @@ def words_first(vault: Path, index: Path) -> None:
     """As the daemon makes its first index."""
     assembly = slow_assembly(vault, index)
     assembly.index_dir.prepare()
-    generation, report = assembly.build_next(unheard, refit=True, words_first=True)
+    generation, report = assembly.build_next(unheard, refit=True, soon=True)
     assert (report.embedded, report.reused) == (0, 0)
     assembly.index_dir.publish(generation)
 

@@ -12,7 +12,7 @@ from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.state import DaemonInfo, write_signpost
-from vault_indexer.index.allocator import few_arenas
+from vault_indexer.index.allocator import keep_little
 from vault_indexer.index.manners import keep_to_one_thread
 from vault_indexer.serve.server import announce, announced, bind, ended_by_signals, run
 
@@ -22,7 +22,7 @@ def serve(place: Place) -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    few_arenas()
+    keep_little()
     keep_to_one_thread()
     target = target_of(place)
     settings = target.config.settings.server

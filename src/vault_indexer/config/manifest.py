@@ -113,6 +113,22 @@ def strategies_in(table: Mapping[str, JsonValue]) -> set[str]:
     return named | ({_DEFAULT_STRATEGY} if default else set())
 
 
+def settings_of(manifest: Manifest, settings: Settings) -> Settings:
+    """The configuration that a generation was built with, as far as its manifest tells. How a strategy cuts
+    that no note of it uses yet, `settings` say."""
+    model, built = manifest.embedding_model, manifest.chunking_config
+    embedding = settings.embedding.model_copy(
+        update={
+            "provider": model.provider,
+            "token_weights": "idf" if manifest.token_weights else "none",
+            **({} if model.provider in ("wordllama", "minilm") else {"model": model.name}),
+        }
+    )
+    idle = settings.chunking.model_dump(mode="json", exclude_unset=True, exclude={"rules", "contextual"})
+    chunking = ChunkingSettings.model_validate({**idle, **built})
+    return settings.model_copy(update={"embedding": embedding, "chunking": chunking})
+
+
 def language_model(settings: Settings) -> str:
     """Provider and model that help to cut notes, "" where none does: another one would cut them otherwise."""
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""

@@ -62,10 +62,10 @@ class Assembly(Protocol):
         ...
 
     def build_next(
-        self, report: Report, *, refit: bool, words_first: bool = False
+        self, report: Report, *, refit: bool, soon: bool = False
     ) -> tuple[Generation, RebuildReport]:
-        """Build the next generation from the vault; it is complete, but not in force. With `words_first`
-        vectors that take long may still be owed."""
+        """Build the next generation from the vault; it is not yet in force. With `soon` it answers within
+        seconds: of a large vault it holds what changed last, and vectors that take long may be owed."""
         ...
 
     def config_files(self) -> tuple[Path, ...]:

@@ -34,11 +34,11 @@ class _Failed:
 class BuilderProcess:
     """One build that is under way. `poll` is called until it gives the result."""
 
-    def __init__(self, assembly: Assembly, *, refit: bool, words_first: bool) -> None:
+    def __init__(self, assembly: Assembly, *, refit: bool, soon: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         # Not daemonic: it has worker processes itself. It ends when its pipe breaks.
-        build = partial(assembly.build_next, refit=refit, words_first=words_first)
+        build = partial(assembly.build_next, refit=refit, soon=soon)
         manners = Manners.of(assembly.settings.index)
         self._process = context.Process(target=_build, args=(theirs, build, manners), name="indexer-build")
         self._process.start()

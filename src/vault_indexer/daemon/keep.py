@@ -24,6 +24,10 @@ log = logging.getLogger("vault_indexer.daemon")
 EVERYTHING = frozenset({""})
 
 
+def _untold(_left: int) -> None:
+    """Nobody watches."""
+
+
 class KeptIndex:
     """The generation in force and what is known of the vault. One thread at a time calls it."""
 
@@ -52,11 +56,14 @@ class KeptIndex:
             return (str(error),)
         return self.current.reasons
 
-    def adopt(self, generation: Generation) -> None:
-        """Put a complete generation in force, with the edits made while it was built already in it."""
+    def adopt(self, generation: Generation, on_progress: Callable[[int], None] = _untold) -> None:
+        """Put a complete generation in force, with the edits made while it was built already in it. The first
+        one answers at once: all that its build left for later comes in under its eyes."""
         following = self.assembly.open_generation(generation)
         old, self.current = self.current, following
-        self.sync(EVERYTHING)
+        if old is None:
+            self.assembly.index_dir.publish(generation)
+        self.sync(EVERYTHING, on_progress)
         self.assembly.index_dir.publish(generation)
         self.damaged = ""
         if old is not None:
@@ -66,7 +73,7 @@ class KeptIndex:
         self.assembly.index_dir.collect()
 
     def sync(
-        self, within: Iterable[str], on_progress: Callable[[int], None] = lambda _left: None
+        self, within: Iterable[str], on_progress: Callable[[int], None] = _untold
     ) -> tuple[Applied, Scan | None]:
         """Look at part of the vault ("" for all) and bring the index in step with it.
 
@@ -95,6 +102,8 @@ class KeptIndex:
             replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress
         )
         self.purge_if_needed()
+        if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
+            self.current = self.assembly.reconfigured(self.current)
         return applied, found
 
     def release_due(self) -> Applied:

@@ -52,6 +52,7 @@ class IndexLoop:
         self.scans_done = 0
         self._assembly = assembly
         self._builder: BuilderProcess | None = None
+        self._catching_up = False
         self._builds: list[Asked[RebuildReport]] = []
         self._checks: list[Asked[tuple[Problem, ...]]] = []
         self._retry_at = 0.0
@@ -62,8 +63,8 @@ class IndexLoop:
 
     @property
     def building(self) -> bool:
-        """Whether a build is under way. Any thread."""
-        return self._builder is not None
+        """Whether a build is under way, and not just the notes that it left for later. Any thread."""
+        return self._builder is not None and not (self._catching_up and self.left)
 
     def ask_build(self, asked: Asked[RebuildReport]) -> None:
         """Have the next generation built. Any thread."""
@@ -172,8 +173,10 @@ class IndexLoop:
             self.tidying.end()  # what it writes could be what the rules now exclude
             self._reload_rules()
         self.scans_begun += batch.scan_all
-        _, found = self.kept.sync(batch.scope, self._set_left)
+        applied, found = self.kept.sync(batch.scope, self._set_left)
         self.left = 0
+        if applied.strategies and self.kept.current is not None:
+            self.reasons, self._retry_at = self.kept.current.reasons, 0.0
         self.trouble = ""
         if batch.scan_all:
             if found is not None:
@@ -188,6 +191,10 @@ class IndexLoop:
         self.left = left
         self._rest()
 
+    def _set_left_of_build(self, left: int) -> None:
+        self._catching_up = True
+        self._set_left(left)
+
     def _start_build(self) -> None:
         """A build that is asked for, or that the manifest asks for; one that is under way serves both."""
         if self._builder is not None:
@@ -196,8 +203,8 @@ class IndexLoop:
         if self._builds or (needed and not self.kept.in_doubt()):
             log.info("building: %s", "; ".join(self.reasons) or "as asked")
             refit = self.kept.current is None or any(asked.refit for asked in self._builds)
-            words_first = self.kept.current is None  # nothing else answers meanwhile
-            self._builder = BuilderProcess(self._assembly, refit=refit, words_first=words_first)
+            soon = self.kept.current is None and not self._builds  # nothing else answers meanwhile
+            self._builder = BuilderProcess(self._assembly, refit=refit, soon=soon)
             for asked in self._builds:
                 asked.started = True
 
@@ -209,7 +216,7 @@ class IndexLoop:
             if done is None:
                 return
             self.kept.assembly = self._assembly
-            self.kept.adopt(done[0])
+            self.kept.adopt(done[0], self._set_left_of_build)
             self._warm()
         except (VaultIndexerError, OSError) as error:
             self._end_build(error=str(error))
@@ -234,6 +241,7 @@ class IndexLoop:
 
     def _end_build(self, report: RebuildReport | None = None, error: str = "") -> None:
         self._builder, self.progress = None, None
+        self._catching_up, self.left = False, 0
         ended = [asked for asked in self._builds if asked.started]
         self._builds = [asked for asked in self._builds if not asked.started]
         if report is None:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from vault_indexer.errors import IndexUnusableError, ProviderError
+from vault_indexer.index.allocator import give_back
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.opening import followed, open_vectors, snapshot_of
+from vault_indexer.index.opening import followed, open_vectors, snapshot_of, vectors_anew
 from vault_indexer.index.owed import Owed
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
+from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker import (
     CompactJob,
     Embedded,
@@ -28,7 +30,6 @@ from vault_indexer.index.worker import (
 )
 from vault_indexer.index.workers import Died
 from vault_indexer.model import FileRow, Problem
-from vault_indexer.store import vectors
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.catalog_writer import CatalogWriter
 from vault_indexer.store.generations import Generation
@@ -71,7 +72,14 @@ class LiveIndex:
     """
 
     def __init__(
-        self, generation: Generation, model: str, dimension: int, pool: Pool, *, slow: bool = False
+        self,
+        generation: Generation,
+        model: str,
+        dimension: int,
+        pool: Pool,
+        *,
+        strategies: StrategiesInUse,
+        slow: bool = False,
     ) -> None:
         self.generation = generation
         self.holder = SnapshotHolder()
@@ -80,6 +88,7 @@ class LiveIndex:
         self._dimension = dimension
         self._pool = pool
         self._slow = slow
+        self._strategies = strategies
         self._texts = TextCache()
         self._behind = False
         self._writer = CatalogWriter(generation.catalog)
@@ -127,13 +136,14 @@ class LiveIndex:
     def _apply(self, plan: Plan, on_progress: Callable[[int], None]) -> Applied:
         edit = self._read(plan, on_progress)
         if self._behind:
-            self._follow(words=not edit.followed)
+            self._follow(words=not edit.followed, more_to_come=True)
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         if not (edit.notes or edit.files or edit.removed):
             return Applied()
         edit.touched = [note.file for note in edit.notes if _same(note, known[note.file.path])]
         edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
+        chosen = self._strategies.put(edit.notes, self.generation)
         relinked = self._commit(edit)
         self._behind = True
         return Applied(
@@ -141,6 +151,7 @@ class LiveIndex:
             removed=tuple(edit.removed),
             skipped=tuple(row.path for row in edit.files if row.reason),
             relinked=relinked,
+            strategies=chosen,
         )
 
     @property
@@ -270,7 +281,7 @@ class LiveIndex:
 
     def close(self) -> None:
         """Write a new vector base if the delta has grown, move the log into the catalog, close."""
-        if self._vectors.worth_compacting:
+        if self._vectors.worth_compacting():
             self._compact()
         self.holder.publish(None)
         self._writer.close()
@@ -307,7 +318,7 @@ class LiveIndex:
         else:
             self._linker.remove(row.path)
 
-    def _follow(self, *, words: bool = True) -> None:
+    def _follow(self, *, words: bool = True, more_to_come: bool = False) -> None:
         """Let the derived indices apply the last commit, then publish the state it made. Vectors that were
         owed are no change of `words`."""
         catalog = CatalogReader(self.generation.catalog, self._texts)
@@ -315,7 +326,7 @@ class LiveIndex:
         self._vectors = followed(self._vectors, catalog, self.model)
         if words:
             self._apply_keywords()
-        if self._vectors.worth_compacting:
+        if self._vectors.worth_compacting(more_to_come=more_to_come):
             self._compact()
         self._publish(catalog)
         self._behind = False
@@ -365,12 +376,11 @@ class LiveIndex:
     def _compact(self) -> None:
         catalog = CatalogReader(self.generation.catalog, self._texts)
         try:
-            rows = catalog.chunk_vectors(self.model)
-            self._vectors = vectors.build(catalog.seq, self._dimension, rows)
-            vectors.save(self._vectors, self.generation.vectors)
+            self._vectors = vectors_anew(self.generation, catalog, self.model, self._dimension)
             self._writer.trim_changes(min(catalog.seq, self._keywords.applied_seq))
         finally:
             catalog.close()
+        give_back()
 
     def _publish(self, catalog: CatalogReader | None = None) -> None:
         catalog = catalog or CatalogReader(self.generation.catalog, self._texts)

@@ -47,10 +47,10 @@ def open_vectors(
             current = followed(base, catalog, model)
         except IndexUnusableError as error:
             healed.append(f"vectors: {error}; made anew from the catalog")
-            return _rebuilt(generation, catalog, model, dimension, mend=mend)
+            return vectors_anew(generation, catalog, model, dimension, mend=mend)
         if not current.live_keys() <= catalog.embedded_keys().keys():
             healed.append("vectors: not those of the catalog; made anew from it")
-            return _rebuilt(generation, catalog, model, dimension, mend=mend)
+            return vectors_anew(generation, catalog, model, dimension, mend=mend)
         return current
     finally:
         catalog.close()
@@ -65,9 +65,10 @@ def followed(held: vectors.VectorSnapshot, catalog: CatalogReader, model: str) -
     return held.with_changes(catalog.seq, removed | embedded, rows)
 
 
-def _rebuilt(
-    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool
+def vectors_anew(
+    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool = True
 ) -> vectors.VectorSnapshot:
+    """All vectors of the catalog as one base; written to the generation's file, unless `mend` is false."""
     made = vectors.build(catalog.seq, dimension, catalog.chunk_vectors(model))
     if mend:
         vectors.save(made, generation.vectors)

@@ -36,12 +36,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What an edit did: notes indexed anew and taken out, links that lead elsewhere now."""
+    """What an edit did: notes indexed anew and taken out, links that lead elsewhere now, and
+    strategies that cut a note for the first time."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     relinked: int = 0
+    strategies: frozenset[str] = frozenset()
 
     def __add__(self, other: Applied) -> Applied:
         return Applied(
@@ -49,6 +51,7 @@ class Applied:
             self.removed + other.removed,
             self.skipped + other.skipped,
             self.relinked + other.relinked,
+            self.strategies | other.strategies,
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from vault_indexer.model import Chunk, FileRow, JsonValue, Note
 
 TEXT_COMPRESSION = 3
+_STRATEGY = 7  # the column of a chunk's row
 
 Values = tuple[str | int | float | bytes | None, ...]
 
@@ -27,6 +28,11 @@ class NoteRows:
     tags: Sequence[str]
     links: Sequence[Values]
     chunks: Sequence[Values]
+
+    @property
+    def strategies(self) -> frozenset[str]:
+        """The strategies that cut the note."""
+        return frozenset(str(chunk[_STRATEGY]) for chunk in self.chunks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,13 +120,13 @@ class VectorSnapshot:
             delta=np.concatenate([self.delta[stay], matrix]),
         )
 
-    @property
-    def worth_compacting(self) -> bool:
+    def worth_compacting(self, *, more_to_come: bool = False) -> bool:
         """Whether base and delta should become one base: that takes a second for 100,000 vectors, in the
-        process that answers. A row of the delta costs a search what one of the base does, and twice its
-        memory; what is dead costs memory only."""
+        process that answers. A row of the delta costs a search twice what one of the base does, and twice
+        its memory; what is dead costs memory only. While there is `more_to_come`, more is put up with."""
         rows = len(self.keys)
-        return len(self.delta_keys) > max(4096, rows // 4) or int(self.dead.sum()) > max(4096, rows // 2)
+        most = rows // 2 if more_to_come else rows // 8
+        return len(self.delta_keys) > max(4096, most) or int(self.dead.sum()) > max(4096, rows // 2)
 
 
 def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
