@@ -4,6 +4,7 @@ MODE VAULT INDEX SEED`; modes: edit (all in one process), workers (as a command 
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def main(mode: str, vault: Path, index: Path, seed: int) -> None:
         # The note that proves it: what it says last was acknowledged, or is newer than that.
         number = rng.randrange(10**9)
         note = vault / "proof.md"
+        if note.is_dir():  # an operation has made one of it
+            shutil.rmtree(note)
         note.write_text(f"# Proof\n\nproof{number} of kestrel\n", encoding="utf-8")
         for _ in range(rng.randint(0, 3)):
             do_one(vault, rng)

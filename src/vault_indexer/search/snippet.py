@@ -113,9 +113,12 @@ def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], siz
     if len(body) <= size:
         return 0, len(body)
     spans = _sentences(body)
+    if not spans:
+        return 0, size
     starts = [match.start for match in found]
-    best, shown, last = -1.0, (0, min(len(body), size)), 0
-    for number, (start, end) in enumerate(spans):
+    best, shown, last = -1.0, spans[0], 0
+    for number in _worth_a_look(spans, starts, size):
+        start, end = spans[number]
         last = max(last, number)
         while last + 1 < len(spans) and spans[last + 1][1] - start <= size:
             last += 1
@@ -126,6 +129,14 @@ def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], siz
             best, shown = worth, (start, end)
     start, end = shown
     return shown if end - start <= size else _dense(body, found, shown, size)
+
+
+def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> range:
+    """The sentences from which `size` characters may reach a match; where there is none, the first."""
+    if not starts:
+        return range(1)
+    first = bisect_left(spans, (starts[0] - size, 0))
+    return range(max(0, first - 1), bisect_left(spans, (starts[-1] + 1, 0)) or 1)
 
 
 def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:
