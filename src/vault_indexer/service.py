@@ -123,7 +123,7 @@ class VaultService:
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
             skipped = snapshot.catalog.file(note.strip().removeprefix("./"))
-            if skipped and skipped.reason:
+            if skipped and skipped.reason and skipped.state != "note":
                 raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
             row = snapshot.catalog.note(_path_of(snapshot, note))
             assert row is not None

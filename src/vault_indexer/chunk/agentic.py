@@ -21,6 +21,7 @@ from vault_indexer.chunk.asking import (
     json_list,
     one_line,
     reason_of,
+    unreached_by,
 )
 from vault_indexer.chunk.assemble import Draft, assemble, trimmed
 from vault_indexer.chunk.blocks import Cutter, blocks_of, within
@@ -83,14 +84,14 @@ class _Plan:
     starts: set[int]
     skipped: dict[int, list[JsonValue]] = field(default_factory=dict)
     fallen: int | None = None
-    reason: str = ""
+    why: dict[str, JsonValue] = field(default_factory=dict)
 
 
 class AgenticChunker:
     """Chunks as a model sees them.
 
     `extra`: `fallback` and `reason` where `boundary` cut instead; `skipped` lists what the model named and
-    does not exist; `no_summary` says why a chunk has none.
+    does not exist; `no_summary` says why a chunk has none; `unreached` that the model gave no answer at all.
     """
 
     strategy = STRATEGY
@@ -128,7 +129,7 @@ class AgenticChunker:
                 named = self._asker.ask(self._split_question([listings[n] for n in shown]), _read_starts)
                 self._take(plan, paragraphs, shown, named)
             except (ProviderError, UnusableAnswerError) as error:
-                plan.fallen, plan.reason = begin, reason_of(error)
+                plan.fallen, plan.why = begin, {"reason": reason_of(error), **unreached_by(error)}
                 by_boundary = [chunk.start_pos for chunk in self._boundary.chunk(note)]
                 plan.starts.update(start for start in by_boundary if start > begin)
                 break
@@ -166,7 +167,7 @@ class AgenticChunker:
 
     def _summed_up(self, note: Note, chunks: Sequence[Chunk], budget: _Budget) -> list[Chunk]:
         told: list[Chunk] = []
-        down = ""
+        down: ProviderError | UnusableAnswerError | None = None
         listings = [f"Chunk {n}: {excerpt(chunk.body, _CHUNK_CHARS)}" for n, chunk in enumerate(chunks)]
         for shown in batches([len(text) for text in listings], PROMPT_CHARS):
             some = [chunks[number] for number in shown]
@@ -176,7 +177,8 @@ class AgenticChunker:
                     told += self._with_summaries(note, some, [listings[number] for number in shown])
                     continue
             except (ProviderError, UnusableAnswerError) as error:
-                down = reason_of(error)
+                down = error
+            assert down is not None
             told += [self._without_summary(chunk, down) for chunk in some]
         return told
 
@@ -188,8 +190,9 @@ class AgenticChunker:
         summaries = self._asker.ask(question, lambda answer: _read_summaries(answer, len(chunks)))
         return [replace(chunk, preamble=text) for chunk, text in zip(chunks, summaries, strict=True)]
 
-    def _without_summary(self, chunk: Chunk, reason: str) -> Chunk:
-        extra: dict[str, JsonValue] = {**chunk.extra, "no_summary": reason}
+    def _without_summary(self, chunk: Chunk, error: ProviderError | UnusableAnswerError) -> Chunk:
+        reason = reason_of(error)
+        extra: dict[str, JsonValue] = {**chunk.extra, "no_summary": reason, **unreached_by(error)}
         if self._options.mode == "summarize":
             extra |= {"fallback": FALLBACK, "reason": reason}
         return replace(chunk, extra=extra)
@@ -216,5 +219,5 @@ def _extra(plan: _Plan, start: int) -> dict[str, JsonValue]:
     if start in plan.skipped:
         extra["skipped"] = plan.skipped[start]
     if plan.fallen is not None and start >= plan.fallen:
-        extra |= {"fallback": FALLBACK, "reason": plan.reason}
+        extra |= {"fallback": FALLBACK, **plan.why}
     return extra

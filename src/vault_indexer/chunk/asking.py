@@ -30,6 +30,8 @@ has notes."""
 
 PAUSE_S = 60.0
 
+UNREACHED = "unreached"
+
 _REASON_CHARS = 200
 
 
@@ -102,6 +104,12 @@ class Asker:
 def reason_of(error: Exception) -> str:
     """Why there is no usable answer, short enough to stand on a chunk."""
     return " ".join(str(error).split())[:_REASON_CHARS]
+
+
+def unreached_by(error: Exception) -> dict[str, JsonValue]:
+    """What a chunk's `extra` says beside its reason: that the model gave no answer at all. Asked another
+    time, it may; an answer that could not be used would be the same again."""
+    return {UNREACHED: True} if isinstance(error, ProviderError) else {}
 
 
 def json_table(answer: str) -> dict[str, JsonValue]:

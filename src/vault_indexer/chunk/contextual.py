@@ -7,16 +7,24 @@ The sentence is the chunks' preamble: it is embedded in front of the text and is
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from vault_indexer.chunk.asking import Asker, Question, UnusableAnswerError, excerpt, one_line, reason_of
+from vault_indexer.chunk.asking import (
+    Asker,
+    Question,
+    UnusableAnswerError,
+    excerpt,
+    one_line,
+    reason_of,
+    unreached_by,
+)
 from vault_indexer.chunk.gathering import paragraphs_of
 from vault_indexer.chunk.outline import Outline
 from vault_indexer.chunk.spans import Span
 from vault_indexer.config.chunking_models import ContextualOptions
 from vault_indexer.errors import NoteError, ProviderError
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Chunker
 
 TASK = "contextual"
@@ -43,17 +51,18 @@ alone."""
 
 @dataclass(frozen=True, slots=True)
 class _Preamble:
-    """What a group of chunks gets; without a text, `reason` says why."""
+    """What a group of chunks gets; without a text, `extra` says why."""
 
     text: str = ""
-    reason: str = ""
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 class ContextualChunker:
     """The chunks of another chunker, those that are embedded with a preamble.
 
     Chunks of one section or paragraph (the one in which they begin) share theirs. A chunk without an answer
-    says why in `extra["no_preamble"]`; with `keep_on_failure` off that is a NoteError.
+    says why in `extra["no_preamble"]`, and `unreached` where the model gave none at all; with
+    `keep_on_failure` off that is a NoteError.
     """
 
     def __init__(self, inner: Chunker, options: ContextualOptions, asker: Asker) -> None:
@@ -93,29 +102,29 @@ class ContextualChunker:
         outline = Outline(note)
         headings = excerpt("; ".join(heading.text for heading in note.headings), _OUTLINE_CHARS)
         found: dict[Span, _Preamble] = {}
-        down = ""
+        down: _Preamble | None = None
         for span in dict.fromkeys(spans):
             if len(found) >= self._options.max_api_calls:
-                down = down or f"max_api_calls = {self._options.max_api_calls} is reached"
+                limit = f"max_api_calls = {self._options.max_api_calls} is reached"
+                down = down or _Preamble(extra={"no_preamble": limit})
             if down:
-                found[span] = _Preamble(reason=down)
+                found[span] = down
                 continue
             prompt = _prompt(note, span, headings, outline.header_path(span[0]))
             question = Question(TASK, PROMPT_VERSION, prompt, self._options.timeout_s)
             try:
                 found[span] = _Preamble(self._asker.ask(question, _read))
             except ProviderError as error:
-                down = self._failed(note, error)
-                found[span] = _Preamble(reason=down)
+                found[span] = down = self._failed(note, error)
             except UnusableAnswerError as error:
-                found[span] = _Preamble(reason=self._failed(note, error))
+                found[span] = self._failed(note, error)
         return found
 
-    def _failed(self, note: Note, error: Exception) -> str:
+    def _failed(self, note: Note, error: Exception) -> _Preamble:
         reason = reason_of(error)
         if not self._options.keep_on_failure:
             raise NoteError(f"{note.path}: chunking.contextual.keep_on_failure is false: {reason}") from error
-        return reason
+        return _Preamble(extra={"no_preamble": reason, **unreached_by(error)})
 
 
 def _read(answer: str) -> str:
@@ -138,4 +147,4 @@ def _with(chunk: Chunk, preamble: _Preamble) -> Chunk:
     """A summary that the strategy wrote stays, after the preamble."""
     if preamble.text:
         return replace(chunk, preamble="\n".join(filter(None, [preamble.text, chunk.preamble])))
-    return replace(chunk, extra={**chunk.extra, "no_preamble": preamble.reason})
+    return replace(chunk, extra={**chunk.extra, **preamble.extra})

@@ -22,6 +22,7 @@ from vault_indexer.chunk.asking import (
     is_index,
     json_list,
     reason_of,
+    unreached_by,
 )
 from vault_indexer.chunk.assemble import Draft, assemble, trimmed
 from vault_indexer.chunk.blocks import blocks_of, within
@@ -75,7 +76,8 @@ class LlmChunker:
     """The chunks of `discourse`, corrected by a model.
 
     `extra` of the chunks concerned: `applied` and `skipped` list actions; where there was no usable answer
-    `fallback` is "discourse" and `reason` says why. With `strict` either is a NoteError.
+    `fallback` is "discourse" and `reason` says why, and `unreached` that the model gave none at all. With
+    `strict` either is a NoteError.
     """
 
     strategy = STRATEGY
@@ -95,20 +97,20 @@ class LlmChunker:
         return assemble(note, STRATEGY, trimmed(note.text, cuts.drafts()), Outline(note))
 
     def _correct(self, note: Note, pieces: Sequence[_Piece], cuts: _Cuts) -> None:
-        down = ""
+        down: dict[str, JsonValue] = {}
         for number, shown in enumerate(batches([len(piece.listing) for piece in pieces], PROMPT_CHARS)):
             if number >= self._options.max_api_calls:
-                down = down or f"max_api_calls = {self._options.max_api_calls} is reached"
+                down = down or {"reason": f"max_api_calls = {self._options.max_api_calls} is reached"}
             if not down:
                 try:
                     self._apply(note, shown, self._actions(pieces, shown), cuts)
                     continue
                 except ProviderError as error:
-                    down = reason_of(error)
+                    down = {"reason": reason_of(error), **unreached_by(error)}
                 except UnusableAnswerError as error:
-                    cuts.fall_back(shown, self._refused(note, reason_of(error)))
+                    cuts.fall_back(shown, {"reason": self._refused(note, reason_of(error))})
                     continue
-                self._refused(note, down)
+                self._refused(note, str(down["reason"]))
             cuts.fall_back(shown, down)
 
     def _actions(self, pieces: Sequence[_Piece], shown: range) -> list[JsonValue]:
@@ -163,7 +165,7 @@ class _Cuts:
         self._longest = longest
         self._starts = [piece.start for piece in pieces]
         self._told: list[tuple[int, str, str]] = []
-        self._fallen: dict[int, str] = {}
+        self._fallen: dict[int, dict[str, JsonValue]] = {}
 
     def apply(self, action: JsonValue, shown: range) -> _Skipped | None:
         """Do what the action says, or say why not; `shown` are the chunks that the model was asked about."""
@@ -211,9 +213,9 @@ class _Cuts:
         del self._starts[place]
         return ""
 
-    def fall_back(self, shown: range, reason: str) -> None:
-        """Note that these chunks stay as `discourse` made them."""
-        self._fallen.update((self._pieces[index].start, reason) for index in shown)
+    def fall_back(self, shown: range, why: dict[str, JsonValue]) -> None:
+        """Note that these chunks stay as `discourse` made them; `why` has a `reason`."""
+        self._fallen.update((self._pieces[index].start, why) for index in shown)
 
     def drafts(self) -> list[Draft]:
         """The chunks as they are now."""
@@ -257,9 +259,10 @@ def _shown(value: JsonValue) -> str:
     return excerpt(json.dumps(value), 20)
 
 
-def _add_fallback(extra: dict[str, JsonValue], reason: str | None) -> None:
+def _add_fallback(extra: dict[str, JsonValue], why: dict[str, JsonValue] | None) -> None:
     """Beside what `discourse` itself had to say."""
-    if reason is None:
+    if why is None:
         return
-    extra["reason"] = f"{extra['reason']}; {reason}" if "reason" in extra else reason
+    own = f"{extra['reason']}; " if "reason" in extra else ""
+    extra.update({**why, "reason": f"{own}{why['reason']}"})
     extra.setdefault("fallback", "discourse")

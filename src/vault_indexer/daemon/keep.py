@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
@@ -105,6 +105,18 @@ class KeptIndex:
         if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
             self.current = self.assembly.reconfigured(self.current)
         return applied, found
+
+    def unreached(self) -> tuple[str, ...]:
+        """The notes that were cut without the language model that was to help, in order."""
+        if self.current is None or not self.current.settings.chunking.asks_model:
+            return ()
+        with self.current.live.holder.lease() as snapshot:
+            return snapshot.catalog.unreached()
+
+    def cut_again(self, paths: Sequence[str]) -> None:
+        """Ask the model once more for these notes; where it gives no answer again, they stay as they are."""
+        if self.current is not None:
+            self.current.live.apply(Plan(read=tuple(paths)))
 
     def release_due(self) -> Applied:
         """Carry out the deletions whose time has come, if the files are still gone."""

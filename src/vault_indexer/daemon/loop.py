@@ -13,6 +13,7 @@ from vault_indexer.daemon.backlog import Backlog
 from vault_indexer.daemon.builder import BuilderProcess
 from vault_indexer.daemon.keep import KeptIndex
 from vault_indexer.daemon.pause import PAUSED, Pause
+from vault_indexer.daemon.recuts import Recuts
 from vault_indexer.daemon.tidying import Tidying
 from vault_indexer.errors import ConfigError, DamagedError, VaultIndexerError
 from vault_indexer.index.manners import Manners
@@ -48,6 +49,7 @@ class IndexLoop:
         self.pause = Pause()
         self.backlog = Backlog()
         self.tidying = Tidying(Manners.of(assembly.settings.index))
+        self.recuts = Recuts()
         self.scans_begun = 0
         self.scans_done = 0
         self._assembly = assembly
@@ -116,6 +118,7 @@ class IndexLoop:
         self.backlog.step(self.kept.current, idle=batch is None and self._builder is None)
         idle = batch is None and self._builder is None and not self.backlog.busy
         self.tidying.step(self.kept.current.live if self.kept.current else None, idle=idle)
+        self.recuts.step(self.kept, idle=batch is None and self._builder is None)
         self.kept.release_due()
         self.kept.purge_if_needed()
         self._look_again()

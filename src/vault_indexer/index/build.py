@@ -163,6 +163,8 @@ class _Builder:
             self._chunks += len(prepared.rows.chunks)
             self._embedded += prepared.embedded
             self._reused += prepared.reused
+            if prepared.file.reason:
+                self._skipped.append(SkippedFile(prepared.file.path, prepared.file.reason))
         self._tell("notes")
 
     def _skip(self, row: FileRow, writer: CatalogWriter) -> None:

@@ -393,5 +393,7 @@ def _tell(on_progress: Callable[[int], None], later: int, left: int) -> None:
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
-    """Whether the note's bytes are those that are indexed: only its times have changed."""
-    return known is not None and known.state == "note" and known.digest == prepared.file.digest
+    """Whether the note is indexed as it is: only its times have changed."""
+    if known is None or known.state != "note" or known.digest != prepared.file.digest:
+        return False
+    return not known.reason or bool(prepared.file.reason)  # else a model that was down has answered now

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vault_indexer.chunk.asking import UNREACHED
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, FileRow, Note
@@ -69,7 +70,7 @@ class Preparer:
         except NoteError as error:
             return Skipped(_file_row(read, "skipped", str(error)))
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
-        return Parsed(_file_row(read, "note"), note, chunks, hashes)
+        return Parsed(_file_row(read, "note", _shortfall(chunks)), note, chunks, hashes)
 
     def set_aside(self, path: str, reason: str) -> Skipped:
         """Name a note without parsing it: it is tried again when the file is another one."""
@@ -145,6 +146,13 @@ class Preparer:
 def text_digest(text: str) -> bytes:
     """Names an embedded text in the vector cache (BLAKE2b, 128 bits)."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+
+
+def _shortfall(chunks: Sequence[Chunk]) -> str:
+    """Why a note is not cut as it should be, "" where it is: it is cut again when the model answers."""
+    if not any(chunk.extra.get(UNREACHED) for chunk in chunks):
+        return ""
+    return "cut without its language model, which gave no answer; it is asked again"
 
 
 def _prepared(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:

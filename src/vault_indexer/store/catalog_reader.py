@@ -118,9 +118,14 @@ class CatalogReader:
         return int(self._one("SELECT count(*) FROM files")[0])
 
     def skipped(self) -> tuple[SkippedFile, ...]:
-        """The files that are not indexed though one might expect it, with the reason."""
+        """The files that are not indexed as one might expect, with the reason."""
         sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
         return tuple(SkippedFile(*row) for row in self.rows(sql))
+
+    def unreached(self) -> tuple[str, ...]:
+        """The notes that were cut without the model that was to help, in order."""
+        sql = "SELECT path FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
+        return tuple(path for (path,) in self.rows(sql))
 
     def file(self, path: str) -> FileRow | None:
         """One file as last seen."""

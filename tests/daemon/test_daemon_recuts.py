@@ -1,0 +1,126 @@
+"""Notes that were cut while their language model was down are cut again when it answers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "providers"))
+
+from openai_server import ModelServer, model_server
+from vault_at_work import Place, daemon, hits, opened, place, wait_for
+
+from vault_indexer.daemon.keep import KeptIndex
+from vault_indexer.daemon.recuts import Recuts
+from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
+
+NOTES = {f"Note {n:02}.md": f"# Part {n}\n\nPlain words about item{n}.\n" for n in range(20)}
+REASON = "cut without its language model, which gave no answer; it is asked again"
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    pytest.importorskip("llama_index.llms.openai_like")
+    with model_server() as running:
+        running.slow = "item"  # what every note says: `broken` makes such questions fail
+        running.let_all.set()
+        yield running
+
+
+@pytest.fixture
+def where(tmp_path: Path, server: ModelServer) -> Place:
+    made = place(tmp_path, NOTES)
+    llm = f'[llm]\nprovider = "openai"\nmodel = "test"\nurl = "{server.url}/v1"\n'
+    made.configure(f'{llm}[index]\nworkers = 1\n[chunking]\nstrategy = "none"\ncontextual = true\n')
+    return made
+
+
+def without_model(service: VaultService) -> list[str]:
+    return [one.path for one in service.status().skipped if one.reason == REASON]
+
+
+def test_a_daemon_asks_again_at_its_start_and_names_them_until_then(
+    where: Place, server: ModelServer
+) -> None:
+    server.broken = True
+    with daemon(where) as service:
+        assert without_model(service) == sorted(NOTES)
+        assert hits(service, "item7")[0].path == "Note 07.md", "it is searched nevertheless"
+        assert service.explain("Note 07", SearchRequest("item7")).path == "Note 07.md"
+    server.broken = False
+    with daemon(where) as service:
+        wait_for(lambda: not without_model(service))
+        assert service.verify() == ()
+        again = list(service.export())
+    with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
+        assert again == list(service.export())
+
+
+def test_one_command_does_not_wait_for_a_model_that_is_down(where: Place, server: ModelServer) -> None:
+    server.broken = True
+    with opened(where):
+        pass
+    asked = len(server.requests)
+    with opened(where) as service:
+        assert hits(service, "item7")
+        assert len(server.requests) == asked
+
+
+@dataclass
+class Scripted:
+    """What `Recuts` asks of the index; the model answers for the notes of `answered`."""
+
+    waiting: list[str]
+    answered: frozenset[str] = frozenset()
+    asked: list[Sequence[str]] = field(default_factory=list)
+
+    def unreached(self) -> tuple[str, ...]:
+        return tuple(self.waiting)
+
+    def cut_again(self, paths: Sequence[str]) -> None:
+        self.asked.append(paths)
+        self.waiting = [path for path in self.waiting if path not in self.answered.intersection(paths)]
+
+
+def asked_at(kept: Scripted, seconds: int) -> list[int]:
+    """When notes were cut again."""
+    clock, moments = Clock(), []
+    recuts = Recuts(clock, first_s=10)
+    for second in range(seconds):
+        clock.now, before = second, len(kept.asked)
+        recuts.step(cast(KeptIndex, kept), idle=True)
+        if len(kept.asked) > before:
+            moments.append(second)
+    return moments
+
+
+def test_a_model_that_stays_down_is_asked_less_and_less_and_each_note_in_its_turn() -> None:
+    kept = Scripted(sorted(NOTES))
+    assert asked_at(kept, 200) == [0, 20, 60, 140]
+    assert [path for paths in kept.asked for path in paths] == [*sorted(NOTES), *sorted(NOTES)[:12]]
+
+
+def test_once_it_answers_the_others_follow_at_once() -> None:
+    kept = Scripted(sorted(NOTES), answered=frozenset(NOTES))
+    assert asked_at(kept, 30) == [0, 1, 2]
+    assert kept.waiting == []
+
+
+def test_nothing_is_cut_again_beside_an_edit() -> None:
+    kept = Scripted(sorted(NOTES))
+    Recuts(Clock()).step(cast(KeptIndex, kept), idle=False)
+    assert kept.asked == []
