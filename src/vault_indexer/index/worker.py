@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import IndexUnusableError, VaultIndexerError
+from vault_indexer.index.allocator import give_back
 from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import chunk_key
@@ -133,12 +134,17 @@ class NoteWorker:
         """The open index is kept: its files were checked once, and nobody else writes them."""
         if self._keywords is None or self._keywords[0] != generation:
             self._keywords = (generation, KeywordIndex.open(generation.keywords))
+        index = self._keywords[1]
         try:
-            self._keywords[1].refreshed()  # the owner may have made it anew
-            return catch_up(self._keywords[1], generation)
+            index.refreshed()  # the owner may have made it anew
+            segments = index.segment_count
+            seq = catch_up(index, generation)
         except VaultIndexerError:
             self._keywords = None
             raise
+        if index.segment_count < segments:  # a merge took memory
+            give_back()
+        return seq
 
     def _prepare(self, job: PrepareJob) -> Prepared:
         preparer = self._ready()
