@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
@@ -113,10 +113,10 @@ class KeptIndex:
         with self.current.live.holder.lease() as snapshot:
             return snapshot.catalog.unreached()
 
-    def cut_again(self, paths: Sequence[str]) -> None:
-        """Ask the model once more for these notes; where it gives no answer again, they stay as they are."""
+    def cut_again(self, path: str) -> None:
+        """Ask the model once more for this note; where it gives no answer again, it stays as it is."""
         if self.current is not None:
-            self.current.live.apply(Plan(read=tuple(paths)))
+            self.current.live.apply(Plan(read=(path,)))
 
     def release_due(self) -> Applied:
         """Carry out the deletions whose time has come, if the files are still gone."""

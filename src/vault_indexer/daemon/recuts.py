@@ -8,16 +8,13 @@ from collections.abc import Callable
 
 from vault_indexer.daemon.keep import KeptIndex
 
-_PORTION = 8
-"""So many notes at once: an edit that comes meanwhile waits for their answers."""
-
 _FIRST_S = 60.0
 _LATEST_S = 3600.0
 
 
 class Recuts:
-    """A portion at a time, in turn; the thread that edits asks `step`. A portion without any answer is
-    followed by a longer and longer pause."""
+    """One note at a time, in turn, for an edit that comes meanwhile waits; the thread that edits asks `step`.
+    A note without an answer is followed by a longer and longer pause."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S) -> None:
         self._clock = clock
@@ -26,18 +23,16 @@ class Recuts:
         self._last = ""
 
     def step(self, kept: KeptIndex, *, idle: bool) -> None:
-        """Cut some again, if all is `idle` and the time has come. Raises VaultIndexerError or OSError."""
+        """Cut the next one again, if all is `idle` and it is time. Raises VaultIndexerError or OSError."""
         if not idle or self._clock() < self._not_before:
             return
         waiting = kept.unreached()
         if not waiting:
             self._pause(self._first_s)
             return
-        after = bisect_right(waiting, self._last)
-        portion = (*waiting[after:], *waiting[:after])[:_PORTION]
-        self._last = portion[-1]
+        self._last = waiting[bisect_right(waiting, self._last) % len(waiting)]
         self._pause(min(2 * self._wait_s, _LATEST_S))  # also where this fails
-        kept.cut_again(portion)
+        kept.cut_again(self._last)
         if len(kept.unreached()) < len(waiting):
             self._pause(self._first_s)
             self._not_before = self._clock()
