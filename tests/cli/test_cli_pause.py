@@ -17,6 +17,7 @@ DEADLINE_S = 60.0
 
 @pytest.fixture
 def running(served: Sandbox) -> Iterator[Sandbox]:
+    wait_for(lambda: served.indexer("status", "--json").data["pending"] == 0)  # the look at its start is done
     yield served
     assert served.indexer("resume").code == 0
 
