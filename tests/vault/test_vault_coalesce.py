@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,30 @@ def test_constant_writing_waits_at_most_max_wait() -> None:
         assert coalescer.take(tick * 0.1) is None
     assert coalescer.due() == 5.0
     assert coalescer.take(5.0) is not None
+
+
+def test_a_few_saves_may_be_taken_once_they_are_due_and_are_taken_once() -> None:
+    coalescer = filled("a.md", "b.md")
+    assert coalescer.take_few(0.4) == frozenset()
+    assert coalescer.take_few(0.5) == {"a.md", "b.md"}
+    assert (coalescer.take_few(9.0), coalescer.take(9.0), coalescer.pending) == (frozenset(), None, 0)
+
+
+@pytest.mark.parametrize("larger", ["many", "folder", "all", "rules"])
+def test_what_is_more_than_a_few_saves_waits_for_its_turn(larger: str) -> None:
+    coalescer = Coalescer(WatchSettings(full_scan_threshold=1000))
+    for number in range(20 if larger == "many" else 2):
+        coalescer.add(f"{number}.md", 0.0)
+    if larger == "folder":
+        coalescer.scan_folder("d", 0.0)
+    elif larger == "all":
+        coalescer.scan_all("start", 0.0)
+    elif larger == "rules":
+        coalescer.add_control(".indexerignore", 0.0)
+    waiting = coalescer.pending
+    assert coalescer.take_few(60.0) == frozenset()
+    assert coalescer.pending == waiting > 0
+    assert coalescer.take(60.0) is not None
 
 
 def test_many_in_one_folder_scan_the_folder() -> None:

@@ -28,6 +28,10 @@ def _untold(_left: int) -> None:
     """Nobody watches."""
 
 
+def _nothing() -> None:
+    """Nothing is done meanwhile."""
+
+
 class KeptIndex:
     """The generation in force and what is known of the vault. One thread at a time calls it."""
 
@@ -56,14 +60,19 @@ class KeptIndex:
             return (str(error),)
         return self.current.reasons
 
-    def adopt(self, generation: Generation, on_progress: Callable[[int], None] = _untold) -> None:
+    def adopt(
+        self,
+        generation: Generation,
+        on_progress: Callable[[int], None] = _untold,
+        between: Callable[[], None] = _nothing,
+    ) -> None:
         """Put a complete generation in force, with the edits made while it was built already in it. The first
         one answers at once: all that its build left for later comes in under its eyes."""
         following = self.assembly.open_generation(generation)
         old, self.current = self.current, following
         if old is None:
             self.assembly.index_dir.publish(generation)
-        self.sync(EVERYTHING, on_progress)
+        self.sync(EVERYTHING, on_progress, between)
         self.assembly.index_dir.publish(generation)
         self.damaged = ""
         if old is not None:
@@ -73,12 +82,16 @@ class KeptIndex:
         self.assembly.index_dir.collect()
 
     def sync(
-        self, within: Iterable[str], on_progress: Callable[[int], None] = _untold
+        self,
+        within: Iterable[str],
+        on_progress: Callable[[int], None] = _untold,
+        between: Callable[[], None] = _nothing,
     ) -> tuple[Applied, Scan | None]:
         """Look at part of the vault ("" for all) and bring the index in step with it.
 
         A vault that cannot be looked at, or has suddenly lost its notes, leaves the index as it is and is
-        `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out.
+        `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out. Between two parts
+        of a large work `between` is called, and may `sync` another part of the vault.
         """
         if self.current is None:
             return Applied(), None
@@ -99,7 +112,7 @@ class KeptIndex:
         look = Look(found.root, known - len(accounted), len(others.removed), time.monotonic())
         believed = self._believed(others, look, whole="" in scope)
         applied = self.current.live.apply(
-            replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress
+            replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress, between
         )
         self.purge_if_needed()
         if applied.strategies:  # the manifest says more now: it may no longer fit the configuration

@@ -176,9 +176,10 @@ class IndexLoop:
             self.tidying.end()  # what it writes could be what the rules now exclude
             self._reload_rules()
         self.scans_begun += batch.scan_all
-        applied, found = self.kept.sync(batch.scope, self._set_left)
+        before = self.kept.current
+        _, found = self.kept.sync(batch.scope, self._set_left, self._sync_few)
         self.left = 0
-        if applied.strategies and self.kept.current is not None:
+        if self.kept.current is not None and self.kept.current is not before:  # its manifest says more now
             self.reasons, self._retry_at = self.kept.current.reasons, 0.0
         self.trouble = ""
         if batch.scan_all:
@@ -187,6 +188,12 @@ class IndexLoop:
             with self.changed:
                 self.scans_done = self.scans_begun
                 self.changed.notify_all()
+
+    def _sync_few(self) -> None:
+        """A few saves do not wait until all of a checkout, or of a large vault, is in."""
+        few = self.watcher.take_few()
+        if few and not self._stopping:
+            self.kept.sync(few)
 
     def _set_left(self, left: int) -> None:
         """Told after each note that was read, before anything of its part is written: so a pause holds
@@ -219,7 +226,7 @@ class IndexLoop:
             if done is None:
                 return
             self.kept.assembly = self._assembly
-            self.kept.adopt(done[0], self._set_left_of_build)
+            self.kept.adopt(done[0], self._set_left_of_build, self._sync_few)
             self._warm()
         except (VaultIndexerError, OSError) as error:
             self._end_build(error=str(error))

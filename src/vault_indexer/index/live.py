@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from vault_indexer.errors import IndexUnusableError, ProviderError
 from vault_indexer.index.allocator import give_back
@@ -119,22 +118,28 @@ class LiveIndex:
         """Publish what another process has merged: the same content in other files."""
         self._publish()
 
-    def apply(self, plan: Plan, on_progress: Callable[[int], None] = lambda _left: None) -> Applied:
+    def apply(
+        self,
+        plan: Plan,
+        on_progress: Callable[[int], None] = lambda _left: None,
+        between: Callable[[], None] = lambda: None,
+    ) -> Applied:
         """Carry out a plan, one commit a part; the state after each is published before the next commit.
         `on_progress` is told how many notes are still to be read. Raises VaultIndexerError or OSError: then
         nothing of the part has changed, or the derived indices are behind and catch up in the next call,
-        whatever its plan."""
-        done = Applied()
-        left = len(plan.read)
+        whatever its plan. `between` is called between two parts, and may apply another plan."""
+        done, left = Applied(), len(plan.read)
         for part in plan.parts():
             left -= len(part.read)
-            done += self._apply(part, partial(_tell, on_progress, left))
+            done += self._apply(part, on_progress, later=left)
+            if left:
+                between()
         if self._behind:
             self._follow()
         return done
 
-    def _apply(self, plan: Plan, on_progress: Callable[[int], None]) -> Applied:
-        edit = self._read(plan, on_progress)
+    def _apply(self, plan: Plan, on_progress: Callable[[int], None], later: int) -> Applied:
+        edit = self._read(plan, on_progress, later)
         if self._behind:
             self._follow(words=not edit.followed, more_to_come=True)
         with self.holder.lease() as snapshot:
@@ -286,10 +291,10 @@ class LiveIndex:
         self.holder.publish(None)
         self._writer.close()
 
-    def _read(self, plan: Plan, on_progress: Callable[[int], None]) -> _Edit:
+    def _read(self, plan: Plan, on_progress: Callable[[int], None], later: int) -> _Edit:
         edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
-        left = len(plan.read)
+        left = later + len(plan.read)
         at_once = self._at_once(len(batches))
         jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once) for batch in batches]
         if self._behind and jobs:  # one worker writes the words of the part before, while others read this
@@ -386,10 +391,6 @@ class LiveIndex:
         catalog = catalog or CatalogReader(self.generation.catalog, self._texts)
         keywords = self._keywords.refreshed()
         self.holder.publish(snapshot_of(self.generation, catalog, self._vectors, keywords, len(self._owed)))
-
-
-def _tell(on_progress: Callable[[int], None], later: int, left: int) -> None:
-    on_progress(later + left)
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault.ignore import CONTROL_FILES
 
+_FEW = 16
+"""What people save while thousands of files are indexed; a checkout that goes on brings more at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -121,6 +124,16 @@ class Coalescer:
         )
         self._clear()
         return batch
+
+    def take_few(self, now: float) -> frozenset[str]:
+        """The files of the batch, if it is due and holds a few of them and nothing else; else it stays."""
+        due = self.due()
+        others = self._reasons or self._folders or self._control
+        if due is None or due > now or others or len(self._dirty) > _FEW:
+            return frozenset()
+        few = frozenset(self._dirty)
+        self._clear()
+        return few
 
 
 def _crowded(paths: Iterable[str], threshold: int) -> set[str]:

@@ -133,6 +133,11 @@ class VaultWatcher:
                 return None
         return None
 
+    def take_few(self) -> frozenset[str]:
+        """The scope of a batch that is due, while another is dealt with; empty where it is more than a few
+        files, which wait for their turn."""
+        return self._inbox.take_few()
+
     def settled(self) -> None:
         """Tells that what the last batch said has been done."""
         self._inbox.settled()
@@ -316,6 +321,10 @@ class _Inbox:
         """Whether the source reported a fault since the last call."""
         alarm, self._alarm = self._alarm, False
         return alarm
+
+    def take_few(self) -> frozenset[str]:
+        with self._condition:
+            return self._coalescer.take_few(self._clock())
 
     def take(self, deadline: float) -> Batch | None:
         """The next batch that becomes due before the deadline, else None, at once if the inbox is closed."""

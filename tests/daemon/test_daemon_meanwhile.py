@@ -1,0 +1,56 @@
+"""A save while thousands of notes are going in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vault_at_work import Place, opened, place
+
+from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
+from vault_indexer.index.plan import PART_NOTES
+from vault_indexer.model import SearchRequest
+
+
+def words_of(kept: KeptIndex, query: str) -> set[str]:
+    """The notes found that hold the query's word."""
+    assert kept.current is not None
+    with kept.current.opened.holder.lease() as snapshot:
+        found = kept.current.opened.searcher.search(snapshot, SearchRequest(query))
+    return {hit.path for hit in found.hits if query in hit.content}
+
+
+def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Path) -> None:
+    where = place(tmp_path)
+    with opened(where):
+        pass
+    names = [f"Log {n:04}.md" for n in range(2 * PART_NOTES + 10)]
+    for name in names:
+        where.write(name, f"# {name}\n\nBread was baked. [[Oven]] [[{names[-1]}]]\n")
+    kept = KeptIndex(Assembly.of(where.target()), hold_deletes=True)
+    kept.open_current()
+    found: list[tuple[set[str], int]] = []
+
+    def save() -> None:
+        """Of what is in already, of what is still to come, and of what is neither."""
+        for name in (names[0], names[-1], "New.md"):
+            where.write(name, f"# Saved\n\nSaid basalt{len(found)}. [[Oven]]\n")
+        (where.vault / names[1]).unlink(missing_ok=True)
+        kept.sync({names[0], names[1], names[-1], "New.md"})
+        assert kept.current is not None
+        with kept.current.live.holder.lease() as snapshot:
+            notes = snapshot.catalog.counts().notes
+        found.append((words_of(kept, f"basalt{len(found)}"), notes))
+
+    kept.sync(EVERYTHING, between=save)
+    saved = {names[0], names[-1], "New.md"}
+    assert [paths for paths, _ in found] == [saved, saved]
+    assert found[0][1] < PART_NOTES + 20, "most of the others were still to come"
+    kept.hold.take_due()
+    kept.close()
+
+    with opened(where) as service:
+        assert service.verify() == ()
+        grown = list(service.export())
+    with opened(Place(where.vault, tmp_path / "fresh", where.config)) as service:
+        assert grown == list(service.export())
