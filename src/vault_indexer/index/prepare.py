@@ -68,7 +68,8 @@ class Preparer:
             note = note_from(path, read.data)
             chunks = tuple(self._chunker_of(note).chunk(note))
         except NoteError as error:
-            return Skipped(_file_row(read, "skipped", str(error)))
+            reason = str(error).removeprefix(f"{path}: ")
+            return Skipped(_file_row(read, "skipped", reason))
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
         return Parsed(_file_row(read, "note", _shortfall(chunks)), note, chunks, hashes)
 
