@@ -146,9 +146,9 @@ def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Pa
         "if __name__ == '__main__':\n"
         f"    with open_vault(*sys.argv[1:], chunking={options!r}, index={{'workers': 1}}) as vault:\n"
         "        for skipped in vault.rebuild().skipped:\n"
-        "            print(skipped.reason)\n"
+        "            print(skipped.path, skipped.reason)\n"
     )
-    told = "Pear.md: chunking.custom.function cut_but_pears:cut: raised ValueError: no pears\n"
+    told = "Pear.md chunking.custom.function cut_but_pears:cut: raised ValueError: no pears\n"
     assert run(script, folder, folder / "notes", folder / "custom") == told
 
 
