@@ -242,7 +242,7 @@ class Assembly:
                 model.dimension,
                 pool,
                 slow=slow,
-                strategies=_in_use(manifest, settings),
+                strategies=StrategiesInUse(generation, settings),
             )
         except BaseException:
             pool.close()
@@ -350,14 +350,6 @@ def _close(live: LiveIndex, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
     live.close()
-
-
-def _in_use(built: Manifest, settings: Settings) -> StrategiesInUse:
-    def manifest(strategies: Iterable[str]) -> str:
-        chosen = chunking_config(settings, strategies)
-        return built.model_copy(update={"chunking_config": chosen}).to_toml()
-
-    return StrategiesInUse(strategies_in(built.chunking_config), manifest)
 
 
 def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from vault_at_work import Place, daemon, hits, holding, opened, paths, place, si
 
 from vault_indexer.bootstrap import Assembly
 from vault_indexer.config import Manifest
+from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
 from vault_indexer.daemon.local import LocalKeeper
 from vault_indexer.daemon.passing import TOLD_FOR_S
 from vault_indexer.model import SearchRequest
@@ -181,6 +182,18 @@ def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(where
     with opened(where) as service:
         assert service.status().generation == 2
         assert len(hits(service, "file:Quince quince")[0].content.split()) == 6
+
+
+def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: Place) -> None:
+    with opened(where):
+        pass
+    manifest_of(where, 1).write_text("spec_version = 1\n")
+    kept = KeptIndex(Assembly.of(where.target()), hold_deletes=False)
+    assert kept.open_current(), "a rebuild is due"
+    where.write("Quince.md", "---\nchunking: word\n---\nquince jelly sets slowly now\n")
+    kept.sync(EVERYTHING)
+    kept.close()
+    assert manifest_of(where, 1).read_text() == "spec_version = 1\n"
 
 
 def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> None:

@@ -73,9 +73,9 @@ class KeptIndex:
         if old is None:
             self.assembly.index_dir.publish(generation)
         self.sync(EVERYTHING, on_progress, between)
-        self.assembly.index_dir.publish(generation)
         self.damaged = ""
         if old is not None:
+            self.assembly.index_dir.publish(generation)
             _close_quietly(old)
             old = None
             give_back()

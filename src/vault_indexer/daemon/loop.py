@@ -115,10 +115,11 @@ class IndexLoop:
             self._sync(batch)
             self.watcher.settled()
         # After edits; not beside a build, which makes the same vectors.
-        self.backlog.step(self.kept.current, idle=batch is None and self._builder is None)
-        idle = batch is None and self._builder is None and not self.backlog.busy
-        self.tidying.step(self.kept.current.live if self.kept.current else None, idle=idle)
-        self.recuts.step(self.kept, idle=batch is None and self._builder is None)
+        idle = batch is None and self._builder is None
+        self.backlog.step(self.kept.current, idle=idle)
+        live = self.kept.current.live if self.kept.current else None
+        self.tidying.step(live, idle=idle and not self.backlog.busy)
+        self.recuts.step(self.kept, idle=idle)
         self.kept.release_due()
         self.kept.purge_if_needed()
         self._look_again()

@@ -148,7 +148,7 @@ class LiveIndex:
             return Applied()
         edit.touched = [note.file for note in edit.notes if _same(note, known[note.file.path])]
         edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
-        chosen = self._strategies.put(edit.notes, self.generation)
+        chosen = self._strategies.put(edit.notes)
         relinked = self._commit(edit)
         self._behind = True
         return Applied(

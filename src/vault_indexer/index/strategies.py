@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 
+from vault_indexer.config import Manifest, Settings, chunking_config
+from vault_indexer.config.manifest import strategies_in
+from vault_indexer.errors import ManifestError
 from vault_indexer.store.generations import Generation
 from vault_indexer.store.rows import PreparedNote
 
 
 class StrategiesInUse:
-    """Keeps in the manifest the options of every strategy that cut a note: `manifest` writes it with those of
-    the strategies given, and holds those of `known` already."""
+    """Keeps the options of every strategy that cut a note, as `settings` have them, in the manifest."""
 
-    def __init__(self, known: Collection[str], manifest: Callable[[Iterable[str]], str]) -> None:
-        self._known = frozenset(known)
-        self._manifest = manifest
+    def __init__(self, generation: Generation, settings: Settings) -> None:
+        self._generation = generation
+        self._settings = settings
+        self._known: frozenset[str] = frozenset()
 
-    def put(self, notes: Iterable[PreparedNote], generation: Generation) -> frozenset[str]:
+    def put(self, notes: Iterable[PreparedNote]) -> frozenset[str]:
         """Before the notes are in the catalog, so that from then on another option of their strategies starts
         a rebuild. Returns the strategies that are new. Raises OSError."""
-        chosen = frozenset(name for note in notes for name in note.rows.strategies) - self._known
-        if chosen:
-            generation.write_manifest(self._manifest(self._known | chosen))
-            self._known |= chosen
-        return chosen
+        used = frozenset(name for note in notes for name in note.rows.strategies)
+        if used <= self._known:
+            return frozenset()
+        try:
+            built = Manifest.from_toml(self._generation.read_manifest())
+        except (ManifestError, OSError, UnicodeDecodeError):
+            return frozenset()  # a rebuild is due, and nothing may make it look as if it were not
+        told = strategies_in(built.chunking_config)
+        self._known = used | told
+        if used <= told:
+            return frozenset()
+        chosen = chunking_config(self._settings, self._known)
+        self._generation.write_manifest(built.model_copy(update={"chunking_config": chosen}).to_toml())
+        return used - told
