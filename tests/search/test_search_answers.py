@@ -12,7 +12,7 @@ from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.by_note import DECAY, note_scores
 from vault_indexer.search.opened import OpenIndex
-from vault_indexer.search.snippet import snippet
+from vault_indexer.search.snippet import Snippets
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, OpenIndex]
@@ -174,7 +174,7 @@ BODY = (
 
 
 def test_a_snippet_is_the_sentences_that_match() -> None:
-    shown = snippet(BODY, {"zebra": 2.0, "lion": 1.0}, 60)
+    shown = Snippets(["zebra", "lion"], 60).of(BODY, {"zebra": 2.0, "lion": 1.0})
     assert shown.text == "…Here stands the **zebra** beside a lion.…"
     assert [shown.text[start:end] for start, end in shown.marks] == ["zebra", "lion"]
     assert BODY[shown.start :].startswith("Here")
@@ -182,7 +182,7 @@ def test_a_snippet_is_the_sentences_that_match() -> None:
 
 @given(st.text(st.sampled_from("abc. \n茶é!"), max_size=200), st.integers(40, 80))
 def test_a_snippet_is_text_of_the_chunk(body: str, size: int) -> None:
-    shown = snippet(body, {"abc": 1.0, "茶": 1.0}, size)
+    shown = Snippets(["abc", "茶"], size).of(body, {"abc": 1.0, "茶": 1.0})
     assert "\n" not in shown.text
     assert len(shown.text) <= size + 2
     assert shown.text.strip("…").strip() in " ".join(body.split())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from linked_vault import NOTES
 
@@ -117,6 +117,7 @@ def test_a_name_between_spaces_is_found_and_the_index_knows_its_words(
 
 
 @given(LETTERS, LETTERS)
+@example("3_", "3_\u0301")
 def test_what_is_found_is_the_name(name: str, text: str) -> None:
     for one in find(text, names([name]), 0, len(text)):
         assert _words(text[one.start : one.end]) == _words(one.name) == Name(name).folded.split()

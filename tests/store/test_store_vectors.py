@@ -40,6 +40,7 @@ def test_a_snapshot_finds_what_a_full_comparison_finds(
 ) -> None:
     held = {key: packed(key) for key in sorted(start)}
     snapshot = vectors.build(1, DIMENSION, list(held.items()))
+    snapshot.look.make()
     fresh = 100
     for seq, (removed, added) in enumerate(history, start=2):
         gone = [key for key in removed if key in held]
@@ -53,6 +54,48 @@ def test_a_snapshot_finds_what_a_full_comparison_finds(
     allowed = np.array([key for key in sorted(held) if key % 2], np.int64)
     odd = {key: row for key, row in held.items() if key % 2}
     assert snapshot.search(query, k, allowed)[0].tolist() == expected(odd, query, k)
+
+
+@given(
+    rows=st.integers(1, 400),
+    spread=st.sampled_from([0.0, 1e-3, 0.1, 1.0]),
+    seed=st.integers(0, 99),
+    k=st.integers(1, 60),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_the_first_look_leaves_out_could_not_be_found(
+    rows: int, spread: float, seed: int, k: int
+) -> None:
+    """Also where all vectors are nearly the same, and rounding tells nothing: then it says that it cannot."""
+    dice = np.random.default_rng(seed)
+    matrix = dice.normal(size=DIMENSION) + spread * dice.normal(size=(rows, DIMENSION))
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    held = {key: row.astype(np.float16).tobytes() for key, row in enumerate(matrix)}
+    made = vectors.build(1, DIMENSION, list(held.items()))
+    made.look.make()
+    query = np.frombuffer(packed(seed), np.float16).astype(np.float32)
+    exact = np.array([np.frombuffer(row, np.float16).astype(np.float64) @ query for row in held.values()])
+    least = np.sort(exact)[::-1][:k][-1] - 1e-6  # what float32 may take for equal
+    found = made.look.search(query, k)
+    assert found is not None or rows > k
+    if found is not None:
+        assert set(np.flatnonzero(exact > least + 2e-6)) <= set(found[0].tolist())
+    keys = made.search(query, k)[0].tolist()
+    assert len(keys) == len(set(keys)) == min(k, rows)
+    assert (exact[keys] >= least).all()
+
+
+def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_proves_what_it_says() -> None:
+    dice = np.random.default_rng(3)
+    matrix = dice.normal(size=(12_000, 64)).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    rows = [(key, row.astype(np.float16).tobytes()) for key, row in enumerate(matrix)]
+    made = vectors.build(1, 64, rows)
+    before = [made.search(query, 10)[0].tolist() for query in matrix[:20]]
+    made.look.made.wait(60)
+    proved = [made.look.search(query, 10) is not None for query in matrix[:20]]
+    assert [made.search(query, 10)[0].tolist() for query in matrix[:20]] == before
+    assert sum(proved) > 15
 
 
 def test_an_edit_leaves_the_older_snapshot_as_it_was() -> None:

@@ -64,10 +64,10 @@ def absence_reasons(
         yield "no chunk of it may be found" if asked.conditions else "it has no text to search"
         return
     rankings = ranked.rankings
-    for nearest in by_meaning(snapshot, asked.vector, 1, own).values():
-        last = min((one.score for one in rankings.vector.values() if one.rank <= rankings.depth), default=0.0)
+    for _, nearest in by_meaning(snapshot, asked.vector, 1, own).values():
+        last = min((one for at, one in rankings.vector.values() if at <= rankings.depth), default=0.0)
         yield (
-            f"meaning: its nearest chunk has cosine {nearest.score:.2f},"
+            f"meaning: its nearest chunk has cosine {nearest:.2f},"
             f" the last of {rankings.depth} candidates {last:.2f}"
         )
     words = by_word(snapshot, asked.terms, fields, 1, own)

@@ -34,12 +34,11 @@ def convex_combination(
     total = sum(weights[name] for name in counted)
     fused: dict[int, float] = {}
     for name in counted:
-        share = weights[name] / total
-        for key, score in scores[name].items():
-            fused[key] = fused.get(key, 0.0) + share * score
+        share, held = weights[name] / total, fused.get
+        fused |= {key: held(key, 0.0) + share * score for key, score in scores[name].items()}
     return fused
 
 
 def best_first(scores: Mapping[int, float]) -> list[int]:
     """Keys by falling score; equal scores by key."""
-    return sorted(scores, key=lambda key: (-scores[key], key))
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)  # a stable sort, also in reverse

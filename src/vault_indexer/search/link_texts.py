@@ -45,19 +45,20 @@ def called(snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[Que
     for n links that hold it.
     """
     total = sum(term.weight for term in terms)
+    words = [(term.weight, frozenset(form for one in term.classes for form in one.terms)) for term in terms]
     texts = _texts(snapshot, languages)
-    found = [_called(path, own, terms, total) for path, own in texts.items()] if total else []
+    found = [_called(path, own, words, total) for path, own in texts.items()] if total else []
     return sorted((one for one in found if one.weight), key=lambda one: (-one.weight, one.path))
 
 
-def _called(path: str, texts: _Texts, terms: Iterable[QueryTerm], total: float) -> Called:
+def _called(path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str]]], total: float) -> Called:
     weight = 0.0
     via: dict[str, None] = {}
-    for term in terms:
-        forms = {form for one in term.classes for form in one.terms}
-        links, form = max((texts.held[form], form) for form in forms)
-        if links:
-            weight += term.weight * links / (links + 1)
+    for worth, forms in words:
+        held = forms & texts.held.keys()
+        if held:
+            links, form = max((texts.held[form], form) for form in held)
+            weight += worth * links / (links + 1)
             via.update(dict.fromkeys(texts.sources[form]))
     return Called(path, weight / total, tuple(via)[:_SHOWN])
 

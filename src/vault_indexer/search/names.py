@@ -39,7 +39,8 @@ class Name:
         self.required = tuple(_required(unicodedata.normalize("NFC", name)))
         words = [re.escape(word) for word in self.folded.split()]
         last = self.folded[-1:]
-        self._pattern = re.compile(r"\s+".join(words) + ("" if _SPACELESS.match(last) else r"(?!\w)"))
+        ends = rf"(?![{MARKS}])" if _SPACELESS.match(last) else rf"(?![\w{MARKS}])"
+        self._pattern = re.compile(r"\s+".join(words) + ends)
         self._begins_anywhere = _SPACELESS.match(self.folded) is not None
 
     @property

@@ -61,9 +61,9 @@ def rank(
         fused.setdefault(key, 0.0)
     modified = snapshot.catalog.modified({note_id_of(key) for key in fused})
     now = time.time_ns()
-    live = {key: modified[note_id_of(key)] for key in fused if note_id_of(key) in modified}
-    recency = {key: recency_factor(mtime_ns, now, settings.recency) for key, mtime_ns in live.items()}
-    scores = {key: fused[key] * recency[key] for key in live}
+    factors = {note: recency_factor(mtime_ns, now, settings.recency) for note, mtime_ns in modified.items()}
+    recency = {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
+    scores = {key: fused[key] * factor for key, factor in recency.items()}
     if by_note:
         scores = dict(note_scores(scores).values())
         called = [key for key in scores if note_id_of(key) in set(map(note_id_of, called))]
@@ -96,7 +96,7 @@ def fuse(rankings: Rankings, settings: SearchSettings, trust: float = 1.0) -> di
         return reciprocal_rank_fusion(lists, weights, settings.rrf_k)
     top = max((score for _, score in rankings.keyword.values()), default=1.0)
     scores = {
-        "vector": {key: max(reason.score, 0.0) for key, reason in rankings.vector.items()},
+        "vector": {key: score if score > 0 else 0.0 for key, (_, score) in rankings.vector.items()},
         "keyword": {key: score / top for key, (_, score) in rankings.keyword.items()},
         "graph": {key: reason.score for key, reason in rankings.graph.items()},
     }

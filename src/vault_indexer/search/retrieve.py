@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
-from vault_indexer.model import GraphReason, KeywordReason, NoteRow, VectorReason, note_id_of
+from vault_indexer.model import GraphReason, KeywordReason, NoteRow, note_id_of
 from vault_indexer.search.link_texts import called
 from vault_indexer.search.neighbours import neighbours_of
 from vault_indexer.store.keyword_schema import FieldWeights
@@ -31,26 +32,28 @@ NEIGHBOUR_SCORE = 0.2
 """A neighbour is a hint: on judged queries it moved no measure, so it only breaks near ties and fills up."""
 
 
+Ranks = dict[int, tuple[int, float]]
+"""Rank, from 1, and score by chunk key, in the ranking's order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rankings:
     """Chunk keys with what each ranking says of them, every dict in its ranking's order. What stands at rank
     `depth` + 1 was only looked up, because another ranking gave it."""
 
-    vector: dict[int, VectorReason]
-    keyword: dict[int, tuple[int, float]]
+    vector: Ranks
+    keyword: Ranks
     graph: dict[int, GraphReason]
     depth: int = 0
 
 
-def by_meaning(
-    snapshot: Snapshot, query: Vectors, k: int, allowed: Keys | None = None
-) -> dict[int, VectorReason]:
-    """The k chunks (of those allowed) nearest to the query vector; none if it has no known token."""
+def by_meaning(snapshot: Snapshot, query: Vectors, k: int, allowed: Keys | None = None) -> Ranks:
+    """Rank and cosine of the k chunks (of those allowed) nearest to the query vector; none if it has no known
+    token."""
     if not query.any():
         return {}
     keys, scores = snapshot.vectors.search(query, k, allowed)
-    found = zip(keys.tolist(), scores.tolist(), strict=True)
-    return {key: VectorReason(rank, score) for rank, (key, score) in enumerate(found, start=1)}
+    return _ranked(keys.tolist(), scores.tolist())
 
 
 def by_word(
@@ -59,11 +62,14 @@ def by_word(
     weights: FieldWeights,
     k: int,
     allowed: Keys | None = None,
-) -> dict[int, tuple[int, float]]:
+) -> Ranks:
     """Rank and BM25F score of the k best chunks (of those allowed) that hold any of the words."""
     ranking = snapshot.keywords.search(terms, weights, k, allowed)
-    found = zip(ranking.keys.tolist(), ranking.scores.tolist(), strict=True)
-    return {key: (rank, score) for rank, (key, score) in enumerate(found, start=1)}
+    return _ranked(ranking.keys.tolist(), ranking.scores.tolist())
+
+
+def _ranked(keys: list[int], scores: list[float]) -> Ranks:
+    return dict(zip(keys, enumerate(scores, start=1), strict=True))
 
 
 def completed(
@@ -75,14 +81,19 @@ def completed(
     behind = found.depth + 1
     only_words = np.array(sorted(found.keyword.keys() - found.vector.keys()), np.int64)
     only_meaning = np.array(sorted(found.vector.keys() - found.keyword.keys()), np.int64)
-    meaning = by_meaning(snapshot, query, len(only_words), only_words) if len(only_words) else {}
-    words = by_word(snapshot, terms, weights, len(only_meaning), only_meaning) if len(only_meaning) else {}
+    meaning = snapshot.vectors.scores(query, only_words) if query.any() else np.full(len(only_words), np.nan)
+    words = snapshot.keywords.scores(only_meaning, terms, weights)
+    near, said = ~np.isnan(meaning), words > 0
     return Rankings(
-        found.vector | {key: VectorReason(behind, reason.score) for key, reason in meaning.items()},
-        found.keyword | {key: (behind, score) for key, (_, score) in words.items()},
+        found.vector | _at(behind, only_words[near], meaning[near]),
+        found.keyword | _at(behind, only_meaning[said], words[said]),
         found.graph,
         found.depth,
     )
+
+
+def _at(rank: int, keys: Keys, scores: Vectors) -> Ranks:
+    return dict(zip(keys.tolist(), zip(repeat(rank), scores.tolist(), strict=False), strict=True))
 
 
 def by_link_text(
@@ -107,43 +118,40 @@ def by_link(
     the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
     known = {note_id_of(key) for key in graph}
     likely = neighbours_of(snapshot, seeds)[:NEIGHBOURS]
-    keys = _chunk_keys(snapshot, [neighbour.path for neighbour in likely], allowed)
-    chosen = [one for one in likely if one.path in keys and note_id_of(keys[one.path][0]) not in known]
-    nearest = _nearest(snapshot, [key for one in chosen for key in keys[one.path]], query)
-    best = [max(keys[one.path], key=lambda key: (nearest.get(key, -1.0), -key)) for one in chosen]
-    found = zip(best, chosen, strict=True)
+    nearest = _nearest(snapshot, [neighbour.path for neighbour in likely], query, allowed)
+    chosen = [one for one in likely if one.path in nearest and note_id_of(nearest[one.path]) not in known]
     return dict(graph) | {
-        key: GraphReason(rank, NEIGHBOUR_SCORE * one.weight, one.via)
-        for rank, (key, one) in enumerate(found, start=len(graph) + 1)
+        nearest[one.path]: GraphReason(rank, NEIGHBOUR_SCORE * one.weight, one.via)
+        for rank, one in enumerate(chosen, start=len(graph) + 1)
     }
 
 
-def _chunk_keys(snapshot: Snapshot, paths: Sequence[str], allowed: Keys | None) -> dict[str, list[int]]:
-    """The chunks of notes by path; a path without any (that is allowed) is left out."""
-    sql = (
-        "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id)"
-        f" WHERE n.path IN ({','.join('?' * len(paths))}) ORDER BY c.key"
-    )
-    found: dict[str, list[int]] = {}
-    for path, key in snapshot.catalog.rows(sql, list(paths)):
-        if allowed is None or key in allowed:
-            found.setdefault(path, []).append(int(key))
-    return found
-
-
-def _nearest(snapshot: Snapshot, keys: Sequence[int], query: Vectors) -> dict[int, float]:
+def _nearest(
+    snapshot: Snapshot, paths: Sequence[str], query: Vectors, allowed: Keys | None
+) -> dict[str, int]:
+    """Of notes by path the chunk nearest to the query, the first where that says nothing; a note without any
+    chunk (that is allowed) is left out."""
     import numpy as np
 
-    if not keys or not query.any():
-        return {}
-    wanted = np.array(sorted(keys), np.int64)
-    found, scores = snapshot.vectors.search(query, len(wanted), wanted)
-    return dict(zip(found.tolist(), scores.tolist(), strict=True))
+    sql = (
+        "SELECT c.key, n.path FROM notes n JOIN chunks c USING (note_id)"
+        f" WHERE n.path IN ({','.join('?' * len(paths))}) ORDER BY c.key"
+    )
+    rows = snapshot.catalog.rows(sql, paths)
+    keys = np.array([key for key, _ in rows], np.int64)
+    scores = np.nan_to_num(snapshot.vectors.scores(query, keys), nan=-1.0)
+    if allowed is not None:
+        scores[~np.isin(keys, allowed, assume_unique=True)] = -np.inf
+    found: dict[str, tuple[float, int]] = {}
+    for (key, path), score in zip(rows, scores.tolist(), strict=True):
+        if score > found.get(path, (-np.inf, 0))[0]:
+            found[path] = score, key
+    return {path: key for path, (_, key) in found.items()}
 
 
 def keyword_reasons(
     snapshot: Snapshot,
-    ranked: dict[int, tuple[int, float]],
+    ranked: Ranks,
     wanted: Sequence[int],
     terms: Sequence[QueryTerm],
     weights: FieldWeights,

@@ -15,6 +15,7 @@ from vault_indexer.model import (
     KeywordReason,
     NoteRow,
     SearchRequest,
+    VectorReason,
     Why,
     note_id_of,
 )
@@ -32,7 +33,7 @@ from vault_indexer.search.hits import hit_of
 from vault_indexer.search.listing import LISTED, listed
 from vault_indexer.search.ranking import Ranked, rank, relative
 from vault_indexer.search.retrieve import keyword_reasons
-from vault_indexer.search.snippet import Snippet, snippet
+from vault_indexer.search.snippet import Snippets
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
 
@@ -67,8 +68,9 @@ class Searcher:
         words = keyword_reasons(snapshot, ranked.rankings.keyword, shown, question.terms, self.fields)
         rows = snapshot.catalog.chunks(shown)
         notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
+        snippets = Snippets((term.word for term in question.terms), self._settings.snippet_chars)
         found = tuple(
-            self._hit(notes, rows[key], relative(ranked, key), _why(key, question, ranked, words))
+            _hit(notes, rows[key], relative(ranked, key), _why(key, question, ranked, words), snippets)
             for key in shown
             if key in rows
         )
@@ -113,8 +115,9 @@ class Searcher:
         rows = snapshot.catalog.chunks(shown)
         notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         why = Why(None, None, None, recency=1.0, filters=question.filters)
+        snippets = Snippets((), self._settings.snippet_chars)
         hits = tuple(
-            hit_of(notes[row.note_id], row, 1.0, why, self._snippet(row, {}))
+            _hit(notes, row, 1.0, why, snippets)
             for row in (rows[key] for key in shown if key in rows)
             if row.note_id in notes
         )
@@ -142,17 +145,16 @@ class Searcher:
     def _per_note(self, request: SearchRequest) -> int:
         return 1 if request.by_note else self._settings.max_chunks_per_note
 
-    def _hit(self, notes: Mapping[int, NoteRow], row: ChunkRow, score: float, why: Why) -> Hit:
-        matched = why.keyword.terms if why.keyword else {}
-        return hit_of(notes[row.note_id], row, score, why, self._snippet(row, matched))
 
-    def _snippet(self, row: ChunkRow, words: Mapping[str, float]) -> Snippet:
-        return snippet(row.chunk.body, words, self._settings.snippet_chars)
+def _hit(notes: Mapping[int, NoteRow], row: ChunkRow, score: float, why: Why, snippets: Snippets) -> Hit:
+    matched = why.keyword.terms if why.keyword else {}
+    return hit_of(notes[row.note_id], row, score, why, snippets.of(row.chunk.body, matched))
 
 
 def _why(key: int, question: Asked, ranked: Ranked, words: Mapping[int, KeywordReason]) -> Why:
+    meaning = ranked.rankings.vector.get(key)
     return Why(
-        vector=ranked.rankings.vector.get(key),
+        vector=VectorReason(*meaning) if meaning else None,
         keyword=words.get(key),
         graph=ranked.rankings.graph.get(key),
         recency=ranked.recency[key],

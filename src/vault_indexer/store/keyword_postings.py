@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Floats, Ints, Mask, Postings, SegmentData
 
-_MERGED_BYTES = 32 << 20
+_MERGED_BYTES = 48 << 20
 _DENSE = 4
 """Lists that together hold more than a fourth of all documents are summed in an array of all documents."""
 
@@ -153,8 +153,13 @@ def at(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats:
     """The values at the wanted positions, 0 where there is none."""
     import numpy as np
 
-    if not len(sparse.positions):
+    positions = sparse.positions
+    if not len(positions):
         return np.zeros(len(wanted), np.float32)
-    index = np.minimum(np.searchsorted(sparse.positions, wanted), len(sparse.positions) - 1)
-    found: Floats = np.where(sparse.positions[index] == wanted, sparse.values[index], np.float32(0))
+    # Of another type, all positions would be converted for each search among them.
+    wanted = wanted.astype(positions.dtype, copy=False)
+    index = positions.searchsorted(wanted)
+    index[index == len(positions)] = 0
+    found: Floats = sparse.values[index]
+    found[positions[index] != wanted] = 0
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_indexer.store.bm25f import inverse_document_frequency, length_norms, saturate
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Floats, Mask
 
-_WORD_BYTES = 48 << 20
-_FIELD_BYTES = 32 << 20
+_WORD_BYTES = 64 << 20
 
 Classes = tuple[TermClass, ...]
 
@@ -39,23 +38,29 @@ class WordScores:
         self._weights = weights
         self._norms: dict[int, Floats] = {}
         self._words: ByteCache[Classes, Sparse] = ByteCache(_WORD_BYTES, lambda scored: scored.nbytes)
-        # What a search has scored by field, an explanation of its hits asks for again.
-        self._fields: ByteCache[TermClass, tuple[Sparse | None, ...]] = ByteCache(
-            _FIELD_BYTES, lambda fields: sum(one.nbytes for one in fields if one is not None)
-        )
 
     def of(self, classes: Classes) -> Sparse:
         """A word's score by document: of its classes the best, not the sum."""
         return self._words.get(classes, lambda: self._score_word(classes))
 
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
-        """A class's score by field, for each of the positions."""
+        """A class's score by field, for each of the positions (of live documents)."""
+        import numpy as np
+
         found: list[dict[str, float]] = [{} for _ in positions]
-        for name, scored in zip(FIELDS, self._by_field(one), strict=True):
-            if scored is not None:
-                for row, share in enumerate(at(scored, positions).tolist()):
-                    if share:
-                        found[row][name] = share
+        exact = self._postings.of(one.exact)
+        variants = [(self._postings.of(term), np.float32(weight)) for term, weight in one.variants]
+        for field, boost in self._boosts(one):
+            pooled = np.zeros(len(positions), np.float32)
+            for held, weight in variants:
+                if (own := held[field]) is not None:
+                    pooled += at(own, positions) * weight
+            if (own := exact[field]) is not None:
+                np.maximum(pooled, at(own, positions), out=pooled)
+            norms = self._field_norms(field)[positions]
+            scores = saturate(pooled, norms, self._weights.k1) * np.float32(boost)
+            for row in pooled.nonzero()[0].tolist():
+                found[row][FIELDS[field]] = float(scores[row])
         return found
 
     def _score_word(self, classes: Classes) -> Sparse:
@@ -63,27 +68,24 @@ class WordScores:
 
         scores = []
         for one in classes:
-            fields = [scored for scored in self._by_field(one) if scored is not None]
-            scores.append(combined(fields, self._size, np.add))
+            scores.append(combined(list(self._score_fields(one)), self._size, np.add))
         return combined(scores, self._size, np.maximum).ready_to_add(self._size)
 
-    def _by_field(self, one: TermClass) -> tuple[Sparse | None, ...]:
-        return self._fields.get(one, lambda: tuple(self._score_fields(one)))
-
-    def _score_fields(self, one: TermClass) -> list[Sparse | None]:
+    def _score_fields(self, one: TermClass) -> Iterator[Sparse]:
         exact = self._postings.of(one.exact)
         variants = [(self._postings.of(term), weight) for term, weight in one.variants]
-        frequencies = [max(each) for each in zip(*map(self._postings.frequencies, one.terms), strict=True)]
-        scored: list[Sparse | None] = []
-        for field, frequency in enumerate(frequencies):
+        for field, boost in self._boosts(one):
             others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
+            yield self._score(self._pooled(exact[field], others), field, boost)
+
+    def _boosts(self, one: TermClass) -> Iterator[tuple[int, float]]:
+        """The fields that hold any term of the class and count, each with what a saturated occurrence is
+        worth there: boost, rarity and the weight of the class."""
+        frequencies = zip(*map(self._postings.frequencies, one.terms), strict=True)
+        for field, frequency in enumerate(map(max, frequencies)):
             boost = self._weights.of(FIELDS[field]).boost * one.weight
-            if not frequency or not boost:
-                scored.append(None)
-                continue
-            boost *= inverse_document_frequency(self._size, frequency)
-            scored.append(self._score(self._pooled(exact[field], others), field, boost))
-        return scored
+            if frequency and boost:
+                yield field, boost * inverse_document_frequency(self._size, frequency)
 
     def _pooled(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
         """Term frequencies of a class: max(exact, weighted sum of its variants)."""

@@ -112,9 +112,9 @@ class SegmentData:
         import numpy as np
 
         ordered, order = self._keys_in_order
-        first = np.searchsorted(ordered, keys, "left")
-        last = np.searchsorted(ordered, keys, "right")
-        first, last = first[first < last], last[first < last]
+        first, last = ordered.searchsorted(keys), ordered.searchsorted(keys, "right")
+        held = first < last
+        first, last = first[held], last[held]
         if len(first) == int((last - first).sum()):
             return order[first]
         return np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])

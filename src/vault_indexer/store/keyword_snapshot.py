@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keyword_segment import Keys, Mask
+    from vault_indexer.store.keyword_segment import Floats, Keys, Mask
 
     Positions = NDArray[np.int64]
 
@@ -88,21 +88,28 @@ class KeywordSnapshot:
         """The `k` best documents that hold any of the terms; with `allowed` (keys), of those only."""
         import numpy as np
 
-        scored = [self._scored(term, weights) for term in terms]
         if allowed is not None and len(allowed) * _FEW < self._size:
-            positions = self._positions(allowed)
-            few = np.zeros(len(positions), np.float32)
-            for term, one in zip(terms, scored, strict=True):
-                few += at(one, positions) * np.float32(term.weight)
-            return best(few, self._keys[positions], k)
+            return best(self.scores(allowed, terms, weights), allowed, k)
         totals = np.zeros(self._size, np.float32)
-        for term, one in zip(terms, scored, strict=True):
-            one.add_to(totals, np.float32(term.weight))
+        for term in terms:
+            self._scored(term, weights).add_to(totals, np.float32(term.weight))
         if allowed is not None:
             within = np.zeros(self._size, bool)
             within[self._positions(allowed)] = True
             totals[~within] = 0
         return best(totals, self._keys, k)
+
+    def scores(self, keys: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
+        """The score of each of the keys (ascending), 0 for one that holds none of the terms."""
+        import numpy as np
+
+        positions = self._positions(keys)
+        values = np.zeros(len(positions), np.float32)
+        for term in terms:
+            values += at(self._scored(term, weights), positions) * np.float32(term.weight)
+        found = np.zeros(len(keys), np.float32)
+        found[keys.searchsorted(self._keys[positions])] = values
+        return found
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""

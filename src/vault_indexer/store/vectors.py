@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.durable import write_atomically
 from vault_indexer.store.huge_pages import back_by_huge_pages
+from vault_indexer.store.vector_screen import FirstLook
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +34,8 @@ _FEW = 4096
 
 @dataclass(frozen=True, slots=True)
 class VectorSnapshot:
-    """All vectors of one seq. `keys` are ascending chunk keys; `dead` marks base rows that are gone."""
+    """All vectors of one seq. `keys` are ascending chunk keys; `dead` marks base rows that are gone; `look`
+    is the base's."""
 
     seq: int
     dimension: int
@@ -42,6 +44,7 @@ class VectorSnapshot:
     dead: NDArray[np.bool_]
     delta_keys: Keys
     delta: Matrix
+    look: FirstLook
 
     @property
     def size(self) -> int:
@@ -61,9 +64,10 @@ class VectorSnapshot:
         import numpy as np
 
         if allowed is not None and len(allowed) <= _FEW:
-            base_keys, base_scores = self._compare(query, allowed)
-        else:
-            base_keys, base_scores = self._search_base(query, k, allowed)
+            scores = self.scores(query, allowed)
+            held = ~np.isnan(scores)
+            return _best(allowed[held], scores[held], k)
+        base_keys, base_scores = self._search_base(query, k, allowed)
         if not len(self.delta_keys):
             return _best(base_keys, base_scores, k)
         delta_keys, delta_scores = self.delta_keys, self.delta @ query
@@ -73,17 +77,22 @@ class VectorSnapshot:
         keys = np.concatenate([base_keys, delta_keys])
         return _best(keys, np.concatenate([base_scores, delta_scores]), k)
 
-    def _compare(self, query: Matrix, few: Keys) -> tuple[Keys, Matrix]:
-        """Keys and scores of those of the few that the base holds, in any order."""
+    def scores(self, query: Matrix, keys: Keys) -> Matrix:
+        """The cosine of each of the keys (ascending) with `query`; NaN for one without a vector."""
         import faiss
         import numpy as np
 
-        at = np.searchsorted(self.keys, few)
-        at[at == len(self.keys)] = 0
-        positions = at[self.keys[at] == few] if len(self.keys) else at[:0]
-        positions = positions[~self.dead[positions]]
-        inner = faiss.downcast_index(self.base.index)
-        return self.keys[positions], inner.reconstruct_batch(positions) @ query
+        found = np.full(len(keys), np.nan, np.float32)
+        if len(self.keys):
+            at = self.keys.searchsorted(keys)
+            at[at == len(self.keys)] = 0
+            held = (self.keys[at] == keys) & ~self.dead[at]
+            inner = faiss.downcast_index(self.base.index)
+            found[held] = np.einsum("ij,j->i", inner.reconstruct_batch(at[held]), query)
+        if len(self.delta_keys):
+            _, here, there = np.intersect1d(keys, self.delta_keys, assume_unique=True, return_indices=True)
+            found[here] = np.einsum("ij,j->i", self.delta[there], query)
+        return found
 
     def _search_base(self, query: Matrix, k: int, allowed: Keys | None) -> tuple[Keys, Matrix]:
         import faiss
@@ -96,10 +105,13 @@ class VectorSnapshot:
         if not wanted:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         selector = faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-        inner = faiss.downcast_index(self.base.index)
-        found = inner.search(query[None, :], wanted, params=faiss.SearchParameters(sel=selector))
-        positions = found[1][0]
-        return self.keys[positions], found[0][0]
+        among = faiss.SearchParameters(sel=selector)
+        found = self.look.search(query, wanted, among)
+        if found is None:
+            inner = faiss.downcast_index(self.base.index)
+            scores, positions = inner.search(query[None, :], wanted, params=among)
+            found = positions[0], scores[0]
+        return self.keys[found[0]], found[1]
 
     def with_changes(
         self, seq: int, removed: Iterable[int], added: Sequence[tuple[int, bytes]]
@@ -118,6 +130,7 @@ class VectorSnapshot:
             dead=self.dead | np.isin(self.keys, gone),
             delta_keys=np.concatenate([self.delta_keys[stay], keys]),
             delta=np.concatenate([self.delta[stay], matrix]),
+            look=self.look,
         )
 
     def worth_compacting(self, *, more_to_come: bool = False) -> bool:
@@ -206,6 +219,7 @@ def _fresh(seq: int, dimension: int, base: Any) -> VectorSnapshot:
         dead=np.zeros(len(keys), bool),
         delta_keys=np.empty(0, np.int64),
         delta=np.empty((0, dimension), np.float32),
+        look=FirstLook(faiss.downcast_index(base.index)),
     )
 
 

@@ -18,6 +18,9 @@ _CANDIDATE = re.compile(
     rf"|(?P<wide>[。！？｡．।]++{_CLOSERS}*+)"
     r"|(?P<blank>\n[ \t\r\f\v]*+\n)"
 )
+_SIGN = re.compile(r"[.!?…؟۔。！？｡．।\n]")
+"""Where a candidate may begin: looking for one character of a set is many times faster than for it."""
+
 _WORD_BEFORE = re.compile(r"(?:^|[\s(\[{\"'“‘«*_>])([^\s(\[{\"'“‘«*_>]*)$")
 _LONGEST_ABBREVIATION = 12
 _NEXT = re.compile(r"\s*+[\"'“”‘’«»‹›(\[{*_`¿¡]*+(?P<first>\w)?(?P<rest>\w*+)")
@@ -46,8 +49,12 @@ def sentences(text: str) -> list[Span]:
     list items and paragraphs that are set apart never run into each other.
     """
     spans: list[Span] = []
-    start = 0
-    for match in _CANDIDATE.finditer(text):
+    start = past = 0
+    for sign in _SIGN.finditer(text):
+        match = _CANDIDATE.match(text, sign.start()) if sign.start() >= past else None
+        if match is None:
+            continue
+        past = match.end()
         if match.lastgroup == "stop" and not _ends_sentence(text, match):
             continue
         start = _append(spans, text, start, match.end())

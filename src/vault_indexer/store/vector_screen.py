@@ -1,0 +1,119 @@
+"""A first look at all vectors in one byte a number, which proves that what it leaves out could not be found.
+
+A vector v is kept as v' = s c of whole numbers c, a query q as q' likewise. Then
+    |q . v - q' . v'| <= |q| |v - v'| + |q - q'| |v'|  (Cauchy and Schwarz),
+and the largest |v - v'| and |v'| are known. So if the k-th best exact product among those looked at again is
+above the best that one left out can have, the k best of them are the k best of all. This reads half the bytes
+of the vectors, and the processor multiplies more of them at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from vault_indexer.store.huge_pages import back_by_huge_pages
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+    Positions = NDArray[np.int64]
+
+_BATCH = 8192
+_LARGEST = 127
+_ROUNDING = 1e-5
+"""More than sums of a few thousand float32 products of numbers below 1 are ever wrong by."""
+
+_LOOKED_AT = 3
+"""So many times k are looked at again. Of 84,462 vectors of documentation k = 100 needed 261 at the most."""
+
+_WORTH = 10_000
+"""Of fewer vectors a full pass is as fast."""
+
+_PATIENCE = 3
+"""The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain."""
+
+
+class FirstLook:
+    """The screen of an index, once somebody has searched it often enough. Thread-safe."""
+
+    def __init__(self, vectors: Any) -> None:
+        self._vectors = vectors
+        self._screen: Screen | None = None
+        self._waiting = _PATIENCE
+        self._lock = threading.Lock()
+        self.made = threading.Event()
+
+    def make(self) -> None:
+        """Have the screen from now on: a quarter of a second for 84,462 vectors of 256 numbers."""
+        if self._vectors.ntotal:
+            self._screen = Screen(self._vectors)
+        self.made.set()
+
+    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
+        """As `Screen.search`; None also as long as there is none."""
+        screen = self._screen
+        if screen is not None:
+            return screen.search(query, k, among)
+        if self._vectors.ntotal >= _WORTH:
+            with self._lock:
+                self._waiting -= 1
+                due = not self._waiting
+            if due:
+                threading.Thread(target=self.make, name="indexer-screen", daemon=True).start()
+        return None
+
+
+class Screen:
+    """The vectors of a FAISS index (float16, by inner product), rounded. Thread-safe."""
+
+    def __init__(self, vectors: Any) -> None:
+        import faiss
+        import numpy as np
+
+        self._vectors = vectors
+        count = vectors.ntotal
+        batches = [(start, min(_BATCH, count - start)) for start in range(0, count, _BATCH)]
+        largest = max(np.abs(vectors.reconstruct_n(*batch)).max() for batch in batches)
+        self._step = np.float32(largest / _LARGEST)
+        # FAISS compares these as whole numbers, and cuts off what of a query is none.
+        kind = faiss.ScalarQuantizer.QT_8bit_direct_signed
+        self._rounded = faiss.IndexScalarQuantizer(vectors.d, kind, faiss.METRIC_INNER_PRODUCT)
+        self._furthest = self._longest = 0.0
+        for batch in batches:
+            exact = vectors.reconstruct_n(*batch)
+            whole = np.rint(exact / self._step)
+            self._rounded.add(whole)
+            self._furthest = max(self._furthest, _longest(exact - whole * self._step))
+            self._longest = max(self._longest, _longest(whole * self._step))
+        codes = self._rounded.codes
+        back_by_huge_pages(int(codes.data()), codes.size())
+
+    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
+        """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
+        and some more with them; None where that could not be proved."""
+        import numpy as np
+
+        step = np.float32(np.abs(query).max() / _LARGEST)
+        whole = np.rint(query / step)
+        count = _LOOKED_AT * k
+        rough, found = self._rounded.search(whole[None, :], count, params=among)
+        positions = found[0][found[0] >= 0]
+        # Not `@`: that adds up the last rows otherwise, and equal vectors have to have equal scores.
+        exact = np.einsum("ij,j->i", self._vectors.reconstruct_batch(positions), query)
+        if len(positions) == count:
+            off = self._furthest * _longest(query[None]) + self._longest * _longest(
+                (query - whole * step)[None]
+            )
+            left_out = float(rough[0][-1] * step * self._step) + off + _ROUNDING
+            if np.partition(exact, count - k)[count - k] <= left_out:
+                return None
+        return positions, exact
+
+
+def _longest(rows: Matrix) -> float:
+    import numpy as np
+
+    return float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))
