@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.model import Hit, SearchRequest
+from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.knowledge import FOREIGN, language_of, trust
+from vault_indexer.search.knowledge import FOREIGN, LACKING, language_of, trust, trust_beside
 from vault_indexer.search.retrieve import NEIGHBOUR_SCORE
 from vault_indexer.service import VaultService
 
@@ -95,7 +97,34 @@ def test_rrf_counts_ranks_alone(tmp_path: Path) -> None:
         held.close()
     assert why.vector is not None
     assert why.keyword is not None
-    assert why.fused == pytest.approx(1.5 / (60 + why.vector.rank) + 1.0 / (60 + why.keyword.rank))
+    assert why.fused == pytest.approx(1.0 / (60 + why.vector.rank) + 1.0 / (60 + why.keyword.rank))
+
+
+def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(tmp_path: Path) -> None:
+    held = opened(tmp_path, search__weights__graph=0, search__recency__enabled=False)
+    try:
+        known = hits(held, "rain wind on Tuesday")["Weather.md"].why
+        unknown = hits(held, "rain xylophone quagmire")["Weather.md"].why
+    finally:
+        held.close()
+    assert _share_of_meaning(known) == pytest.approx(0.5, abs=0.02)  # words and meaning alike
+    assert _share_of_meaning(unknown) > 0.75
+
+
+def _share_of_meaning(why: Why) -> float:
+    """What the vectors weigh in the mean, from a best hit by words: there the words' score is 1."""
+    assert why.vector is not None
+    assert why.keyword is not None
+    assert why.keyword.rank == 1
+    return (1.0 - why.fused) / (1.0 - why.vector.score)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_trust_falls_with_what_words_find(less: float, more: float) -> None:
+    less, more = sorted((less, more))
+    assert (
+        1 + LACKING == trust_beside(0.0) >= trust_beside(less) >= trust_beside(more) >= trust_beside(1) == 1
+    )
 
 
 @pytest.mark.parametrize(

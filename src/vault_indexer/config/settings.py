@@ -107,7 +107,7 @@ class WeightSettings(Section):
     """How much each ranking counts in the fusion."""
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.5, description="how much the ranking by meaning counts; 0 leaves it out"
+        default=1.0, description="how much the ranking by meaning counts; 0 leaves it out"
     )
     keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
         default=1.0, description="how much the ranking by word counts; 0 leaves it out"
@@ -124,7 +124,7 @@ class SearchSettings(Section):
         default=10, description="hits returned where a search does not ask for another number"
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
-        default=0, description="chunks each ranking contributes; 0 means max(100, 2 x limit)"
+        default=0, description="chunks each ranking contributes; 0 means max(60, 2 x limit)"
     )
     fusion: Literal["convex", "rrf"] = Field(
         default="convex",

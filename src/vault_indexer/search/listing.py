@@ -18,7 +18,10 @@ def listed(snapshot: Snapshot, allowed: Allowed, limit: int, per_note: int) -> l
 
     own = allowed.keys >> CHUNK_KEY_BITS
     shown: list[int] = []
+    left = set(own.tolist())
     for note_id in _newest_first(snapshot):
+        if note_id not in left:
+            continue
         first, last = np.searchsorted(own, [note_id, note_id + 1]).tolist()
         most = per_note if note_id in allowed.matches.places else 1
         shown += allowed.keys[first : min(last, first + most)].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -39,12 +39,14 @@ Ranks = dict[int, tuple[int, float]]
 @dataclass(frozen=True, slots=True)
 class Rankings:
     """Chunk keys with what each ranking says of them, every dict in its ranking's order. What stands at rank
-    `depth` + 1 was only looked up, because another ranking gave it."""
+    `depth` + 1 was only looked up, because another ranking gave it. `trust` is what the vectors count for
+    this query."""
 
     vector: Ranks
     keyword: Ranks
     graph: dict[int, GraphReason]
     depth: int = 0
+    trust: float = 1.0
 
 
 def by_meaning(snapshot: Snapshot, query: Vectors, k: int, allowed: Keys | None = None) -> Ranks:
@@ -84,11 +86,10 @@ def completed(
     meaning = snapshot.vectors.scores(query, only_words) if query.any() else np.full(len(only_words), np.nan)
     words = snapshot.keywords.scores(only_meaning, terms, weights)
     near, said = ~np.isnan(meaning), words > 0
-    return Rankings(
-        found.vector | _at(behind, only_words[near], meaning[near]),
-        found.keyword | _at(behind, only_meaning[said], words[said]),
-        found.graph,
-        found.depth,
+    return replace(
+        found,
+        vector=found.vector | _at(behind, only_words[near], meaning[near]),
+        keyword=found.keyword | _at(behind, only_meaning[said], words[said]),
     )
 
 

@@ -111,6 +111,14 @@ class KeywordSnapshot:
         found[keys.searchsorted(self._keys[positions])] = values
         return found
 
+    def share(self, key: int, terms: Sequence[QueryTerm], weights: FieldWeights) -> float:
+        """The part of the terms' weight that a document holds, in [0, 1]."""
+        import numpy as np
+
+        where = self._positions(np.array([key], np.int64))
+        held = sum(term.weight for term in terms if at(self._scored(term, weights), where).any())
+        return held / (sum(term.weight for term in terms) or 1.0)
+
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
         return bool(len(self._scored(term, weights).positions))
