@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,6 +67,36 @@ def test_scores_are_those_of_whoosh(
         assert ranking.keys.tolist() == order
         top = snapshot.search([QueryTerm.plain(word) for word in words], WEIGHTS, 3)
         assert top.keys.tolist() == order[:3]
+
+
+@settings(max_examples=40, deadline=None)
+@given(Commits, st.lists(WORDS, min_size=2, max_size=4, unique=True), st.sets(st.integers(-5, 30)))
+def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
+    commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], asked: set[int]
+) -> None:
+    one, other, *rest = words
+    terms = [
+        QueryTerm(one, (TermClass(one, ((other, 0.8),)), TermClass(other, weight=0.7)), 0.6),
+        *map(QueryTerm.plain, rest),
+    ]
+    with tempfile.TemporaryDirectory() as place:
+        index = KeywordIndex.create(Path(place) / "keywords")
+        for seq, (add, delete) in enumerate(commits, 1):
+            index.apply(add, delete, seq)
+        snapshot = index.snapshot()
+        ranking = snapshot.search(terms, WEIGHTS, 1000)
+        found = dict(zip(ranking.keys.tolist(), ranking.scores.tolist(), strict=True))
+        keys = np.array(sorted(asked), np.int64)
+        scores = snapshot.scores(keys, terms, WEIGHTS).tolist()
+        assert scores == pytest.approx([found.get(key, 0.0) for key in keys.tolist()], abs=1e-4)
+        shares = [
+            sum(match.score for match in one) for one in snapshot.explain(keys.tolist(), terms, WEIGHTS)
+        ]
+        assert shares == pytest.approx(scores, abs=1e-4)
+        for key, matches in zip(keys.tolist(), snapshot.explain(keys.tolist(), terms, WEIGHTS), strict=True):
+            held = sum(term.weight for term in terms if term.word in {match.word for match in matches})
+            whole = sum(term.weight for term in terms)
+            assert snapshot.share(key, terms, WEIGHTS) == pytest.approx(held / whole)
 
 
 def index_of(folder: Path, *contents: str) -> KeywordIndex:
