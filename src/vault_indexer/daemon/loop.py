@@ -60,6 +60,7 @@ class IndexLoop:
         self._retry_at = 0.0
         self._again_at: float | None = None
         self._mending: list[tuple[Asked[tuple[Problem, ...]], tuple[Problem, ...]]] = []
+        self._worker_is_cold = False
         self._config_seen = self._config_times()
         self._stopping = False
 
@@ -114,6 +115,7 @@ class IndexLoop:
         if batch is not None and not self._stopping:
             self._sync(batch)
             self.watcher.settled()
+        self._warm_worker()
         # After edits; not beside a build, which makes the same vectors.
         idle = batch is None and self._builder is None
         self.backlog.step(self.kept.current, idle=idle)
@@ -131,6 +133,12 @@ class IndexLoop:
         """Nobody shall wait for what the first search and the first edit have to load."""
         if self.kept.current is not None:
             warm_beside(self.kept.current.opened)
+            self._worker_is_cold = True
+
+    def _warm_worker(self) -> None:
+        """After the step at hand: starting a process takes longer than to see that nothing has changed."""
+        if self._worker_is_cold and self.kept.current is not None:
+            self._worker_is_cold = False
             self.kept.current.live.warm()
 
     def _rest(self, batch: Batch | None = None) -> None:
