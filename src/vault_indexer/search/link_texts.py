@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from vault_indexer.store.graph import LinkText
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import analyze
@@ -65,14 +66,18 @@ def _called(path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str
 
 def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts]:
     """Of links with a text of their own: one without shows its target's path, which is indexed anyway."""
-    texts: dict[str, _Texts] = {}
-    for path, shown in snapshot.graph.texts(languages).items():
-        own = texts[path] = _Texts()
-        for text, links, source in shown:
-            for form in _forms(text, languages[path]):
-                own.held[form] += links
-                own.sources[form].append(source)
-    return texts
+    shown = snapshot.graph.texts(languages)
+    return {path: _texts_of(texts, languages[path]) for path, texts in shown.items()}
+
+
+@lru_cache(maxsize=1 << 12)
+def _texts_of(texts: tuple[LinkText, ...], language: str) -> _Texts:
+    own = _Texts()
+    for text, links, source in texts:
+        for form in _forms(text, language):
+            own.held[form] += links
+            own.sources[form].append(source)
+    return own
 
 
 @lru_cache(maxsize=1 << 14)

@@ -113,8 +113,9 @@ def _retrieved(
     weights = settings.weights
     meaning = by_meaning(snapshot, asked.vector, k, asked.keys) if weights.vector else {}
     words = by_word(snapshot, asked.terms, fields, k, asked.keys) if weights.keyword else {}
-    found = Rankings(meaning, words, {}, k, _trust(snapshot, asked, words, fields))
+    found = Rankings(meaning, words, {}, k, asked.trust)
     if settings.fusion == "convex" and weights.vector and weights.keyword:
+        found = replace(found, trust=_trust(snapshot, asked, words, fields))
         found = completed(snapshot, found, asked.vector, asked.terms, fields)
     if not weights.graph:
         return found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Floats, Ints, Mask, Postings, SegmentData
 
-_MERGED_BYTES = 48 << 20
+_MERGED_BYTES = 64 << 20
 _DENSE = 4
 """Lists that together hold more than a fourth of all documents are summed in an array of all documents."""
 

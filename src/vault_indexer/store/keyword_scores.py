@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Floats, Mask
 
-_WORD_BYTES = 64 << 20
+_WORD_BYTES = 48 << 20
 
 Classes = tuple[TermClass, ...]
 

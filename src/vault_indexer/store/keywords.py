@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keyword_segment import Keys, Mask
 
-POSTINGS_CACHE_BYTES = 32 << 20
+POSTINGS_CACHE_BYTES = 64 << 20
 _ATTEMPTS = 10
 
 Result = TypeVar("Result")

@@ -98,14 +98,17 @@ class VectorSnapshot:
         import faiss
         import numpy as np
 
-        mask = ~self.dead
-        if allowed is not None:
-            mask &= np.isin(self.keys, allowed, assume_unique=True)
-        wanted = min(k, int(np.count_nonzero(mask)))
+        among, count = None, len(self.keys)
+        if allowed is not None or self.dead.any():
+            mask = ~self.dead
+            if allowed is not None:
+                mask &= np.isin(self.keys, allowed, assume_unique=True)
+            count = int(np.count_nonzero(mask))
+            selector = faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
+            among = faiss.SearchParameters(sel=selector)
+        wanted = min(k, count)
         if not wanted:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        selector = faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-        among = faiss.SearchParameters(sel=selector)
         found = self.look.search(query, wanted, among)
         if found is None:
             inner = faiss.downcast_index(self.base.index)
