@@ -63,8 +63,10 @@ class KeywordSnapshot:
         self.seq = seq
         self._segments = tuple(segments)
         self._postings = TermPostings(segments, postings)
-        self._scores: dict[FieldWeights, WordScores] = {}
         self._live: Mask = np.concatenate([np.empty(0, bool), *(s.live for s in segments)])
+        usual = FieldWeights()
+        self._last = usual, WordScores(segments, self._live, self._postings, usual)
+        self._scores = dict([self._last])
         self._keys: Keys = np.concatenate([np.empty(0, np.int64), *(s.data.keys for s in segments)])
         self._size = len(self._keys)
         self._count = int(self._live.sum())
@@ -170,8 +172,12 @@ class KeywordSnapshot:
         return self._scores_by(weights).of(self._classes(term))
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
+        asked, scores = self._last
+        if asked is weights:  # nearly always; to hash all the weights takes longer than to look a word up
+            return scores
         if weights not in self._scores:
             self._scores[weights] = WordScores(self._segments, self._live, self._postings, weights)
+        self._last = weights, self._scores[weights]
         return self._scores[weights]
 
     def _classes(self, term: QueryTerm) -> Classes:
