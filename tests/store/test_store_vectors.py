@@ -77,7 +77,8 @@ def test_what_the_first_look_leaves_out_could_not_be_found(
     query = np.frombuffer(packed(seed), np.float16).astype(np.float32)
     exact = np.array([np.frombuffer(row, np.float16).astype(np.float64) @ query for row in held.values()])
     least = np.sort(exact)[::-1][:k][-1] - 1e-6  # what float32 may take for equal
-    found = made.look.search(query, k)
+    assert made.look.screen is not None
+    found = made.look.screen.search(query, k)
     assert found is not None or rows > k
     if found is not None:
         assert set(np.flatnonzero(exact > least + 2e-6)) <= set(found[0].tolist())
@@ -96,7 +97,8 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_p
     for thread in threading.enumerate():
         if thread.name == "indexer-screen":
             thread.join(60)
-    proved = [made.look.search(query, 10) is not None for query in matrix[:20]]
+    assert made.look.screen is not None
+    proved = [made.look.screen.search(query, 10) is not None for query in matrix[:20]]
     assert [made.search(query, 10)[0].tolist() for query in matrix[:20]] == before
     assert sum(proved) > 15
 

@@ -116,6 +116,8 @@ class IndexLoop:
             self._sync(batch)
             self.watcher.settled()
         self._warm_worker()
+        if self._stopping:
+            return
         # After edits; not beside a build, which makes the same vectors.
         idle = batch is None and self._builder is None
         self.backlog.step(self.kept.current, idle=idle)
@@ -139,7 +141,7 @@ class IndexLoop:
         """After the step at hand: starting a process takes longer than to see that nothing has changed."""
         if self._worker_is_cold and self.kept.current is not None:
             self._worker_is_cold = False
-            self.kept.current.live.warm()
+            self.kept.current.live.warm(lambda: self._stopping)
 
     def _rest(self, batch: Batch | None = None) -> None:
         """Hold here while indexing is paused, and have a build hold, too. The watcher goes on hearing of

@@ -103,11 +103,10 @@ class LiveIndex:
             self._writer.close()
             raise
 
-    def warm(self) -> None:
-        """Have the worker load what the first edit would have to wait for."""
+    def warm(self, stopped: Callable[[], bool]) -> None:
+        """Have the worker load what the first edit would have to wait for, unless all is `stopped`."""
         for job in (WarmJob(model=not self._owed), KeywordsJob(self.generation)):
-            for _ in self._pool.run([job]):
-                pass
+            self._pool.attend(job, stopped)
 
     @property
     def is_untidy(self) -> bool:

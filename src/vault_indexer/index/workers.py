@@ -20,6 +20,8 @@ from typing import Generic, Protocol, TypeVar
 
 from vault_indexer.index.manners import Appetite, Manners
 
+_LOOK_S = 0.1
+
 Job = TypeVar("Job")
 Result = TypeVar("Result", covariant=True)
 JobIn = TypeVar("JobIn", contravariant=True)
@@ -101,9 +103,17 @@ class WorkerPool(Generic[Job, Result]):
         """Give out one job and return; `result` is asked until it has one. Not to be mixed with `run`."""
         self._give(job)
 
-    def result(self) -> tuple[Job, Result | Died] | None:
-        """A job that is done, with its result; None while there is none."""
-        for ready in wait(list(self._busy), timeout=0):
+    def attend(self, job: Job, stopped: Callable[[], bool]) -> None:
+        """Have one job done whose result is of no interest. Returns early once it is `stopped`: then nothing
+        but `close` may follow."""
+        if not stopped():
+            self.begin(job)
+            while not stopped() and self.result(_LOOK_S) is None:
+                pass
+
+    def result(self, timeout_s: float = 0.0) -> tuple[Job, Result | Died] | None:
+        """A job that is done, with its result; None if there is none within the time."""
+        for ready in wait(list(self._busy), timeout_s):
             assert isinstance(ready, Connection)
             return self._take(ready)
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -46,9 +45,4 @@ def iso_time(time_ns: int) -> str:
 def obsidian_uri(vault: Path, path: str) -> str:
     """Opens the note in Obsidian, in whatever vault of its holds the file: the form with an absolute path,
     percent-encoded, needs no name of a vault."""
-    return f"obsidian://open?path={_quoted(str(vault))}%2F{quote(path, safe='')}"
-
-
-@lru_cache(maxsize=64)
-def _quoted(text: str) -> str:
-    return quote(text, safe="")
+    return f"obsidian://open?path={quote(str(vault / path), safe='')}"

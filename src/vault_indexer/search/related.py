@@ -132,11 +132,8 @@ def _similar(snapshot: Snapshot, note_id: int, model: str, others: Collection[in
 
 
 def _keys_of(snapshot: Snapshot, note_ids: Collection[int]) -> list[int]:
-    marks = ",".join("?" * len(note_ids))
-    return [
-        row[0]
-        for row in snapshot.catalog.rows(f"SELECT key FROM chunks WHERE note_id IN ({marks})", list(note_ids))
-    ]
+    sql = "SELECT key FROM chunks WHERE note_id IN (%s)"
+    return [row[0] for row in snapshot.catalog.rows_in(sql, note_ids)]
 
 
 def _mean_vector(snapshot: Snapshot, note_id: int, model: str) -> Vectors | None:

@@ -135,10 +135,9 @@ def _nearest(
     import numpy as np
 
     sql = (
-        "SELECT c.key, n.path FROM notes n JOIN chunks c USING (note_id)"
-        f" WHERE n.path IN ({','.join('?' * len(paths))}) ORDER BY c.key"
+        "SELECT c.key, n.path FROM notes n JOIN chunks c USING (note_id) WHERE n.path IN (%s) ORDER BY c.key"
     )
-    rows = snapshot.catalog.rows(sql, paths)
+    rows = list(snapshot.catalog.rows_in(sql, paths))
     keys = np.array([key for key, _ in rows], np.int64)
     scores = np.nan_to_num(snapshot.vectors.scores(query, keys), nan=-1.0)
     if allowed is not None:

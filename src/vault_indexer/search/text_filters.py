@@ -18,7 +18,6 @@ from vault_indexer.text.terms import VARIANT_MARK
 
 Ids = frozenset[int]
 
-_BATCH = 500
 _WINDOW = 3
 """A phrase may run over the border between chunks, of so many at most."""
 
@@ -28,14 +27,6 @@ _TEXT_FIELDS = ("title", "aliases", "headers", "content")
 def everything(catalog: CatalogReader) -> Ids:
     """The ids of all notes."""
     return frozenset(row[0] for row in catalog.rows("SELECT note_id FROM notes"))
-
-
-def rows_by_note(catalog: CatalogReader, sql: str, notes: Iterable[int]) -> Iterator[tuple[int, ...]]:
-    """Rows of a statement with one list of note ids (`%s`), in batches."""
-    ordered = sorted(notes)
-    for start in range(0, len(ordered), _BATCH):
-        batch = ordered[start : start + _BATCH]
-        yield from catalog.rows(sql % ",".join("?" * len(batch)), batch)
 
 
 def notes_with_word(snapshot: Snapshot, text: str, within: Ids | None) -> Ids:
@@ -62,7 +53,7 @@ def notes_within(snapshot: Snapshot, scope: Scope, inside: Node | None, within: 
         headings = _headings(snapshot.catalog, candidates)
     places: dict[int, tuple[Span, ...]] = {}
     sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
-    for note_id, path in rows_by_note(snapshot.catalog, sql, candidates):
+    for note_id, path in snapshot.catalog.rows_in(sql, sorted(candidates)):
         note = NoteText(str(path), snapshot.catalog.text(note_id), headings.get(note_id, ()))
         reader = _Reader(note.text)
         found = tuple(
@@ -95,7 +86,7 @@ def touching_chunks(catalog: CatalogReader, found: Matches) -> list[int]:
     sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
     return [
         key
-        for key, start, end in rows_by_note(catalog, sql, found.places)
+        for key, start, end in catalog.rows_in(sql, sorted(found.places))
         if any(start < last and first < end for first, last in found.places[note_id_of(key)])
     ]
 
@@ -167,7 +158,7 @@ def _spans(
 
 
 def _titled(catalog: CatalogReader, pattern: TextPattern, notes: Iterable[int]) -> Ids:
-    rows = rows_by_note(catalog, "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)", notes)
+    rows = catalog.rows_in("SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)", sorted(notes))
     return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
 
 
@@ -177,7 +168,7 @@ def _headings(catalog: CatalogReader, notes: Iterable[int]) -> dict[int, list[He
         " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
     )
     found: dict[int, list[HeadingRow]] = {}
-    for note_id, level, start, end in rows_by_note(catalog, sql, notes):
+    for note_id, level, start, end in catalog.rows_in(sql, sorted(notes)):
         found.setdefault(note_id, []).append(HeadingRow(level, start, end))
     return found
 

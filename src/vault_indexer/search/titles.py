@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of
-from vault_indexer.search.text_filters import rows_by_note
 from vault_indexer.search.text_pattern import plain, text_pattern
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.fold import normalize
@@ -18,8 +17,7 @@ _NAME_FIELDS = ("title", "aliases", "path")
 def notes_called(snapshot: Snapshot, name: str) -> frozenset[int]:
     """Ids of the notes whose title, an alias, or file name is `name`, case and accents aside."""
     wanted = plain(name)
-    rows = rows_by_note(
-        snapshot.catalog,
+    rows = snapshot.catalog.rows_in(
         "SELECT note_id, title, aliases, path FROM notes WHERE note_id IN (%s)",
         _candidates(snapshot, name),
     )

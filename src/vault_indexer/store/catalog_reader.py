@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,17 @@ class CatalogReader:
         except sqlite3.DatabaseError as error:
             raise unusable(self._path, error) from error
 
+    def rows_in(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
+        """The rows of such a statement with one list of distinct values (`%s`), read in batches as they are
+        asked for; `after` are the parameters behind the list."""
+        values = list(wanted)
+        for start in range(0, len(values), _BATCH):
+            batch = values[start : start + _BATCH]
+            # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
+            size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
+            batch += batch[-1:] * (size - len(batch))
+            yield from self.rows(sql % ",".join("?" * size), (*batch, *after))
+
     def let_go(self) -> None:
         """Give up the state that was read: the next read sees the newest, and what is older than that no
         longer has to be kept for this reader. For readers that live long and look rarely."""
@@ -134,7 +145,7 @@ class CatalogReader:
 
     def files_at(self, paths: Iterable[str]) -> dict[str, FileRow]:
         """Files by path, as last seen; unknown paths are left out."""
-        found = self._in_batches("SELECT * FROM files WHERE path IN (%s)", paths)
+        found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", paths)
         return {row[0]: FileRow(*row) for row in found}
 
     def note(self, path: str) -> NoteRow | None:
@@ -144,12 +155,12 @@ class CatalogReader:
 
     def notes(self, note_ids: Iterable[int]) -> dict[int, NoteRow]:
         """Notes by id; unknown ids are left out."""
-        found = self._in_batches(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
+        found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
         return {row.note_id: row for row in map(_note_row, found)}
 
     def modified(self, note_ids: Iterable[int]) -> dict[int, int]:
         """The modified times of notes, in nanoseconds; unknown ids are left out."""
-        return dict(self._in_batches("SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)", note_ids))
+        return dict(self.rows_in("SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)", note_ids))
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
@@ -169,7 +180,7 @@ class CatalogReader:
         texts = {note_id: text for note_id, text in cached.items() if text is not None}
         missing = cached.keys() - texts.keys()
         sql = "SELECT note_id, text FROM texts WHERE note_id IN (%s)"
-        for note_id, packed in self._in_batches(sql, sorted(missing)):
+        for note_id, packed in self.rows_in(sql, sorted(missing)):
             try:
                 texts[note_id] = zlib.decompress(packed).decode("utf-8")
             except (zlib.error, UnicodeDecodeError) as error:
@@ -179,7 +190,7 @@ class CatalogReader:
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
         """Chunks by key, with their bodies; unknown keys are left out."""
-        found = self._in_batches(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
+        found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
         return {row.key: row for row in self._chunk_rows(list(found))}
 
     def chunks_of(self, note_id: int) -> list[ChunkRow]:
@@ -202,7 +213,7 @@ class CatalogReader:
             "SELECT text_hash, vector FROM vectors WHERE text_hash IN (%s)"
             " AND model = (SELECT model FROM models WHERE name = ?)"
         )
-        return dict(self._in_batches(sql, digests, model))
+        return dict(self.rows_in(sql, digests, model))
 
     def chunk_vectors(self, model: str, keys: Iterable[int] | None = None) -> list[tuple[int, bytes]]:
         """Key and float16 vector of chunks (all, or those named), ordered by key where all."""
@@ -212,7 +223,7 @@ class CatalogReader:
         )
         if keys is None:
             return self.rows(sql + " ORDER BY c.key", (model,))
-        return list(self._in_batches(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
+        return list(self.rows_in(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
 
     def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
         """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
@@ -224,7 +235,7 @@ class CatalogReader:
         )
         if keys is None:
             return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
-        return dict(self._in_batches(sql.format(keys="c.key IN (%s) AND"), keys, model))
+        return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
 
     def nonzero_vector_keys(self, model: str) -> list[int]:
         """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
@@ -278,7 +289,7 @@ class CatalogReader:
 
     def links_with_keys(self, keys: Iterable[str]) -> list[LinkRow]:
         """The links whose outcome can change when a file with one of these keys comes or goes."""
-        return [_link_row(row) for row in self._in_batches(_LINKS + " WHERE l.key IN (%s)", keys)]
+        return [_link_row(row) for row in self.rows_in(_LINKS + " WHERE l.key IN (%s)", keys)]
 
     def all_links(self) -> list[LinkRow]:
         """All links, ordered by source and place."""
@@ -294,18 +305,6 @@ class CatalogReader:
 
     def _one(self, sql: str) -> Row:
         return self.rows(sql)[0]
-
-    def _in_batches(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> list[Row]:
-        """The rows of a statement with one list of values (`%s`)."""
-        values = list(wanted)
-        found: list[Row] = []
-        for start in range(0, len(values), _BATCH):
-            batch = values[start : start + _BATCH]
-            # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
-            size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
-            batch += batch[-1:] * (size - len(batch))
-            found += self.rows(sql % ",".join("?" * size), (*batch, *after))
-        return found
 
     def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
         texts = self.texts(int(row[1]) for row in rows)

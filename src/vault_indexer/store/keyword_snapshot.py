@@ -65,8 +65,7 @@ class KeywordSnapshot:
         self._postings = TermPostings(segments, postings)
         self._live: Mask = np.concatenate([np.empty(0, bool), *(s.live for s in segments)])
         usual = FieldWeights()
-        self._last = usual, WordScores(segments, self._live, self._postings, usual)
-        self._scores = dict([self._last])
+        self._scores = usual, WordScores(segments, self._live, self._postings, usual)
         self._keys: Keys = np.concatenate([np.empty(0, np.int64), *(s.data.keys for s in segments)])
         self._size = len(self._keys)
         self._count = int(self._live.sum())
@@ -172,13 +171,12 @@ class KeywordSnapshot:
         return self._scores_by(weights).of(self._classes(term))
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
-        asked, scores = self._last
-        if asked is weights:  # nearly always; to hash all the weights takes longer than to look a word up
-            return scores
-        if weights not in self._scores:
-            self._scores[weights] = WordScores(self._segments, self._live, self._postings, weights)
-        self._last = weights, self._scores[weights]
-        return self._scores[weights]
+        held, scores = self._scores
+        if held is not weights:  # to compare all the weights takes longer than to look a word up
+            if held != weights:
+                scores = WordScores(self._segments, self._live, self._postings, weights)
+            self._scores = weights, scores
+        return scores
 
     def _classes(self, term: QueryTerm) -> Classes:
         return self._with_longer(term.classes) if term.prefix else term.classes

@@ -38,35 +38,43 @@ _PATIENCE = 3
 
 
 class FirstLook:
-    """The screen of an index, once somebody has searched it often enough. Thread-safe."""
+    """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
+    searched often enough, else by a full pass. Thread-safe."""
 
     def __init__(self, vectors: Any) -> None:
+        self.screen: Screen | None = None
         self._vectors = vectors
-        self._screen: Screen | None = None
         self._waiting = _PATIENCE
         self._lock = threading.Lock()
 
     def make(self) -> None:
         """Have the screen from now on: a quarter of a second for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
-            self._screen = Screen(self._vectors)
+            self.screen = Screen(self._vectors)
 
-    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
-        """As `Screen.search`; None also as long as there is none."""
-        screen = self._screen
-        if screen is not None:
-            return screen.search(query, k, among)
-        if self._vectors.ntotal >= _WORTH:
-            with self._lock:
-                self._waiting -= 1
-                due = not self._waiting
-            if due:
-                threading.Thread(target=self.make, name="indexer-screen", daemon=True).start()
-        return None
+    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
+        """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
+        and maybe some more with them."""
+        screen = self.screen
+        if screen is None:
+            self._count()
+        elif (found := screen.search(query, k, among)) is not None:
+            return found
+        scores, positions = self._vectors.search(query[None, :], k, params=among)
+        return positions[0], scores[0]
+
+    def _count(self) -> None:
+        if self._vectors.ntotal < _WORTH:
+            return
+        with self._lock:
+            self._waiting -= 1
+            due = not self._waiting
+        if due:
+            threading.Thread(target=self.make, name="indexer-screen", daemon=True).start()
 
 
 class Screen:
-    """The vectors of a FAISS index (float16, by inner product), rounded. Thread-safe."""
+    """The vectors of the index, rounded. Thread-safe."""
 
     def __init__(self, vectors: Any) -> None:
         import faiss
@@ -91,8 +99,7 @@ class Screen:
         back_by_huge_pages(int(codes.data()), codes.size())
 
     def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
-        """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
-        and some more with them; None where that could not be proved."""
+        """As `FirstLook.search`; None where it could not be proved that these are the best."""
         import numpy as np
 
         step = np.float32(np.abs(query).max() / _LARGEST)
@@ -102,8 +109,7 @@ class Screen:
         count = _LOOKED_AT * k
         rough, found = self._rounded.search(whole[None, :], count, params=among)
         positions = found[0][found[0] >= 0]
-        # Not `@`: that adds up the last rows otherwise, and equal vectors have to have equal scores.
-        exact = np.einsum("ij,j->i", self._vectors.reconstruct_batch(positions), query)
+        exact = products(self._vectors.reconstruct_batch(positions), query)
         if len(positions) == count:
             left_out = float(rough[0][-1] * step * self._step) + self._off(query, query - whole * step)
             if np.partition(exact, count - k)[count - k] <= left_out:
@@ -114,6 +120,15 @@ class Screen:
         """How far a rough product can be from the exact one, if `cut` is what rounding took off the query."""
         by_rounding = self._furthest * _longest(query[None]) + self._longest * _longest(cut[None])
         return by_rounding + _ROUNDING * len(query)
+
+
+def products(rows: Matrix, query: Matrix) -> Matrix:
+    """The inner product of each row with `query`. Not by `@`, which adds up the last rows otherwise: equal
+    vectors have to have equal scores."""
+    import numpy as np
+
+    found: Matrix = np.einsum("ij,j->i", rows, query)
+    return found
 
 
 def _longest(rows: Matrix) -> float:

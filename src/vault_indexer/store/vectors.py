@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.durable import write_atomically
 from vault_indexer.store.huge_pages import back_by_huge_pages
-from vault_indexer.store.vector_screen import FirstLook
+from vault_indexer.store.vector_screen import FirstLook, products
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,10 +88,10 @@ class VectorSnapshot:
             at[at == len(self.keys)] = 0
             held = (self.keys[at] == keys) & ~self.dead[at]
             inner = faiss.downcast_index(self.base.index)
-            found[held] = np.einsum("ij,j->i", inner.reconstruct_batch(at[held]), query)
+            found[held] = products(inner.reconstruct_batch(at[held]), query)
         if len(self.delta_keys):
             _, here, there = np.intersect1d(keys, self.delta_keys, assume_unique=True, return_indices=True)
-            found[here] = np.einsum("ij,j->i", self.delta[there], query)
+            found[here] = products(self.delta[there], query)
         return found
 
     def _search_base(self, query: Matrix, k: int, allowed: Keys | None) -> tuple[Keys, Matrix]:
@@ -109,12 +109,8 @@ class VectorSnapshot:
         wanted = min(k, count)
         if not wanted:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        found = self.look.search(query, wanted, among)
-        if found is None:
-            inner = faiss.downcast_index(self.base.index)
-            scores, positions = inner.search(query[None, :], wanted, params=among)
-            found = positions[0], scores[0]
-        return self.keys[found[0]], found[1]
+        positions, scores = self.look.search(query, wanted, among)
+        return self.keys[positions], scores
 
     def with_changes(
         self, seq: int, removed: Iterable[int], added: Sequence[tuple[int, bytes]]

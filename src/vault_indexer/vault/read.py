@@ -115,9 +115,9 @@ def too_large(size: int, limit: int) -> str:
 def unchanged(vault: Path, known: KnownFile) -> bool:
     """Whether a file's stat is still what is known of it; a file that cannot be looked at has changed."""
     try:
-        # Whatever it leads to now: another file has another inode.
-        status = os.stat(os.path.join(vault, known.path))  # noqa: PTH116, PTH118
+        status = (vault / known.path).stat()  # whatever it leads to now: another file has another inode
     except (OSError, ValueError):
         return False
-    seen = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-    return seen == (known.size, known.mtime_ns, known.ctime_ns, known.inode)
+    return FileStat.of(known.path, status) == FileStat(
+        known.path, known.size, known.mtime_ns, known.ctime_ns, known.inode
+    )
