@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from vault_indexer.chunk import ChoosingChunker
+from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.config import (
     SPEC_VERSION,
     LoadedConfig,
@@ -26,6 +26,7 @@ from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
 from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError
 from vault_indexer.index.build import BuildSpec, Pool, build
+from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.manners import Crew
 from vault_indexer.index.opening import open_to_read
@@ -34,7 +35,7 @@ from vault_indexer.index.sample import first_part, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker import FinishJob, NoteWorker
 from vault_indexer.index.workers import WorkerPool
-from vault_indexer.model import Note, RebuildReport
+from vault_indexer.model import RebuildReport
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
@@ -161,10 +162,11 @@ class Recipe:
 def make_preparer(recipe: Recipe) -> Preparer:
     """In the worker: parser, chunker, model and caches of a recipe."""
     embedder = LazyEmbedder(recipe.model, partial(_embedder, recipe.settings, recipe.weights))
+    chunker = make_chunker(recipe.settings, embedder, llm_cache=recipe.llm_cache)
     return Preparer(
         recipe.vault,
         recipe.settings.files.max_file_bytes,
-        _chunker_of(recipe, embedder),
+        lambda _: chunker,
         embedder,
         [CatalogReader(path) for path in recipe.caches if path.exists()],
     )
@@ -175,14 +177,43 @@ def start_worker(recipe: Recipe) -> NoteWorker:
     return NoteWorker(partial(make_preparer, recipe))
 
 
-def _chunker_of(recipe: Recipe, embedder: Embedder) -> Callable[[Note], Chunker]:
-    chunking = recipe.settings.chunking
-    llm = llm_for(recipe.settings.llm) if chunking.asks_model else None
-    tokenizer = WordLlamaTokenizer() if recipe.settings.embedding.provider == "wordllama" else None
-    chunker = ChoosingChunker(
-        chunking, embedder=embedder, tokenizer=tokenizer, llm=llm, llm_cache=recipe.llm_cache
+def make_chunker(
+    settings: Settings, embedder: Embedder, *, strategy: str | None = None, llm_cache: Path | None = None
+) -> Chunker:
+    """The chunker that the settings choose, with every model that a strategy may need.
+
+    It follows the rules of the settings and the frontmatter of each note. With `strategy`, it cuts every
+    note by that one. Models are loaded when a note first needs them. `llm_cache` is the folder where answers
+    of the language model are kept (None: nowhere). Raises UsageError for a strategy that does not exist.
+    """
+    if strategy is not None and strategy not in STRATEGIES:
+        raise UsageError(f"no strategy {strategy!r}: choose one of {', '.join(STRATEGIES)}")
+    choice = {} if strategy is None else {"strategy": strategy}
+    chunking = settings.chunking.model_copy(update=choice)
+    make = ChoosingChunker if strategy is None else chunker_for
+    return make(
+        chunking,
+        embedder=embedder,
+        tokenizer=WordLlamaTokenizer() if settings.embedding.provider == "wordllama" else None,
+        llm=llm_for(settings.llm) if chunking.asks_model else None,
+        llm_cache=llm_cache,
     )
-    return lambda _: chunker
+
+
+def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
+    """What cuts notes as a build would, with the token weights of the index where there is one.
+
+    Nothing is written, except answers of a language model beside an index that exists. Raises UsageError
+    for a strategy that does not exist.
+    """
+    assembly = Assembly.of(target)
+    chunker = make_chunker(
+        assembly.settings,
+        LateEmbedder(assembly.load_embedder),
+        strategy=strategy,
+        llm_cache=assembly.llm_cache if assembly.root.is_dir() else None,
+    )
+    return Inspector(assembly.vault, assembly.settings.files, chunker)
 
 
 def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
@@ -211,6 +242,11 @@ class Assembly:
         """Where the generations are."""
         return IndexDir(self.root)
 
+    @property
+    def llm_cache(self) -> Path:
+        """The folder where answers of the language model are kept."""
+        return self.root / "llm-cache"
+
     def config_files(self) -> tuple[Path, ...]:
         """The files that can hold configuration."""
         return self.files
@@ -232,7 +268,7 @@ class Assembly:
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
-        recipe = Recipe(self.vault, settings, model, weights, caches, self._llm_cache)
+        recipe = Recipe(self.vault, settings, model, weights, caches, self.llm_cache)
         pool, spare = self._pool(recipe, size=self._crew().workers), self._pool(recipe, size=1)
         slow = self._is_slow(settings)
         try:
@@ -271,23 +307,32 @@ class Assembly:
         self, report: Report, *, refit: bool, soon: bool = False
     ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist."""
-        rules = load_ignore_rules(self.vault, self.settings.files)
-        found = scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
+        found = self._scan()
         index_dir = self.index_dir
-        current = index_dir.current()
         caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
-        sound = current if current is not None and current.catalog in caches else None
-        weights = self._weights(found, sound, refit=refit)
+        weights = self._weights(found, self._sound_generation(), refit=refit)
         model = _embedder(self.settings, weights).model
         spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
         generation = index_dir.begin()
-        recipe = Recipe(self.vault, self.settings, model, weights, tuple(caches), self._llm_cache)
+        recipe = Recipe(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
         pool = self._pool(recipe, size=self._crew().workers)
         try:
             result = build(generation, spec, first_part(found) if soon else found, pool, report)
         finally:
             pool.close()
         return index_dir.finish(generation), result
+
+    def load_embedder(self) -> Embedder:
+        """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
+        return _embedder(self.settings, self._weights(self._scan(), self._sound_generation(), refit=False))
+
+    def _scan(self) -> Scan:
+        rules = load_ignore_rules(self.vault, self.settings.files)
+        return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
+
+    def _sound_generation(self) -> Generation | None:
+        current = self.index_dir.current()
+        return current if current is not None and is_sound(current.catalog) else None
 
     def _is_slow(self, settings: Settings) -> bool:
         """Whether words are worth having before vectors: static ones cost less than reading the note does."""
@@ -337,10 +382,6 @@ class Assembly:
 
     def _pool(self, recipe: Recipe, size: int) -> Pool:
         return WorkerPool(size, partial(start_worker, recipe), self._crew().manners, parting=FinishJob())
-
-    @property
-    def _llm_cache(self) -> Path:
-        return self.root / "llm-cache"
 
     def _crew(self) -> Crew:
         return Crew.of(self.settings.index, slow=self._is_slow(self.settings))

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.bootstrap import make_inspector
 from vault_indexer.cli.here import target_of
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import print_json_line
 from vault_indexer.errors import UsageError
-from vault_indexer.index.inspection import Inspector
 from vault_indexer.model import SkippedFile
 from vault_indexer.serve.wire import inspection_json
 
@@ -31,8 +31,7 @@ def inspect(
     del output  # it is JSON in any case
     if not notes and not every:
         raise UsageError("name notes to inspect, or --all")
-    target = target_of(place)
-    inspector = Inspector(target.vault, target.config.settings, strategy)
+    inspector = make_inspector(target_of(place), strategy)
     status = 0
     for found in inspector.inspect(inspector.all_notes() if every else notes or []):
         if isinstance(found, SkippedFile):

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
-from vault_indexer.config import Settings
-from vault_indexer.errors import NoteError, UsageError
+from vault_indexer.chunk import ChoosingChunker
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import NoteError
 from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, Diagnostic, Note, SkippedFile
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
-from vault_indexer.providers import embedder_for, llm_for
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
 
 if TYPE_CHECKING:
@@ -33,16 +32,15 @@ class Inspection:
 
 
 class Inspector:
-    """Inspects notes of one vault. `strategy` counts for all of them, whatever rules or notes say.
-
-    Raises VaultError for a vault that cannot be read, UsageError for a strategy that there is not.
+    """Parses the notes of one vault and cuts them with `chunker`. Raises VaultError for a vault that cannot
+    be read.
     """
 
-    def __init__(self, vault: Path, settings: Settings, strategy: str | None = None) -> None:
+    def __init__(self, vault: Path, files: FilesSettings, chunker: Chunker) -> None:
         self._vault = vault
-        self._max_file_bytes = settings.files.max_file_bytes
-        self._rules = load_ignore_rules(vault, settings.files)
-        self._chunker = _chunker(settings, strategy)
+        self._max_file_bytes = files.max_file_bytes
+        self._rules = load_ignore_rules(vault, files)
+        self._chunker = chunker
 
     def all_notes(self) -> list[str]:
         """The paths of all notes that an index would hold, sorted."""
@@ -77,17 +75,6 @@ class Inspector:
     @cached_property
     def _paths(self) -> VaultPaths:
         return VaultPaths(file.path for file in self._scan.files)
-
-
-def _chunker(settings: Settings, strategy: str | None) -> Chunker:
-    embedder = LateEmbedder(partial(embedder_for, settings.embedding))
-    if strategy is not None and strategy not in STRATEGIES:
-        raise UsageError(f"no strategy {strategy!r}: there are {', '.join(STRATEGIES)}")
-    named = {} if strategy is None else {"strategy": strategy}
-    chunking = settings.chunking.model_copy(update=named)
-    llm = llm_for(settings.llm) if chunking.asks_model else None
-    chunker = ChoosingChunker if strategy is None else chunker_for
-    return chunker(chunking, embedder=embedder, llm=llm)
 
 
 class LateEmbedder:

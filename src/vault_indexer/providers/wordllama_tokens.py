@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,11 +99,16 @@ class WordLlamaTokens:
 
 
 class WordLlamaTokenizer:
-    """ports.Tokenizer: where the model's tokens stand in a text, for chunks measured in tokens."""
+    """ports.Tokenizer: where the model's tokens stand in a text, for chunks measured in tokens.
 
-    def __init__(self) -> None:
-        self._tokenizer = load_tokenizer()
-        self._tokenizer.encode_special_tokens = True
+    The vocabulary is loaded with the first text: most strategies need none, and it takes a tenth of a second.
+    """
+
+    @cached_property
+    def _tokenizer(self) -> tokenizers.Tokenizer:
+        tokenizer = load_tokenizer()
+        tokenizer.encode_special_tokens = True
+        return tokenizer
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Start and end in characters; a character of several byte tokens is repeated for each."""
