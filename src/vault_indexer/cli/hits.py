@@ -72,12 +72,13 @@ def _passage(text: str) -> Text:
 
 
 def _snippet(hit: HitJson) -> Text:
-    """The snippet with its matched words set off; cleaning keeps every position."""
+    """The snippet with its matched words set off."""
     from rich.text import Text
 
-    shown = Text(clean(hit["snippet"]))
+    snippet = hit["snippet"]
+    shown = Text(clean(snippet))
     for start, end in hit["marks"]:
-        shown.stylize("bold yellow", start, end)
+        shown.stylize("bold yellow", len(clean(snippet[:start])), len(clean(snippet[:end])))
     return shown
 
 

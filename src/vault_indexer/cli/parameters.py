@@ -20,6 +20,7 @@ BROKEN_PIPE = 141
 """As the shell reports a program ended by SIGPIPE: whoever read has read enough."""
 
 _SHARED = "Everywhere"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,8 @@ def _guarded(command: Callable[[], int | None]) -> int:
 
 
 def complain(error: VaultIndexerError) -> None:
-    """Each line of the message on standard error, none that a terminal would obey."""
+    """Each line of the message on standard error, without what a terminal would obey."""
+    from vault_indexer.cli.terminal import clean  # here: it imports json, which the help does not need
+
     for line in str(error).splitlines() or [type(error).__name__]:
-        shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
-        typer.echo(f"indexer: {shown}", err=True)
+        typer.echo(f"indexer: {clean(line, blank=_REPLACEMENT)}", err=True)

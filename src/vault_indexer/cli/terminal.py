@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +16,12 @@ _PIPE_WIDTH = 100_000
 """Columns where there is no terminal: nothing is wrapped for a program that reads lines."""
 
 _COLUMN_WIDTH = 60
+
+_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f"
+"""Bidirectional controls with a scope, and the deprecated format characters beside them (Unicode UAX #9)."""
+
+_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{_BIDI}]")
+"""C0 and C1 controls, line and paragraph separator, lone surrogates, bidirectional controls."""
 
 
 def print_json(data: object) -> None:
@@ -33,9 +40,15 @@ def note(line: str) -> None:
     sys.stderr.write(f"{clean(line)}\n")
 
 
-def clean(text: str) -> str:
-    """The text without anything that a terminal would obey: notes are other people's words."""
-    return "".join(char if char.isprintable() else " " for char in text)
+def clean(text: str, blank: str = " ") -> str:
+    """The text without anything that a terminal would obey: notes are other people's words.
+
+    Control characters and line breaks become `blank`. Bidirectional embeddings, overrides and isolates are
+    removed: one that is not closed would reorder the rest of the line, and right-to-left words are displayed
+    right without them. Everything else is text and stays, also what has no width: the joiners of Persian and
+    Hindi words and of emoji, variation selectors, soft hyphens and the marks of direction U+200E and U+200F.
+    """
+    return _UNSAFE.sub(lambda found: "" if found[0] in _BIDI else blank, text)
 
 
 def out() -> Console:
