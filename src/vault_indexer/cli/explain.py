@@ -8,6 +8,7 @@ import typer
 
 from vault_indexer.cli.hits import reasons_of
 from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import out, print_json, text
 
@@ -35,4 +36,4 @@ def explain(
     return 0 if answer["shown"] else NOT_SHOWN
 
 
-app = one_command(explain)
+app = one_command(explain, QueryCommand)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from vault_indexer.errors import VaultIndexerError
 
@@ -63,10 +64,10 @@ class Output:
     ] = False
 
 
-def one_command(function: Callable[..., int | None]) -> typer.Typer:
+def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:
     """The `app` of a module with one command; the help is the docstring of its function."""
     app = typer.Typer()
-    app.command()(flattened(function))
+    app.command(cls=cls)(flattened(function))
     return app
 
 

@@ -10,6 +10,7 @@ import typer
 
 from vault_indexer.cli.hits import print_hits
 from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import print_json
 from vault_indexer.serve.client import Parameters
@@ -82,4 +83,4 @@ def search(
     return 0 if answer["results"] else NO_HITS
 
 
-app = one_command(search)
+app = one_command(search, QueryCommand)

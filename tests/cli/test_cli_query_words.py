@@ -1,0 +1,72 @@
+"""A query may begin with `-`, or hold a word that does; options are still options."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_sandbox import Sandbox
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.cli.query_words import query_last
+
+VALUES = {"--limit": 1, "-n": 1, "--fresh": 0, "--vault": 1, "-h": 0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query"),
+    [
+        (("apple", "-work"), "apple -work"),
+        (("-tag:kitchen", "bread"), "-tag:kitchen bread"),
+        (("-notes", "-n", "1"), "-notes"),
+        (("-n1", "-hidden"), "-hidden"),
+        (("bread", "-5"), "bread -5"),
+        (("bread", "--", "--limit"), "bread --limit"),
+        (("bread -oven",), "bread -oven"),
+    ],
+)
+def test_a_word_with_a_dash_is_part_of_the_query(
+    arguments: tuple[str, ...], query: str, indexed: Sandbox
+) -> None:
+    place = ("--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir), "--json")
+    ran = indexed.run("search", *place, *arguments)
+    assert ran.code in (0, 1), ran.err
+    assert ran.data["query"] == query
+
+
+def test_a_query_that_is_one_excluded_word_leaves_its_notes_out(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "-telescope", "--json")
+    assert ran.code == 0, ran.err
+    paths = {hit["path"] for hit in json.loads(ran.out)["results"]}
+    assert "Kitchen/Bread.md" in paths
+    assert "Sky/Night sky.md" not in paths
+
+
+@pytest.mark.parametrize("arguments", [("bread", "--limti", "3"), ("--limti=3", "-bread")])
+def test_a_mistyped_long_option_is_an_error_with_a_suggestion(
+    arguments: tuple[str, ...], indexed: Sandbox
+) -> None:
+    ran = indexed.indexer("search", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.complains("--limti", "--limit")
+
+
+def test_an_option_without_its_value_is_an_error(indexed: Sandbox) -> None:
+    ran = indexed.run("search", "-bread", "--limit")
+    assert (ran.code, ran.complains("--limit", "requires an argument")) == (2, True), ran.err
+
+
+def test_explain_takes_such_a_query_too(indexed: Sandbox) -> None:
+    ran = indexed.indexer("explain", "Bread", "flour", "-telescope", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["query"] == "flour -telescope"
+
+
+@given(st.lists(st.sampled_from(["-work", "bread", "-", "-n 7", "--limit 2", "--fresh", "-n3"])))
+def test_options_come_first_and_words_keep_their_order(arguments: list[str]) -> None:
+    found = query_last(" ".join(arguments).split(), VALUES)
+    end = found.index("--")
+    words = [argument for argument in arguments if argument in ("-work", "bread", "-")]
+    options = [argument for argument in arguments if argument not in words]
+    assert (" ".join(found[:end]), found[end + 1 :]) == (" ".join(options), words)
