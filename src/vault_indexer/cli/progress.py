@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.terminal import err, note
+from vault_indexer.cli.terminal import counted, err, note
 from vault_indexer.serve.shapes import ProgressJson
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Bar:
 
 
 def _line(progress: ProgressJson) -> str:
-    counts = f"{progress['notes']:,}/{progress['total']:,} notes, {progress['chunks']:,} chunks"
+    counts = (
+        f"{progress['notes']:,}/{counted(progress['total'], 'note')}, {counted(progress['chunks'], 'chunk')}"
+    )
     rate = _rate(progress)
     return f"{progress['stage']}: {counts}" + (f" ({rate})" if rate else "")
 

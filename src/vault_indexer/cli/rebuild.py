@@ -9,7 +9,7 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reach import Index, ask
-from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.cli.terminal import counted, note, out, print_json, text
 from vault_indexer.serve.shapes import RebuildJson
 
 _NAMED = 20
@@ -40,18 +40,18 @@ def _print_report(report: RebuildJson) -> None:
     rate = f", {report['notes'] / report['seconds']:,.0f} notes/s" if report["seconds"] >= 1 else ""
     out().print(
         text(
-            (f"{report['notes']:,} notes, {report['chunks']:,} chunks", "bold"),
+            (f"{counted(report['notes'], 'note')}, {counted(report['chunks'], 'chunk')}", "bold"),
             (f" in {duration(report['seconds'])}{rate}", ""),
             (
                 f" · generation {report['generation']}"
-                f" · {report['embedded']:,} texts embedded, {report['reused']:,} reused",
+                f" · {counted(report['embedded'], 'text')} embedded, {report['reused']:,} reused",
                 "dim",
             ),
         )
     )
     skipped = report["skipped"]
     if skipped:
-        note(f"{len(skipped):,} skipped:")
+        note(f"{counted(len(skipped), 'file')} skipped:")
     for file in skipped[:_NAMED]:
         note(f"  {file['path']}: {file['reason']}")
     if len(skipped) > _NAMED:

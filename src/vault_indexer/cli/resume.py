@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.cli.terminal import counted, note, print_json
 
 
 def resume(place: Place, output: Output) -> None:
@@ -13,7 +13,7 @@ def resume(place: Place, output: Output) -> None:
     if output.json:
         print_json(found)
     else:
-        pending = f", {found['pending']:,} pending" if found["pending"] else ""
+        pending = f", {counted(found['pending'], 'change')} pending" if found["pending"] else ""
         note(f"indexing goes on{pending}")
 
 

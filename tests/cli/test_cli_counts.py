@@ -1,0 +1,34 @@
+"""One note is not "1 notes"."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from cli_sandbox import Sandbox
+
+from vault_indexer.cli.terminal import counted
+
+ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
+"""A plural after the number one."""
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(0, "0 changes"), (1, "1 change"), (2, "2 changes"), (1200, "1,200 changes")]
+)
+def test_a_count_has_its_number(number: int, shown: str) -> None:
+    assert counted(number, "change") == shown
+
+
+def test_a_vault_of_one_note_is_reported_in_the_singular(tmp_path_factory: pytest.TempPathFactory) -> None:
+    sandbox = Sandbox(tmp_path_factory.mktemp("one"))
+    sandbox.write("Only.md", "# Only\n\nOne note.\n")
+    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
+    rebuilt = sandbox.indexer("rebuild")
+    assert rebuilt.out.startswith("1 note, 1 chunk in ")
+    assert "1 text embedded" in rebuilt.out
+    assert "1 file skipped:" in rebuilt.err
+    status = sandbox.indexer("status")
+    assert "1 note, 1 chunk" in status.out
+    for ran in (rebuilt, status):
+        assert ONE_OF_MANY.findall(ran.out + ran.err) == []
