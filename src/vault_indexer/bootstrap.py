@@ -19,6 +19,7 @@ from vault_indexer.config import (
     load,
 )
 from vault_indexer.config.manifest import differences, language_model, settings_of, strategies_in
+from vault_indexer.config.paths import looks_like_vault
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
@@ -107,7 +108,7 @@ def resolve_target(
 
 def _vault_here() -> Path:
     here = Path.cwd()
-    if any((here / name).exists() for name in (".obsidian", ".indexer.toml")):
+    if looks_like_vault(here):
         return here
     raise UsageError(
         "no vault: name one with --vault DIR or INDEXER_VAULT (this folder does not look like one)"

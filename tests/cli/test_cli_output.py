@@ -88,6 +88,20 @@ def test_config_show_tells_where_a_value_came_from(sandbox: Sandbox) -> None:
     assert any(line.startswith("search.limit ") and "7 hits" in line for line in lines)
 
 
+def test_config_show_names_every_file_it_looked_at(sandbox: Sandbox) -> None:
+    sandbox.write(".indexer.toml", "[search]\nlimit = 7\n")
+    lines = sandbox.indexer("config", "show").out.splitlines()
+    own = sandbox.root / "config" / "vault-indexer" / "config.toml"
+    assert lines[1:3] == [f"  {own}  not found", f"  {sandbox.vault / '.indexer.toml'}  read"]
+
+
+def test_config_show_in_a_vault_reads_the_file_of_the_vault(sandbox: Sandbox) -> None:
+    sandbox.write(".indexer.toml", "[search]\nlimit = 7\n")
+    code = f"import os; os.chdir({str(sandbox.vault)!r})\nfrom vault_indexer.cli.app import main\nmain()"
+    shown = json.loads(sandbox.run("config", "show", "--json", code=code).out)
+    assert shown["keys"]["search.limit"]["value"] == 7
+
+
 def test_the_help_names_every_command(sandbox: Sandbox) -> None:
     ran = sandbox.run("--help")
     assert ran.code == 0

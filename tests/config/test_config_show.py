@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 import tomli
 from config_sandbox import Sandbox
 
@@ -12,16 +13,27 @@ from vault_indexer import config
 from vault_indexer.config import Settings, as_json, commented_config, rows
 from vault_indexer.config.chunking import OPTION_TABLES
 from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.show import value_of
 from vault_indexer.config.trust import TRUST, Trust
+from vault_indexer.config.values import toml_text
 
-OFFERED = {
-    key
-    for key, rule in TRUST.items()
-    if key in SCHEMA
-    and rule is not Trust.USER
-    and not key.startswith(tuple(f"chunking.{name}." for name in OPTION_TABLES))
-}
-"""What `indexer init` offers: all a vault may set but the options of single strategies."""
+OFFERED = {key for key in SCHEMA if TRUST[key] is not Trust.USER}
+"""The keys that a vault's own file may set."""
+
+
+def commented_entries(text: str) -> dict[str, tuple[str, str, str]]:
+    """Dotted key -> (the marks before it, its value, the comment above it)."""
+    entries: dict[str, tuple[str, str, str]] = {}
+    table, comment = "", ""
+    for line in text.splitlines():
+        if header := re.fullmatch(r"(?:## )?\[([\w.]+)\]", line):
+            table, comment = header[1], ""
+        elif entry := re.fullmatch(r"(##?) (\w+) = (.+)", line):
+            assert f"{table}.{entry[2]}" not in entries
+            entries[f"{table}.{entry[2]}"], comment = (entry[1], entry[3], comment.strip()), ""
+        else:
+            comment = f"{comment} {line.removeprefix('#').strip()}" if line else ""
+    return entries
 
 
 def test_a_row_for_every_key_in_order(sandbox: Sandbox) -> None:
@@ -67,14 +79,50 @@ def test_every_line_of_the_commented_file_can_be_used(sandbox: Sandbox) -> None:
     assert set_there == OFFERED
 
 
-def test_the_commented_file_says_why_and_fits_a_terminal() -> None:
+def test_the_commented_file_has_every_key_with_default_unit_and_meaning() -> None:
+    entries = commented_entries(commented_config())
+    assert entries.keys() == SCHEMA.keys()
+    for name, (marks, value, comment) in entries.items():
+        key = SCHEMA[name]
+        assert value == toml_text(value_of(Settings(), name)), name
+        assert key.description[1:] in comment, name
+        assert key.unit in comment, name
+        assert (marks == "##", "Only your own configuration" in comment) == (name not in OFFERED,) * 2, name
+
+
+def test_the_commented_file_fits_a_terminal_and_has_the_tables_of_a_vault() -> None:
     text = commented_config()
-    plain = " ".join(line.removeprefix("# ") for line in text.splitlines())
-    for key in OFFERED:
-        assert SCHEMA[key].description[1:] in plain, key
-    assert not re.search(r"\b(provider|url|api_key_env|dir|port) = ", text)
     assert max(map(len, text.splitlines())) <= 100
-    assert tomli.loads(text).keys() == {"files", "chunking", "search", "watch"}
+    tables = tomli.loads(text)
+    assert tables.keys() == {"files", "chunking", "search", "watch"}
+    assert set(OPTION_TABLES) - {"llm", "custom"} <= tables["chunking"].keys()
+
+
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("[search]\nlimit = 1", "1 hit"),
+        ("[watch]\ndebounce_s = 0.5", "0.5 seconds"),
+        ("[chunking.markdown]\nmax_chunk_size = 300", "300 words"),
+        ('[chunking.markdown]\nsize_unit = "tokens"\nmax_chunk_size = 300', "300 tokens"),
+        ("[index]\nnice = 5", "5"),
+        ("[llm]\ntemperature = 0.0", "0.0"),
+        ("[search.weights]\nvector = 2.0", "2.0"),
+        ("[server]\nport = 8080", "8080"),
+    ],
+)
+def test_a_unit_follows_its_value_where_that_reads_well(setting: str, shown: str, sandbox: Sandbox) -> None:
+    sandbox.write(user=setting)
+    last = [row for row in rows(sandbox.load()) if row.origin != "default" and not row.key.endswith("_unit")]
+    assert [f"{row.value} {row.counted}".strip() for row in last] == [shown]
+
+
+def test_every_file_that_counts_is_named_found_or_not(sandbox: Sandbox) -> None:
+    sandbox.write(vault="[search]\nlimit = 3")
+    loaded = sandbox.load()
+    assert loaded.looked_at == (sandbox.user_file, sandbox.vault_file)
+    assert loaded.files == (sandbox.vault_file,)
+    assert as_json(loaded)["looked_at"] == [str(sandbox.user_file), str(sandbox.vault_file)]
 
 
 def test_the_public_names() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, flattened
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.config import LoadedConfig, as_json, load, rows
+from vault_indexer.config.paths import looks_like_vault
+from vault_indexer.config.sources import VAULT_VARIABLE
 from vault_indexer.errors import ConfigError
 
 PROBLEMS = 2
@@ -36,12 +39,19 @@ def check(place: Place, output: Output) -> int:
 
 
 def show(place: Place, output: Output) -> None:
-    """What is in force, and where each value came from."""
+    """Print every value in use with its source, and the files that were looked at."""
     loaded = _loaded(place)
     if output.json:
         print_json(as_json(loaded))
         return
     console = out()
+    console.print(text(("configuration files; a later one wins over an earlier one:", "dim")))
+    for path in loaded.looked_at:
+        found = path in loaded.files
+        console.print(
+            text((f"  {path}", "cyan"), ("  read" if found else "  not found", "" if found else "dim"))
+        )
+    console.print()
     shown = rows(loaded)
     width = max(len(row.key) for row in shown)
     for row in shown:
@@ -50,16 +60,19 @@ def show(place: Place, output: Output) -> None:
             text(
                 (f"{row.key:<{width}}  ", "bold" if chosen else ""),
                 (row.value, "green" if chosen else "dim"),
-                (f" {row.unit}" if row.unit else "", "dim"),
+                (f" {row.counted}" if row.counted else "", "dim"),
                 (f"  {row.origin}" if chosen else "", "cyan"),
             )
         )
 
 
 def _loaded(place: Place) -> LoadedConfig:
-    """As for any command, but without a vault it is the user's configuration."""
+    """As for any command, except that there need not be a vault: then it is the user's configuration."""
     options = {"index.dir": place.index_dir} if place.index_dir else {}
-    return load(place.vault, config_file=place.config, environ=os.environ, options=options)
+    vault = place.vault
+    if vault is None and not os.environ.get(VAULT_VARIABLE) and looks_like_vault(Path.cwd()):
+        vault = Path.cwd()
+    return load(vault, config_file=place.config, environ=os.environ, options=options)
 
 
 app = typer.Typer(no_args_is_help=True)

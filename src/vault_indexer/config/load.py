@@ -36,13 +36,15 @@ DEFAULT_ORIGIN = "default"
 class LoadedConfig:
     """The settings in force, and for every dotted key where its value came from.
 
-    `files` are those that were read, the weaker first; `vault` is the one asked for, by argument or variable.
+    `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
+    read. `vault` is the one that the argument or the variable names.
     """
 
     settings: Settings
     origins: Mapping[str, str]
     files: tuple[Path, ...] = ()
     vault: Path | None = None
+    looked_at: tuple[Path, ...] = ()
 
 
 def load(
@@ -69,7 +71,8 @@ def load(
     if settings is None or problems or disagreements:
         raise ConfigError([*problems, *disagreements])
     origins = {name: in_force[name].origin if name in in_force else DEFAULT_ORIGIN for name in SCHEMA}
-    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault)
+    looked_at = tuple(file.path for file in config_files(vault, config_file, environ))
+    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at)
 
 
 def _read_files(

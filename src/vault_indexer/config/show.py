@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from vault_indexer.config.chunking import OPTION_TABLES
 from vault_indexer.config.load import LoadedConfig
 from vault_indexer.config.schema import SCHEMA, Key
 from vault_indexer.config.settings import Settings
@@ -18,13 +17,18 @@ from vault_indexer.config.values import toml_text
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One key of `config show`: `value` as TOML writes it, `unit` "" where the value is no number."""
+    """One key of `config show`: `value` as TOML writes it, `unit` "" where the value is no number.
+
+    `counted` is what a person reads after the value, as in `0.5 seconds`, `1 hit`, `250 words`; it is ""
+    where the value says enough alone.
+    """
 
     key: str
     value: str
     origin: str
     unit: str
     description: str
+    counted: str = ""
 
 
 def rows(loaded: LoadedConfig) -> list[Row]:
@@ -36,13 +40,15 @@ def rows(loaded: LoadedConfig) -> list[Row]:
             loaded.origins[name],
             key.unit,
             key.description,
+            _counted(loaded.settings, key),
         )
         for name, key in SCHEMA.items()
     ]
 
 
 def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
-    """`config show --json`: the files read (weaker first), and by dotted key value, origin and meaning."""
+    """`config show --json`: the files looked at and read (weaker first), and by dotted key value, origin and
+    meaning."""
     dumped = loaded.settings.model_dump(mode="json")
     keys: dict[str, JsonValue] = {}
     for row in rows(loaded):
@@ -58,6 +64,7 @@ def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
     return {
         "vault": str(loaded.vault) if loaded.vault else None,
         "files": [str(path) for path in loaded.files],
+        "looked_at": [str(path) for path in loaded.looked_at],
         "keys": keys,
     }
 
@@ -70,43 +77,70 @@ def value_of(settings: Settings, name: str) -> object:
     return value
 
 
+_SINGULARS = {
+    "MB": "MB",
+    "bytes": "byte",
+    "calls": "call",
+    "characters": "character",
+    "chunks": "chunk",
+    "hits": "hit",
+    "paragraphs": "paragraph",
+    "paths": "path",
+    "processes": "process",
+    "requests": "request",
+    "seconds": "second",
+    "sentences": "sentence",
+    "texts": "text",
+    "tokens": "token",
+    "words": "word",
+}
+"""The units that read well after a value: "10 niceness" does not."""
+
+
+def _counted(settings: Settings, key: Key) -> str:
+    """The unit after the value: the word that `size_unit` holds, where that is the unit."""
+    unit = key.unit
+    if unit == "size_unit":
+        unit = str(value_of(settings, f"{key.name.rpartition('.')[0]}.{unit}"))
+    singular = _SINGULARS.get(unit, "")
+    return singular if value_of(settings, key.name) == 1 or not singular else unit
+
+
 def commented_config() -> str:
-    """A `.indexer.toml` for a vault: the keys it may set, commented out, with their defaults."""
+    """A `.indexer.toml` for a vault: every key with its default, unit and meaning, all commented out.
+
+    `# key = value` is a key that the vault's file may set, `## key = value` one that only the user's own
+    configuration may.
+    """
     return "\n".join(_commented_lines()) + "\n"
 
 
 _INTRODUCTION = """\
-How this vault is indexed and searched. All of it is optional: a line that is commented out shows a default.
-This file travels with the vault, so it may not choose models, servers or folders: those belong into your own
-configuration, whose place `indexer config show` tells."""
+How this vault is indexed and searched. Every line is optional. A line that is commented out shows a
+default: remove its # to change it. This file belongs to the vault and is shared with it. It must not
+choose models, servers or folders, so a line that begins with ## has no place here. You can set such a
+key in your own configuration, whose path `indexer config show` prints."""
 
-
-_STRATEGIES = """\
-Each other strategy has a table of its own, such as [chunking.word]; the docs of the configuration list
-their options."""
+_OWN = "Only your own configuration can set this."
 
 
 def _commented_lines() -> Iterator[str]:
     yield from _comment(_INTRODUCTION)
-    for table, keys in _vault_tables().items():
-        yield from ("", f"[{table}]", *_comment(_meaning(table)))
-        if table == "chunking":
-            yield from _comment(_STRATEGIES)
+    for table, keys in _keys_by_table().items():
+        own = [key for key in keys if TRUST.get(key.name, Trust.USER) is Trust.USER]
+        yield from ("", f"## [{table}]" if own == keys else f"[{table}]", *_comment(_meaning(table)))
         for key in keys:
             yield from (
                 "",
-                *_comment(_why(key)),
-                f"# {key.name.rpartition('.')[2]} = {toml_text(key.default)}",
+                *_comment(f"{_why(key)} {_OWN}" if key in own else _why(key)),
+                f"{'##' if key in own else '#'} {key.name.rpartition('.')[2]} = {toml_text(key.default)}",
             )
 
 
-def _vault_tables() -> dict[str, list[Key]]:
-    """The keys of a vault's file by table, without those of single strategies: they would bury the rest."""
-    strategies = tuple(f"chunking.{name}." for name in OPTION_TABLES)
+def _keys_by_table() -> dict[str, list[Key]]:
     tables: dict[str, list[Key]] = {}
     for name, key in SCHEMA.items():
-        if TRUST.get(name, Trust.USER) is not Trust.USER and not name.startswith(strategies):
-            tables.setdefault(name.rpartition(".")[0], []).append(key)
+        tables.setdefault(name.rpartition(".")[0], []).append(key)
     return tables
 
 
