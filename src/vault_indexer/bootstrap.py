@@ -64,7 +64,7 @@ WEIGHTS_BLOB = "token_weights"
 """Under this name a generation keeps the token weights it was built with."""
 
 _DRIFT = 1.25
-"""Token weights are fitted anew when the vault has this many times the notes, or as many times fewer."""
+"""A rebuild fits new token weights when the vault has grown or shrunk by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def open_index(target: Target, report: Report, *, build: bool = True) -> VaultSe
 
 
 def open_to_rebuild(target: Target) -> VaultService:
-    """The index in this process, to be built anew: there need not be one yet. Raises LockedError."""
+    """The index in this process, for a rebuild: there need not be one yet. Raises LockedError."""
     keeper = LocalKeeper(Assembly.of(target))
     try:
         keeper.open_as_is()

@@ -80,8 +80,8 @@ def test_a_size_of_the_choice_beats_one_of_the_settings_that_contradicts_it() ->
         ({"strategy": "token", "unknown": 1}, "unknown"),
         ({"rules": []}, "rules"),
         ({"strategy": ["token"]}, "strategy"),
-        (7, "neither"),
-        (["token"], "neither"),
+        (7, "must be the name of a strategy"),
+        (["token"], "must be the name of a strategy"),
     ],
 )
 def test_a_bad_choice_is_reported_and_ignored(own: JsonValue, told: str) -> None:

@@ -437,7 +437,7 @@ def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
 def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tiktoken")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    with pytest.raises(ProviderError, match="nothing is downloaded"):
+    with pytest.raises(ProviderError, match="vault-indexer downloads nothing"):
         tokenizer_for("tiktoken:cl100k_base", None)
     with pytest.raises(UsageError, match="cl100k_base"):
         tokenizer_for("tiktoken:nonsense", None)

@@ -126,7 +126,7 @@ print(1 / 0)
 """
     ran = sandbox.run(code=code)
     assert ran.code == 3
-    assert ran.complains("indexer: a mistake in this program: ZeroDivisionError")
+    assert ran.complains("indexer: internal error: ZeroDivisionError")
     assert len(ran.err.splitlines()) == 1
 
 

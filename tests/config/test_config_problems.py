@@ -65,7 +65,7 @@ def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
         ("[serach]\nlimit = 1", ("serach", "", "unknown key; did you mean search?")),
         ("limit = 5", ("limit", "5", "unknown key; did you mean search.limit?")),
         ("zebra = 5", ("zebra", "5", "unknown key")),
-        ("search = 5", ("search", "5", "a table: [search] in a line of its own, its keys below")),
+        ("search = 5", ("search", "5", "a table: write [search] on one line and its keys below it")),
         (
             '"search.limit" = 5',
             ('"search.limit"', "", "unknown key; did you mean search.limit without quotes?"),
@@ -117,7 +117,7 @@ def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
         ),
         (
             'chunking.rules = [{ paths = ["*"], rules = [] }]',
-            ("chunking.rules[0]", '{ paths = ["*"], rules = [] }', "a rule has no rules of its own"),
+            ("chunking.rules[0]", '{ paths = ["*"], rules = [] }', "a rule cannot have rules"),
         ),
         (
             'chunking.rules = [{ paths = ["*"], min_chunk_chars = 3000 }]',
@@ -224,7 +224,7 @@ def test_a_file_full_of_mistakes_is_cut_short(sandbox: Sandbox) -> None:
     sandbox.write(vault="".join(f"zz{number} = 1\n" for number in range(5000)))
     problems = sandbox.problems()
     assert len(problems) == 101
-    assert problems[-1].allowed == "more than 100 mistakes, the rest is not shown"
+    assert problems[-1].allowed == "more than 100 mistakes; the others are not shown"
 
 
 @pytest.mark.parametrize(

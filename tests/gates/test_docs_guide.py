@@ -1,21 +1,70 @@
-"""Every command is in the guide, and the guide has no command that is not there."""
+"""Every command and every option is in the guide, and the guide has no command that does not exist."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Protocol, cast
 
+import pytest
+import typer
 from python_source import ROOT
 
-from vault_indexer.cli.app import COMMANDS
+from vault_indexer.cli.app import COMMANDS, build
+
+GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 
 
-def documented() -> set[str]:
-    """The commands named in the guide's headings: "## `indexer start`, `stop`, `status`" names three."""
-    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^#{2,3} (`indexer .*)$", guide, re.MULTILINE)
-    names = [name for heading in headings for name in re.findall(r"`(?:indexer )?([a-z]+)", heading)]
-    return set(names)
+class Described(Protocol):
+    """A command or a parameter, as far as this test reads it; typer may carry a click of its own."""
+
+    commands: Mapping[str, Described]
+    params: list[Described]
+    opts: list[str]
+    param_type_name: str
+
+
+def program(arguments: list[str]) -> Described:
+    return cast("Described", typer.main.get_command(build(arguments)))
+
+
+def sections() -> dict[str, str]:
+    """The commands named in the guide's headings ("## `indexer start`, `stop`, `status`" names three), each
+    with the text below its heading."""
+    found: dict[str, str] = {}
+    for heading, text in re.findall(r"^#{2,3} (`indexer .*)\n([\s\S]*?)(?=^#|\Z)", GUIDE, re.MULTILINE):
+        for name in re.findall(r"`(?:indexer )?([a-z]+)", heading):
+            found[name] = text
+    return found
+
+
+def options(command: str) -> Iterator[str]:
+    """The long names of the options of a command and its subcommands."""
+    described = program([command]).commands[command]
+    for one in [described, *getattr(described, "commands", {}).values()]:
+        for parameter in one.params:
+            if parameter.param_type_name == "option":
+                yield from (name for name in parameter.opts if name.startswith("--"))
+
+
+def undocumented(names: Iterator[str], *texts: str) -> set[str]:
+    return {name for name in names if not any(re.search(rf"{name}(?![\w-])", text) for text in texts)}
 
 
 def test_the_guide_describes_exactly_the_commands_there_are() -> None:
-    assert documented() == {name for name, _, _ in COMMANDS}
+    assert set(sections()) == {name for name, _, _ in COMMANDS}
+
+
+@pytest.mark.parametrize("command", [one.name for one in COMMANDS])
+def test_the_guide_describes_every_option_of_a_command(command: str) -> None:
+    shared = GUIDE.partition("## What every command takes")[2].partition("\n## ")[0]
+    assert undocumented(options(command), sections()[command], shared) == set()
+
+
+def test_the_guide_describes_the_options_of_the_program() -> None:
+    names = (name for one in program([]).params for name in one.opts if name.startswith("--"))
+    assert undocumented(names, GUIDE) == set()
+
+
+def test_an_undocumented_option_is_found() -> None:
+    assert undocumented(iter(["--keep", "--keep-weights"]), "With `--keep-weights` …") == {"--keep"}

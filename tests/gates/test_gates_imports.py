@@ -18,7 +18,7 @@ HEAVY = {
     "rich",
     "safetensors",
     "sentence_transformers",
-    "snowballstemmer",
+    "Stemmer",
     "starlette",
     "tokenizers",
     "torch",

@@ -88,7 +88,7 @@ class Asker:
     def _answer(self, question: Question) -> str:
         if time.monotonic() < self._not_before:
             raise ProviderError(
-                f"model {self._llm.name} failed {MAX_FAILURES} times in a row: it is left alone"
+                f"model {self._llm.name} failed {MAX_FAILURES} times in a row: it is not asked again"
             )
         try:
             answer = self._llm.complete(question.prompt, timeout_s=question.timeout_s)

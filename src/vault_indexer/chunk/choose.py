@@ -114,7 +114,7 @@ def _allowed(own: JsonValue) -> dict[str, object]:
     if isinstance(own, dict):
         table = dict(own)
     elif not isinstance(own, str):
-        raise ValueError("is neither the name of a strategy nor a table of options")
+        raise ValueError("must be the name of a strategy or a table of options")
     if str(table.get("strategy")) in REFUSED_STRATEGIES:
         raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
     inner = [key for value in table.values() if isinstance(value, dict) for key in value]

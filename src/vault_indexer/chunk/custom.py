@@ -82,7 +82,7 @@ def _yielded(note: Note, number: int, item: object) -> _Yielded | None:
     start, end = _span(number, item)
     if not note.body_start <= start <= end <= len(note.text):
         raise _ContractError(
-            f"chunk {number} is {start} to {end}, outside of the note's body,"
+            f"chunk {number} is {start} to {end}, outside the body of the note,"
             f" {note.body_start} to {len(note.text)}"
         )
     bare_start, bare_end = trim(note.text, start, end)
@@ -133,7 +133,9 @@ def _check_order(drafts: Sequence[Draft]) -> None:
             spans = f"{last.start} to {last.end} and {draft.start} to {draft.end}"
             raise _ContractError(f"the chunks {spans} overlap or are out of order")
         if draft.overlap and (last is None or draft.start - len(draft.overlap) < last.start):
-            raise _ContractError(f"the overlap of the chunk at {draft.start} is not of the chunk before")
+            raise _ContractError(
+                f"the overlap of the chunk at {draft.start} is not the end of the chunk before"
+            )
         before[level] = draft
 
 
@@ -166,7 +168,9 @@ def _imported(name: str) -> object:
     try:
         if colon:
             if not (module and function):
-                raise UsageError(f"chunking.custom.function = {name!r}: module:function, or an entry point")
+                raise UsageError(
+                    f"chunking.custom.function = {name!r}: must be module:function or an entry point"
+                )
             return pkgutil.resolve_name(name)
         for entry in entry_points(group=GROUP, name=name):
             return entry.load()

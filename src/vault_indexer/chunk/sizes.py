@@ -117,7 +117,9 @@ def ruler_for(text: str, unit: SizeUnit, tokenizer: Tokenizer | None) -> Ruler:
 def token_ruler(text: str, tokenizer: Tokenizer | None) -> Marks:
     """Sizes in tokens of the whole text: a part alone may come out a token or two larger at its edges."""
     if tokenizer is None:
-        raise UsageError("sizes in tokens need a tokenizer, and the embedding model in use gives none")
+        raise UsageError(
+            "size_unit = tokens needs a tokenizer, and the embedding model has none: use words or characters"
+        )
     starts = []
     for start, end in tokenizer.offsets(text):
         # Some tokenizers count the space before a word as its own.

@@ -52,7 +52,12 @@ class Given:
 
     def needed_tokenizer(self) -> Tokenizer:
         """The tokenizer of the embedding model. Raises UsageError where there is none."""
-        return tokenizer_for("", self.tokenizer)
+        if self.tokenizer is None:
+            raise UsageError(
+                f"chunking.strategy = {self.settings.strategy}: needs an embedding model with a tokenizer: "
+                "set embedding.provider to wordllama, or choose another strategy"
+            )
+        return self.tokenizer
 
     def chosen_tokenizer(self) -> Tokenizer:
         """The tokenizer that the options name."""
@@ -63,7 +68,7 @@ class Given:
         if self.llm is None:
             contextual = self.settings.contextual.granularity != "none"
             key = "contextual" if contextual else f"strategy = {self.settings.strategy}"
-            raise UsageError(f"chunking.{key}: needs a language model: name one in [llm]")
+            raise UsageError(f"chunking.{key}: needs a language model: set llm.provider and llm.model")
         return Asker(self.llm, self.llm_cache)
 
 

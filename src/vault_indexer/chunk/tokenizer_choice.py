@@ -32,7 +32,8 @@ def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
     if not name:
         if models_own is None:
             raise UsageError(
-                "chunking.token.tokenizer is empty, and the embedding model in use has no tokenizer"
+                "chunking.token.tokenizer is empty, and the embedding model has no tokenizer: "
+                "set it to a tokenizer.json, tiktoken:NAME or module:function"
             )
         return models_own
     if name.startswith(_TIKTOKEN):
@@ -42,7 +43,7 @@ def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
     module, colon, function = name.partition(":")
     if not (colon and module and function):
         raise UsageError(
-            f"chunking.token.tokenizer = {name!r}: a tokenizer.json, tiktoken:NAME or module:function"
+            f"chunking.token.tokenizer = {name!r}: must be a tokenizer.json, tiktoken:NAME or module:function"
         )
     return _FunctionTokenizer(_function(name))
 
@@ -85,7 +86,9 @@ def _from_file(path: Path) -> tokenizers.Tokenizer:
     # The library answers anything else with a bare Exception, so what makes a tokenizer is looked at here.
     model = table.get("model") if isinstance(table, dict) else None
     if not (isinstance(model, dict) and model.get("vocab")):
-        raise ProviderError(f"chunking.token.tokenizer: {path} is no tokenizer file: it has no model.vocab")
+        raise ProviderError(
+            f"chunking.token.tokenizer: {path} is not a tokenizer file: it has no model.vocab"
+        )
     tokenizer = tokenizers.Tokenizer.from_str(written)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -100,14 +103,14 @@ def _tiktoken(name: str) -> tiktoken.Encoding:
         raise ProviderError("chunking.token.tokenizer: the package tiktoken is not installed") from error
     if name not in tiktoken.list_encoding_names():
         known = ", ".join(tiktoken.list_encoding_names())
-        raise UsageError(f"chunking.token.tokenizer = {_TIKTOKEN}{name!r}: one of {known}")
+        raise UsageError(f"chunking.token.tokenizer = {_TIKTOKEN}{name!r}: must be one of {known}")
     folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
     cache = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
     key = hashlib.sha1(_TIKTOKEN_FILE.format(name=name).encode(), usedforsecurity=False).hexdigest()
     if not (cache / key).is_file():
         raise ProviderError(
             f"chunking.token.tokenizer: {_TIKTOKEN}{name} is not in tiktoken's cache (TIKTOKEN_CACHE_DIR), "
-            "and nothing is downloaded here; load it once with tiktoken itself, or name a tokenizer.json"
+            "and vault-indexer downloads nothing: load it once with tiktoken, or name a tokenizer.json"
         )
     return tiktoken.get_encoding(name)
 

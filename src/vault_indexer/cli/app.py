@@ -30,25 +30,25 @@ class Command(NamedTuple):
 
 COMMANDS: tuple[Command, ...] = (
     Command("search", "vault_indexer.cli.search", "Find notes by meaning, by word and by link."),
-    Command("explain", "vault_indexer.cli.explain", "Why a note is, or is not, in the answer to a query."),
-    Command("related", "vault_indexer.cli.related", "Notes near a note, by meaning and by link."),
-    Command("links", "vault_indexer.cli.links", "Outgoing links, backlinks, unresolved links of a note."),
-    Command("rebuild", "vault_indexer.cli.rebuild", "Build the index anew from the vault."),
-    Command("status", "vault_indexer.cli.status", "What the index holds and what the daemon does."),
-    Command("serve", "vault_indexer.cli.serve", "The daemon in the foreground: watch, index, answer."),
+    Command("explain", "vault_indexer.cli.explain", "Explain why a query finds a note, or does not."),
+    Command("related", "vault_indexer.cli.related", "List notes related to a note, by meaning and by link."),
+    Command("links", "vault_indexer.cli.links", "List the links, backlinks and unresolved links of a note."),
+    Command("rebuild", "vault_indexer.cli.rebuild", "Build the index again from the vault."),
+    Command("status", "vault_indexer.cli.status", "Show what the index holds and what the daemon does."),
+    Command("serve", "vault_indexer.cli.serve", "Run the daemon in the foreground: watch, index, answer."),
     Command("start", "vault_indexer.cli.start", "Start the daemon in the background."),
     Command("stop", "vault_indexer.cli.stop", "Stop the daemon."),
-    Command("pause", "vault_indexer.cli.pause", "Let the daemon's indexing rest; searches go on."),
-    Command("resume", "vault_indexer.cli.resume", "Let the daemon's indexing go on."),
+    Command("pause", "vault_indexer.cli.pause", "Pause indexing in the daemon; searches go on."),
+    Command("resume", "vault_indexer.cli.resume", "Resume indexing in the daemon."),
     Command("init", "vault_indexer.cli.init", "Write a commented configuration for a vault."),
-    Command("config", "vault_indexer.cli.config", "Check the configuration, or show what is in force."),
+    Command("config", "vault_indexer.cli.config", "Check the configuration, or show every value in use."),
     Command("inspect", "vault_indexer.cli.inspect", "Parse and chunk notes; needs no index."),
-    Command("export", "vault_indexer.cli.export", "All that the index holds, as canonical JSON lines."),
-    Command("verify", "vault_indexer.cli.verify", "Compare vault, catalog and derived indices."),
+    Command("export", "vault_indexer.cli.export", "Print everything that the index holds, as JSON lines."),
+    Command("verify", "vault_indexer.cli.verify", "Check that the vault and all parts of the index agree."),
 )
 
 UNFORESEEN = 3
-"""Exit status of a mistake in this program: the index cannot be used, whatever the reason."""
+"""Exit status of an error in this program: the index cannot be used, whatever the reason."""
 
 
 class Here(Protocol):
@@ -79,7 +79,8 @@ def build(arguments: Collection[str]) -> typer.Typer:
     """
     program = typer.Typer(
         name="indexer",
-        help="Search a folder of Markdown notes by meaning, by word and by link. All of it stays here.",
+        help="Search a folder of Markdown notes by meaning, by word and by link. "
+        "Your notes stay on this computer.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,  # plain help: drawing it with rich takes 80 ms of the 200 a help may take
@@ -148,6 +149,6 @@ def _unforeseen(kind: type[BaseException], error: BaseException, trace: Tracebac
     """One line instead of a traceback, with the place for whoever reports it."""
     frames = traceback.extract_tb(trace)
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
-    print(f"indexer: a mistake in this program: {kind.__name__}: {error}{where}", file=sys.stderr)  # noqa: T201
+    print(f"indexer: internal error: {kind.__name__}: {error}{where}", file=sys.stderr)  # noqa: T201
     # Raised from the hook, this becomes the status of the process (the hook's own would be 1, "no").
     raise SystemExit(UNFORESEEN)

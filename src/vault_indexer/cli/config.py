@@ -18,7 +18,7 @@ PROBLEMS = 2
 
 
 def check(place: Place, output: Output) -> int:
-    """Validate the configuration; every mistake is told with its key, its value and what is allowed."""
+    """Check the configuration. Print every mistake with its key, its value and what is allowed."""
     try:
         loaded = _loaded(place)
     except ConfigError as error:

@@ -21,7 +21,7 @@ def explain(
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in `search`.")],
 ) -> int:
-    """Say where a note is in the answer to a query, and why, or why it is not there."""
+    """Explain where a note is among the hits of a query and why, or why it is not there."""
     answer = ask(place, lambda index: index.explain(note, " ".join(query)))
     if output.json:
         print_json(answer)

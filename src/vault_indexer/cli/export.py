@@ -9,7 +9,7 @@ from vault_indexer.cli.parameters import Output, Place, one_command
 
 
 def export(place: Place, output: Output) -> None:
-    """All that the index holds, as canonical JSON lines, sorted: two equal indices export equal bytes."""
+    """Print everything that the index holds, as sorted JSON lines: two equal indices give equal bytes."""
     del output  # it is JSON in any case
     with opened(target_of(place), build=False) as service:
         for line in service.export():

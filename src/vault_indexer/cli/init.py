@@ -17,9 +17,9 @@ from vault_indexer.vault import root_identity
 
 def init(
     place: Place,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a configuration that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a configuration that exists.")] = False,
 ) -> None:
-    """Write a commented `.indexer.toml` into the vault: every key with its default, all commented out."""
+    """Write `.indexer.toml` into the vault: every key with its default, all commented out."""
     vault = named_vault(place, os.environ)
     root_identity(vault)
     path = vault_config_file(vault)

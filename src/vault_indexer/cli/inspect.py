@@ -21,13 +21,18 @@ SKIPPED = 1
 def inspect(
     place: Place,
     output: Output,
-    notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE…", help="Paths in the vault.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All notes of the vault.")] = False,
+    notes: Annotated[
+        list[str] | None, typer.Argument(metavar="NOTE…", help="Paths in the vault, such as Folder/Note.md.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Inspect all notes of the vault.")] = False,
     strategy: Annotated[
-        str | None, typer.Option("--strategy", metavar="NAME", help="Chunk by this strategy.")
+        str | None,
+        typer.Option(
+            "--strategy", metavar="NAME", help="Cut notes by this strategy, not by the configured one."
+        ),
     ] = None,
 ) -> int:
-    """Parse and chunk notes, without an index: one JSON object per note and line."""
+    """Parse and chunk notes without an index. Print one JSON object per note, each on its own line."""
     del output  # it is JSON in any case
     if not notes and not every:
         raise UsageError("name notes to inspect, or --all")

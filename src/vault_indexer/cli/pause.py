@@ -23,10 +23,13 @@ def pause(
     place: Place,
     output: Output,
     length: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="As 30m, 2h or 1h30m; else until `indexer resume`.")
+        str, typer.Option("--for", metavar="TIME", help="How long, such as 30m, 2h or 1h30m.")
     ] = "",
 ) -> None:
-    """Let the daemon's indexing rest. Searches go on; changes of the vault are kept until it goes on."""
+    """Pause indexing in the daemon, until `indexer resume` or for a time. Searches go on.
+
+    The daemon indexes the changes made meanwhile when it resumes.
+    """
     wanted = seconds(length) if length else None
     found = ask(place, lambda index: index.pause(wanted))
     if output.json:
@@ -41,7 +44,7 @@ def seconds(length: str) -> float:
     parts = [int(part or 0) for part in match.groups()] if match else [0, 0, 0]
     total = parts[0] * 3600 + parts[1] * 60 + parts[2]
     if not 0 < total <= MAX_PAUSE_S:
-        raise UsageError(f"--for {length}: allowed is a time such as 90s, 30m or 1h30m, at most 168h")
+        raise UsageError(f"--for {length}: must be a time such as 90s, 30m or 1h30m, at most 168h")
     return total
 
 

@@ -20,10 +20,10 @@ def rebuild(
     place: Place,
     output: Output,
     keep_weights: Annotated[
-        bool, typer.Option("--keep-weights", help="Do not weigh the words of the vault anew.")
+        bool, typer.Option("--keep-weights", help="Keep the token weights of the current index.")
     ] = False,
 ) -> None:
-    """Build the index anew from the vault; the old one answers until the new one is complete."""
+    """Build the index again from the vault; the old one answers until the new one is complete."""
 
     def build(index: Index) -> RebuildJson:
         with showing() as show:

@@ -8,13 +8,13 @@ from vault_indexer.cli.terminal import counted, note, print_json
 
 
 def resume(place: Place, output: Output) -> None:
-    """Let the daemon's indexing go on, with what has changed meanwhile."""
+    """Resume indexing in the daemon, beginning with the changes made during the pause."""
     found = ask(place, lambda index: index.resume())
     if output.json:
         print_json(found)
     else:
         pending = f", {counted(found['pending'], 'change')} pending" if found["pending"] else ""
-        note(f"indexing goes on{pending}")
+        note(f"indexing is resumed{pending}")
 
 
 app = one_command(resume)

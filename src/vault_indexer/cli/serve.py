@@ -18,7 +18,7 @@ from vault_indexer.serve.server import announce, announced, bind, ended_by_signa
 
 
 def serve(place: Place) -> None:
-    """The daemon in the foreground: watch the vault, index what changes, answer over HTTP on loopback."""
+    """Run the daemon in the foreground: watch the vault, index changes, answer over HTTP on loopback."""
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )

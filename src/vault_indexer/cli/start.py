@@ -20,7 +20,7 @@ from vault_indexer.serve.client import DaemonClient
 
 LOG_FILE = "daemon.log"
 _LOG_BYTES = 1 << 20
-"""A log that has grown beyond this begins anew with the next start."""
+"""A log that is larger than this is emptied at the next start."""
 
 _LOOK_EVERY_S = 0.05
 
@@ -28,10 +28,11 @@ _LOOK_EVERY_S = 0.05
 def start(
     place: Place,
     wait: Annotated[
-        float, typer.Option("--wait", min=0.1, metavar="SECONDS", help="How long it may take to answer.")
+        float,
+        typer.Option("--wait", min=0.1, metavar="SECONDS", help="How long to wait until the daemon answers."),
     ] = 30.0,
 ) -> None:
-    """Start the daemon in the background; it logs to `daemon.log` in the index folder."""
+    """Start the daemon in the background. Its log is `daemon.log` in the index folder."""
     target = target_of(place)
     running = read_daemon(target.index_dir)
     if running:

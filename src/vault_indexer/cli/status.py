@@ -12,7 +12,7 @@ _NAMED = 10
 
 
 def status(place: Place, output: Output) -> None:
-    """What the index holds and what the daemon is doing."""
+    """Show what the index holds and what the daemon does."""
     found = ask(place, lambda index: index.status())
     if output.json:
         print_json(found)

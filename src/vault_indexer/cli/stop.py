@@ -38,7 +38,7 @@ def _end(info: DaemonInfo, index_dir: Path) -> None:
         DaemonClient(info).status()  # so that a foreign process that has got its pid is never signalled
     except NotListeningError as error:
         raise DaemonError(
-            f"{error}, and process {info.pid} may be another by now: nothing was stopped"
+            f"{error}, and process {info.pid} may be another program by now: nothing was stopped"
         ) from error
     os.kill(info.pid, signal.SIGTERM)
     until = time.monotonic() + _WAIT_S

@@ -16,7 +16,7 @@ PROBLEMS = 1
 def verify(
     place: Place,
     output: Output,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what differs.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what differs.")] = False,
 ) -> int:
     """Compare vault, catalog and each derived index; exit status 1 if they differ."""
     found = ask(place, lambda index: index.verify(repair=repair))

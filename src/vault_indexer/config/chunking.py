@@ -62,17 +62,17 @@ class HeaderBasedOptions(Options):
     """
 
     min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
-        default=200, description="neighbouring sections smaller than this are merged until they reach it"
+        default=200, description="smaller neighbouring sections are merged until they have this size"
     )
     max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = Field(
-        default=1500, description="longer sections are split, at blocks where possible"
+        default=1500, description="longer sections are split, between blocks where possible"
     )
     overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = Field(
         default=50,
-        description="text repeated between the pieces of one split section, so that no thought is cut",
+        description="length of the text that each piece of a split section repeats from the piece before it",
     )
     include_parent_headers: bool = Field(
-        default=True, description="put the headings above a chunk in front of its text"
+        default=True, description="write the headings above a chunk in front of its text"
     )
 
     @model_validator(mode="before")
@@ -113,7 +113,7 @@ class ChunkingRule(Options):
     paths: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
         description='glob patterns of vault paths: "Journal/**", "*.canvas"'
     )
-    strategy: StrategyName | None = Field(default=None, description="the strategy of these notes")
+    strategy: StrategyName | None = Field(default=None, description="strategy for these notes")
 
     @property
     def choice(self) -> dict[str, object]:
@@ -124,7 +124,7 @@ class ChunkingRule(Options):
     @model_validator(mode="after")
     def _options_exist(self) -> Self:
         if "rules" in self.choice:
-            raise ValueError("a rule has no rules of its own")
+            raise ValueError("a rule cannot have rules")
         # Options of the strategy that `[chunking]` chooses can be judged only beside that choice.
         if self.strategy is not None or not self._borrowed():
             ChunkingSettings.model_validate(self.choice)
@@ -137,10 +137,10 @@ class ChunkingRule(Options):
 
 
 class ChunkingSettings(HeaderBasedOptions):
-    """`[chunking]`: the strategy, the options of the default one, a table for each of the others."""
+    """The strategy that cuts notes, and the options of the default strategy."""
 
     strategy: StrategyName = Field(
-        default="header_based", description="how notes are cut; none keeps each note whole"
+        default="header_based", description="how notes are cut into chunks; none keeps each note whole"
     )
     markdown: MarkdownOptions = MarkdownOptions()
     paragraph: ParagraphOptions = ParagraphOptions()
@@ -158,7 +158,8 @@ class ChunkingSettings(HeaderBasedOptions):
     custom: CustomOptions = CustomOptions()
     contextual: ContextualOptions = ContextualOptions()
     rules: tuple[ChunkingRule, ...] = Field(
-        default=(), description="other strategies for some notes; the first rule that matches counts"
+        default=(),
+        description="other strategies or options for some notes; the first rule that matches counts",
     )
 
     @property

@@ -14,37 +14,45 @@ _Calls = Annotated[int, Field(ge=1, le=100_000), Unit("calls")]
 
 
 class LlmChunkingOptions(Options):
-    """`llm`: a model says which chunks of `discourse` to split and which to merge."""
+    """`llm`: a language model splits and merges the chunks of `discourse`."""
 
     strict: bool = Field(
-        default=False, description="true: a note with an answer that cannot be used is skipped and named"
+        default=False,
+        description="skip a note if an answer cannot be used, and report it; with false it is cut by "
+        "discourse alone",
     )
     max_api_calls: _Calls = Field(
-        default=8, description="questions a note may cost; what they do not reach is cut by discourse alone"
+        default=8,
+        description="largest number of questions per note; the rest of the note is cut by discourse alone",
     )
-    timeout_s: _Seconds = Field(default=60.0, description="a question is given up after this time")
+    timeout_s: _Seconds = Field(default=60.0, description="time after which a question is cancelled")
 
 
 class AgenticOptions(Options):
-    """`agentic`: a model proposes the boundaries, or writes a summary of each chunk, or both."""
+    """`agentic`: a language model sets the boundaries, or writes a summary of each chunk, or both."""
 
     mode: Literal["split", "summarize", "hybrid"] = Field(
-        default="split", description="split: the model sets boundaries; summarize: it sums up; hybrid: both"
+        default="split",
+        description="what the model does: split sets boundaries, summarize writes summaries, hybrid "
+        "does both",
     )
     target_chunk_size: Annotated[int, Field(ge=100, le=1_000_000), Unit("characters")] = Field(
-        default=1000, description="size the model is asked for; no chunk is more than twice as long"
+        default=1000,
+        description="chunk size that the model is asked for; no chunk is more than twice as long",
     )
     max_api_calls: _Calls = Field(
-        default=8, description="questions a note may cost; what they do not reach is cut by boundary"
+        default=8, description="largest number of questions per note; the rest of the note is cut by boundary"
     )
-    timeout_s: _Seconds = Field(default=60.0, description="a question is given up after this time")
+    timeout_s: _Seconds = Field(default=60.0, description="time after which a question is cancelled")
     prompt: Annotated[str, Field(max_length=4000)] = Field(
-        default="", description="instructions in place of the built-in ones; text and form are added to it"
+        default="",
+        description="instructions that replace the built-in ones; the text and the answer format are "
+        "added to them",
     )
 
 
 class CustomOptions(Options):
-    """`custom`: a function of the user's own."""
+    """`custom`: your own function cuts the notes."""
 
     function: Annotated[str, Field(max_length=500)] = Field(
         default="", description="module:function, or an entry point of the group vault_indexer.chunkers"
@@ -52,18 +60,20 @@ class CustomOptions(Options):
 
 
 class ContextualOptions(Options):
-    """`contextual`: a model writes where a text stands, for any strategy.
+    """`contextual`: a language model writes what a chunk is about within its note, for any strategy.
 
     `contextual = true` is short for a preamble a chunk.
     """
 
     granularity: Literal["none", "section", "paragraph", "chunk"] = Field(
-        default="none", description="what gets a preamble of its own; none asks no model"
+        default="none", description="which part of a note gets its own preamble; none asks no model"
     )
     keep_on_failure: bool = Field(
-        default=True, description="without an answer: true keeps the chunk as it is, false skips the note"
+        default=True,
+        description="keep a chunk without a preamble if the model does not answer; with false the "
+        "note is skipped",
     )
     max_api_calls: _Calls = Field(
-        default=50, description="preambles a note may cost; the chunks after that have none"
+        default=50, description="largest number of preambles per note; further chunks have none"
     )
-    timeout_s: _Seconds = Field(default=60.0, description="a question is given up after this time")
+    timeout_s: _Seconds = Field(default=60.0, description="time after which a question is cancelled")

@@ -68,36 +68,47 @@ class Options(BaseModel):
 
 
 class MarkdownOptions(Options):
-    """`markdown`: the structure of the note decides."""
+    """`markdown`: cut by the structure of the note."""
 
     below = (("min_chunk_size", "max_chunk_size"), ("overlap", "max_chunk_size"))
 
     max_chunk_size: _Size = Field(default=250, description="longer sections are split between blocks")
-    min_chunk_size: _Share = Field(default=30, description="smaller neighbours are joined")
+    min_chunk_size: _Share = Field(default=30, description="smaller neighbouring chunks are joined")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     header_levels: tuple[Annotated[int, Field(ge=1, le=6)], ...] = Field(
-        default=(1, 2, 3, 4, 5, 6), description="levels of headings that begin a chunk"
+        default=(1, 2, 3, 4, 5, 6), description="levels of the headings that begin a chunk"
     )
-    respect_code_blocks: bool = Field(default=True, description="cut code only if it alone is too long")
-    respect_lists: bool = Field(default=True, description="cut a list only if it alone is too long")
-    respect_tables: bool = Field(default=True, description="cut a table only if it alone is too long")
-    respect_blockquotes: bool = Field(default=True, description="cut a quote only if it alone is too long")
-    include_header_context: bool = Field(default=True, description="put the headings above into the chunk")
+    respect_code_blocks: bool = Field(
+        default=True, description="cut a code block only if it is longer than a chunk"
+    )
+    respect_lists: bool = Field(default=True, description="cut a list only if it is longer than a chunk")
+    respect_tables: bool = Field(default=True, description="cut a table only if it is longer than a chunk")
+    respect_blockquotes: bool = Field(
+        default=True, description="cut a quote only if it is longer than a chunk"
+    )
+    include_header_context: bool = Field(
+        default=True, description="write the headings above a chunk into the chunk"
+    )
     header_context_format: Literal["full", "breadcrumb", "prefix"] = Field(
         default="breadcrumb",
-        description="full: as Markdown headings; breadcrumb: one line; prefix: in the metadata only",
+        description="how headings are written: full as Markdown, breadcrumb in one line, prefix in "
+        "the metadata only",
     )
-    overlap: _Share = Field(default=0, description="text repeated between the pieces of one split section")
+    overlap: _Share = Field(
+        default=0,
+        description="length of the text that each piece of a split section repeats from the piece before it",
+    )
 
 
 class ParagraphOptions(Options):
-    """`paragraph`: whole paragraphs."""
+    """`paragraph`: keep paragraphs whole."""
 
     below = (("min_chars", "max_chars"),)
 
     max_chars: _Chars = Field(default=1500, description="longer paragraphs are split at sentences")
     min_chars: _SomeChars = Field(
-        default=80, description="shorter paragraphs are gathered until they are this long and end a sentence"
+        default=80,
+        description="shorter paragraphs are joined until they have this length and end with a sentence",
     )
 
 
@@ -106,9 +117,11 @@ class WordOptions(Options):
 
     below = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: _Words = Field(default=200, description="size of a chunk, overlap included")
-    chunk_overlap: _SomeWords = Field(default=40, description="text repeated from the chunk before")
-    word_pattern: _Pattern = Field(default=r"\S+", description="regular expression of one word")
+    chunk_size: _Words = Field(default=200, description="size of a chunk, including the overlap")
+    chunk_overlap: _SomeWords = Field(
+        default=40, description="length of the text repeated from the chunk before"
+    )
+    word_pattern: _Pattern = Field(default=r"\S+", description="regular expression that matches one word")
 
 
 class TokenOptions(Options):
@@ -116,45 +129,55 @@ class TokenOptions(Options):
 
     below = (("overlap_tokens", "max_tokens"),)
 
-    max_tokens: _Tokens = Field(default=512, description="size of a chunk, overlap included")
-    overlap_tokens: _SomeTokens = Field(default=50, description="text repeated from the chunk before")
+    max_tokens: _Tokens = Field(default=512, description="size of a chunk, including the overlap")
+    overlap_tokens: _SomeTokens = Field(
+        default=50, description="length of the text repeated from the chunk before"
+    )
     tokenizer: str = Field(
         default="",
-        description="empty: the embedding model's; a tokenizer.json; tiktoken:NAME; or module:function",
+        description="the path of a tokenizer.json, tiktoken:NAME, or module:function; empty means the "
+        "embedding model's",
     )
     overflow: Literal["split", "truncate"] = Field(
-        default="split", description="truncate keeps the first max_tokens of a note and drops the rest"
+        default="split",
+        description="what happens to a longer note: split keeps all of it, truncate keeps the first "
+        "max_tokens and drops the rest",
     )
-    preserve_sentences: bool = Field(default=True, description="end chunks at sentences where one ends")
+    preserve_sentences: bool = Field(
+        default=True, description="end chunks at the end of a sentence where possible"
+    )
 
 
 class RecursiveOptions(Options):
-    """`recursive`: at the coarsest separator that makes the parts small enough."""
+    """`recursive`: cut at the coarsest separator that makes the parts small enough."""
 
     below = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: _Chars = Field(default=1000, description="size of a chunk, overlap included")
-    chunk_overlap: _SomeChars = Field(default=200, description="text repeated from the chunk before, at most")
+    chunk_size: _Chars = Field(default=1000, description="size of a chunk, including the overlap")
+    chunk_overlap: _SomeChars = Field(
+        default=200, description="largest length of the text repeated from the chunk before"
+    )
     separators: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1)] = Field(
         default=("\n\n", "\n", ". ", "! ", "? ", " ", ""),
-        description="tried in order; an empty one cuts anywhere",
+        description="texts to cut at, in the order in which they are tried; an empty one cuts anywhere",
     )
     keep_separator: bool = Field(
-        default=True, description="false: blank separators at a cut belong to no chunk"
+        default=True, description="keep blank separators at a cut; with false they belong to no chunk"
     )
     separator_position: Literal["start", "end"] = Field(
-        default="end", description="whether a separator stays with the text after it or before it"
+        default="end",
+        description="where a separator goes: start, to the text after it; end, to the text before it",
     )
 
 
 class OverlapOptions(Options):
-    """`[chunking.boundary.overlap]`: what a chunk repeats of the one before."""
+    """`[chunking.boundary.overlap]`: how much a chunk repeats from the chunk before."""
 
     mode: Literal["sentence", "words", "percentage"] = Field(
-        default="sentence", description="what value counts: sentences, words, percent of the chunk before"
+        default="sentence", description="what value counts: sentences, words, or percent of the chunk before"
     )
     value: Annotated[int, Field(ge=0, le=1000), Unit("mode")] = Field(
-        default=0, description="how much of the chunk before is repeated"
+        default=0, description="how much of the chunk before is repeated; 0 repeats nothing"
     )
 
     @model_validator(mode="after")
@@ -165,75 +188,91 @@ class OverlapOptions(Options):
 
 
 class BoundaryOptions(Options):
-    """`boundary`: natural boundaries."""
+    """`boundary`: cut at paragraphs, sentences, sections or lines that match a pattern."""
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
     split_on: Literal["paragraph", "sentence", "section"] = Field(
         default="paragraph", description="what a chunk is made of"
     )
-    max_chunk_size: _Size = Field(default=1000, description="longer units are split at the next finer ones")
-    min_chunk_size: _Share = Field(default=200, description="smaller units are joined, if merge_small_chunks")
+    max_chunk_size: _Size = Field(default=1000, description="longer units are split into smaller units")
+    min_chunk_size: _Share = Field(
+        default=200, description="smaller units are joined if merge_small_chunks is true"
+    )
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     overlap: OverlapOptions = OverlapOptions()
-    merge_small_chunks: bool = Field(default=True, description="join units below the minimum")
+    merge_small_chunks: bool = Field(
+        default=True, description="join units that are smaller than min_chunk_size"
+    )
     patterns: Annotated[tuple[_Pattern, ...], Field(max_length=20)] = Field(
-        default=(), description="regular expressions of lines that begin a unit, too"
+        default=(), description="regular expressions; a line that matches also begins a unit"
     )
 
 
 class DiscourseOptions(Options):
-    """`discourse`: the words that join paragraphs decide."""
+    """`discourse`: keep paragraphs together that words such as "however" connect."""
 
     below = (("min_chars", "max_chars"),)
 
-    max_chars: _Chars = Field(default=1500, description="a chunk grows up to this")
-    min_chars: _SomeChars = Field(default=300, description="from here on a conclusion closes a chunk")
+    max_chars: _Chars = Field(default=1500, description="largest size of a chunk")
+    min_chars: _SomeChars = Field(
+        default=300, description="a conclusion ends a chunk that has at least this size"
+    )
     continuation_overflow: Annotated[float, Field(ge=0, le=1), Unit("share")] = Field(
-        default=0.30, description="share by which a continuation may exceed max_chars"
+        default=0.30, description="share of max_chars by which a continuation may make a chunk longer"
     )
     max_continuation_merges: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
-        default=2, description="continuations joined in a row"
+        default=2, description="largest number of continuations joined in a row"
     )
     language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$")] = Field(
-        default="auto", description="two-letter code; auto: the note's own, or detected"
+        default="auto",
+        description="two-letter code of the language; auto takes it from the note or detects it",
     )
 
 
 class SemanticOptions(Options):
-    """`semantic`: where the meaning turns."""
+    """`semantic`: cut where the topic changes."""
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
     mode: Literal["breakpoint", "cluster"] = Field(
         default="cluster",
-        description="breakpoint: where neighbours differ most; cluster: the best division of the whole note",
+        description="how cuts are found: breakpoint cuts where neighbours differ most, cluster finds "
+        "the best division of the whole note",
     )
-    max_chunk_size: _Chars = Field(default=1200, description="no chunk is longer; the mean is about half")
-    min_chunk_size: _SomeChars = Field(default=100, description="breakpoint: smaller chunks are joined")
+    max_chunk_size: _Chars = Field(
+        default=1200, description="largest size of a chunk; the mean is about half of it"
+    )
+    min_chunk_size: _SomeChars = Field(default=100, description="smaller chunks are joined (mode breakpoint)")
     threshold: Annotated[float, Field(ge=0, le=100), Unit("percentile")] = Field(
-        default=90.0, description="breakpoint: distances between neighbours above this begin a chunk"
+        default=90.0, description="a distance between neighbours above this begins a chunk (mode breakpoint)"
     )
     buffer_sentences: Annotated[int, Field(ge=0, le=10), Unit("sentences")] = Field(
-        default=1, description="breakpoint: sentences on both sides that are embedded with each"
+        default=1,
+        description="number of sentences on each side that are embedded with a sentence (mode breakpoint)",
     )
     segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("characters")] = Field(
         default=150,
-        description="cluster: sentences are gathered up to this (a third of the maximum at most)",
+        description="short sentences are joined up to this size, at most a third of max_chunk_size "
+        "(mode cluster)",
     )
 
 
 class HierarchicalOptions(Options):
-    """`hierarchical`: parents and their children."""
+    """`hierarchical`: large parent chunks with small child chunks."""
 
     below = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
-    parent_size: _Size = Field(default=400, description="size of a parent, overlap included")
-    child_size: _Size = Field(default=100, description="size of a child, overlap included")
-    child_overlap: _Share = Field(default=0, description="text repeated from the child before")
-    parent_overlap: _Share = Field(default=0, description="text repeated from the parent before")
+    parent_size: _Size = Field(default=400, description="size of a parent, including the overlap")
+    child_size: _Size = Field(default=100, description="size of a child, including the overlap")
+    child_overlap: _Share = Field(default=0, description="length of the text repeated from the child before")
+    parent_overlap: _Share = Field(
+        default=0, description="length of the text repeated from the parent before"
+    )
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
-    embed_both: bool = Field(default=False, description="true: parents are found by meaning, too")
+    embed_both: bool = Field(
+        default=False, description="find parents by meaning, too, not only their children"
+    )
 
     @model_validator(mode="after")
     def _children_fit(self) -> Self:
@@ -249,29 +288,34 @@ class ParentChildOptions(Options):
 
     max_child_tokens: _Tokens = Field(default=400, description="longer paragraphs are split at sentences")
     min_child_tokens: _SomeTokens = Field(
-        default=0, description="smaller paragraphs are joined to the next of their section"
+        default=0, description="smaller paragraphs are joined to the next paragraph of their section"
     )
 
 
 class CodeOptions(Options):
-    """`code`: functions and classes of fenced code and of source files."""
+    """`code`: cut code blocks and source files at functions and classes."""
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
     max_chunk_size: _Chars = Field(default=1500, description="longer functions are split between lines")
-    min_chunk_size: _SomeChars = Field(default=100, description="smaller neighbours are joined")
+    min_chunk_size: _SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
     language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$")] = Field(
-        default="auto", description="language of code that names none; auto: by the file's ending"
+        default="auto",
+        description="language of code blocks that name none; auto takes it from the file extension",
     )
-    split_on_functions: bool = Field(default=True, description="a function begins a chunk")
-    split_on_classes: bool = Field(default=True, description="a class begins a chunk")
-    include_imports: bool = Field(default=False, description="put the imports in front of every chunk")
+    split_on_functions: bool = Field(
+        default=True, description="begin a chunk at each function; with false only the size counts"
+    )
+    split_on_classes: bool = Field(
+        default=True, description="begin a chunk at each class; with false only the size counts"
+    )
+    include_imports: bool = Field(default=False, description="write the imports in front of every chunk")
     include_class_context: bool = Field(
-        default=True, description="put the line of the class in front of its parts"
+        default=True, description="write the first line of a class in front of its parts"
     )
     include_docstrings: bool = Field(
-        default=True, description="comments above a function belong to it, not to what is before"
+        default=True, description="keep the comments above a function in the chunk of the function"
     )
     preserve_code_blocks: bool = Field(
-        default=True, description="a fenced block that fits stays one chunk, whatever it holds"
+        default=True, description="keep a fenced block as one chunk if it is not too long"
     )

@@ -94,7 +94,7 @@ def _bounded(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
         problems += isinstance(item, ConfigProblem)
         if isinstance(item, ConfigProblem) and problems > MAX_PROBLEMS:
             yield ConfigProblem(
-                "…", "", f"more than {MAX_PROBLEMS} mistakes, the rest is not shown", item.source
+                "…", "", f"more than {MAX_PROBLEMS} mistakes; the others are not shown", item.source
             )
             return
         yield item

@@ -53,14 +53,17 @@ class FilesSettings(Section):
     """Which files of the vault are notes to index."""
 
     include: tuple[Glob, ...] = Field(
-        default=(), description="index only what matches; empty means every note"
+        default=(), description="index only notes whose path matches; an empty list means every note"
     )
-    exclude: tuple[Glob, ...] = Field(default=(), description="never index what matches; wins over include")
+    exclude: tuple[Glob, ...] = Field(
+        default=(), description="never index notes whose path matches, even if include matches, too"
+    )
     max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = Field(
-        default=5 * 1024 * 1024, description="larger notes are skipped and named: they are exports, not notes"
+        default=5 * 1024 * 1024,
+        description="larger notes are skipped, and status names them: they are exports, not notes",
     )
     use_obsidian_filters: bool = Field(
-        default=True, description="honour the exclusions that Obsidian keeps in .obsidian/app.json"
+        default=True, description="leave out the files that Obsidian excludes in .obsidian/app.json"
     )
 
 
@@ -69,20 +72,29 @@ class EmbeddingSettings(Section):
 
     provider: Literal["wordllama", "huggingface", "minilm", "ollama", "openai"] = Field(
         default="wordllama",
-        description="who runs the model; wordllama and minilm work offline, openai is any compatible URL",
+        description="which program runs the model; wordllama and minilm need no network, openai is "
+        "any compatible URL",
     )
-    model: str = Field(default="", description="model name or local path; empty means the provider's own")
-    url: Url = Field(default="", description="base URL of ollama or openai; empty means the provider's own")
+    model: str = Field(
+        default="", description="name or local path of the model; empty means the default of the provider"
+    )
+    url: Url = Field(
+        default="", description="base URL of ollama or openai; empty means the default of the provider"
+    )
     api_key_env: VariableName = Field(
-        default="", description="variable that holds the API key, which never stands in a file"
+        default="",
+        description="environment variable that holds the API key; the key itself is never in a file",
     )
     batch_size: Annotated[int, Field(ge=1, le=4096), Unit("texts")] = Field(
-        default=64, description="texts sent to the model in one call; more is faster and takes more memory"
+        default=64,
+        description="number of texts sent to the model in one call; a larger number is faster and "
+        "takes more memory",
     )
     token_weights: Literal["idf", "none"] = Field(
         default="idf",
-        description="tokens of static embeddings count by smooth inverse frequency (SIF) in this vault, "
-        "less what all its texts share; none is the plain mean",
+        description="how tokens of static embeddings are weighted: idf by their smooth inverse "
+        "frequency (SIF) in this vault, minus what all its texts have in common; none "
+        "takes the plain mean",
     )
 
 
@@ -96,10 +108,11 @@ class RecencyTier(Section):
 class RecencySettings(Section):
     """Recently modified notes may rank a little higher."""
 
-    enabled: bool = Field(default=True, description="let recent changes lift a note; false: age never counts")
+    enabled: bool = Field(default=True, description="rank recently changed notes a little higher")
     tiers: tuple[RecencyTier, ...] = Field(
         default=(RecencyTier(days=7, boost=1.2), RecencyTier(days=30, boost=1.1)),
-        description="days since the last change, and the factor; the best that applies counts",
+        description="the score of a note changed in the last days is multiplied by boost; the largest "
+        "boost counts",
     )
 
 
@@ -107,13 +120,13 @@ class WeightSettings(Section):
     """How much each ranking counts in the fusion."""
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="how much the ranking by meaning counts; 0 leaves it out"
+        default=1.0, description="weight of the ranking by meaning; 0 turns it off"
     )
     keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="how much the ranking by word counts; 0 leaves it out"
+        default=1.0, description="weight of the ranking by word; 0 turns it off"
     )
     graph: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=0.5, description="how much the ranking by link counts; 0 leaves it out"
+        default=0.5, description="weight of the ranking by link; 0 turns it off"
     )
 
 
@@ -121,29 +134,32 @@ class SearchSettings(Section):
     """How a query becomes a ranking."""
 
     limit: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
-        default=10, description="hits returned where a search does not ask for another number"
+        default=10, description="number of hits, unless a search asks for another number"
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
-        default=0, description="chunks each ranking contributes; 0 means max(60, 2 x limit)"
+        default=0, description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit)"
     )
     fusion: Literal["convex", "rrf"] = Field(
         default="convex",
-        description="convex weighs the rankings' scores, rrf only their ranks (and knows no languages)",
+        description="how the rankings are combined: convex takes the weighted mean of scores, rrf "
+        "uses ranks alone and ignores the language",
     )
     rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks")] = Field(
-        default=60, description="constant of reciprocal rank fusion; larger flattens the top ranks"
+        default=60,
+        description="constant of reciprocal rank fusion; a larger value makes the first ranks count less",
     )
     max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
-        default=3, description="hits of one note at most, so that a long note does not fill the page"
+        default=3,
+        description="largest number of hits from one note, so that a long note does not fill the page",
     )
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"
     )
     max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens")] = Field(
-        default=2000, description="the most text that `--expand` shows around a hit"
+        default=2000, description="largest amount of text that --expand shows around a hit"
     )
     window_paragraphs: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
-        default=3, description="on each side of a hit that `--expand window` shows"
+        default=3, description="number of paragraphs that --expand window shows on each side of a hit"
     )
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
@@ -153,30 +169,35 @@ class WatchSettings(Section):
     """How changes of the vault are noticed."""
 
     mode: Literal["auto", "native", "poll"] = Field(
-        default="auto", description="auto polls only where the system cannot watch, as on network drives"
+        default="auto",
+        description="how changes are found: auto polls only where the system cannot watch, such as on "
+        "network drives; native never polls, poll always does",
     )
     debounce_s: Annotated[float, Field(ge=0.05, le=60), Unit("seconds")] = Field(
-        default=0.5, description="quiet before a change is indexed: editors save in several steps"
+        default=0.5,
+        description="time without further changes before a change is indexed: editors save in several steps",
     )
     max_wait_s: Annotated[float, Field(ge=0.1, le=600), Unit("seconds")] = Field(
-        default=5.0, description="a change is indexed after this time even without quiet"
+        default=5.0, description="longest time before a change is indexed while other changes keep coming"
     )
     delete_hold_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
-        default=2.0, description="a vanished note is kept this long: a save by rename is no deletion"
+        default=2.0,
+        description="time that a missing note stays in the index: many programs save by deleting and "
+        "renaming",
     )
     rescan_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds")] = Field(
-        default=3600.0, description="time between full scans, which find what the watcher missed"
+        default=3600.0, description="time between full scans; they find changes that the watcher missed"
     )
     poll_s: Annotated[float, Field(ge=1, le=3600), Unit("seconds")] = Field(
         default=30.0,
-        description="time between scans when polling, or 10 x the scan's own time if that is longer",
+        description="time between scans when polling, or 10 times the duration of a scan if that is longer",
     )
     folder_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths")] = Field(
         default=128,
-        description="with more changed paths than this in one folder, the whole folder is scanned",
+        description="if more paths than this change in one folder, the whole folder is scanned",
     )
     full_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths")] = Field(
-        default=512, description="with more changed paths than this, the whole vault is scanned"
+        default=512, description="if more paths than this change, the whole vault is scanned"
     )
 
 
@@ -184,17 +205,18 @@ class ServerSettings(Section):
     """The HTTP API of the daemon, on loopback."""
 
     port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
-        default=0, description="port on 127.0.0.1; 0 lets the system choose, clients read it from daemon.json"
+        default=0,
+        description="port on 127.0.0.1; 0 lets the system choose one, and clients read it from daemon.json",
     )
     allowed_origins: tuple[Origin, ...] = Field(
         default=("app://obsidian.md",),
-        description="browser origins that may call the API; all others get 403",
+        description="browser origins that may call the API; all others get status 403",
     )
     max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
-        default=32, description="requests worked on at once; more get 503"
+        default=32, description="number of requests answered at the same time; further ones get status 503"
     )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
-        default=30.0, description="a request is given up after this time"
+        default=30.0, description="time after which a request is cancelled"
     )
 
 
@@ -202,20 +224,25 @@ class IndexSettings(Section):
     """Where the index lives and what building it may cost."""
 
     dir: OptionalFolder = Field(
-        default=None, description="folder of the index; empty means one of its own in the user's state folder"
+        default=None,
+        description="folder of the index; empty means a folder for this vault in the state folder of "
+        "the user",
     )
     workers: Annotated[int, Field(ge=0, le=256), Unit("processes")] = Field(
-        default=0, description="processes that parse and embed; 0 means one per core"
+        default=0, description="number of processes that read and embed notes; 0 means one per core"
     )
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
-        default=10, description="priority of those processes: indexing gives way to whatever else runs"
+        default=10, description="niceness of those processes; with a higher value, other programs run first"
     )
     io_priority: Literal["idle", "low", "normal"] = Field(
         default="low",
-        description="their place in the queue of the disk (Linux); idle waits until nobody else wants it",
+        description="disk priority of those processes on Linux; idle waits until no other program "
+        "uses the disk",
     )
     max_memory_mb: Memory = Field(
-        default=0, description="what those processes may take together, and fewer run for it; 0 is no limit"
+        default=0,
+        description="memory that those processes may use together; with little memory fewer run; 0 "
+        "means no limit",
     )
 
 

@@ -155,7 +155,7 @@ def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterato
         elif isinstance(value, dict):
             yield from _flat(value, f"{key}.", file)
         else:
-            yield mistake(given, f"a table: [{key}] in a line of its own, its keys below")
+            yield mistake(given, f"a table: write [{key}] on one line and its keys below it")
 
 
 def _unknown(key: str, value: object, file: ConfigFile) -> ConfigProblem:
@@ -171,8 +171,8 @@ def _judged(given: Given, user_file: Path) -> Parsed:
         return given
     return mistake(
         given,
-        "a file found inside a vault may not set this, because vaults are shared; "
-        f"it belongs into your own configuration, {_path_text(user_file)}",
+        "a file inside a vault cannot set this, because vaults are shared; "
+        f"set it in your own configuration, {_path_text(user_file)}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Stems by the Snowball algorithms (PyStemmer runs them in C where it is installed, with equal results)."""
+"""Stems by the Snowball algorithms, as PyStemmer runs them in C."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def stem(word: str, language: str) -> str:
 
 @lru_cache(maxsize=64)
 def _stemmer(algorithm: str) -> Callable[[str], str]:
-    import snowballstemmer
+    import Stemmer
 
-    if algorithm not in snowballstemmer.algorithms():
+    if algorithm not in Stemmer.algorithms():
         return str
-    stemmer, lock = snowballstemmer.stemmer(algorithm), Lock()
+    stemmer, lock = Stemmer.Stemmer(algorithm), Lock()
 
     def stem_word(word: str) -> str:
         with lock:  # a stemmer keeps the word it works on
