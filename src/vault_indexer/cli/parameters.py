@@ -15,6 +15,7 @@ from typing import Annotated, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from vault_indexer.cli.terminal import clean
 from vault_indexer.errors import VaultIndexerError
 
 BROKEN_PIPE = 141
@@ -39,7 +40,7 @@ class Place:
         typer.Option(
             "--index-dir",
             metavar="DIR",
-            help="Where the index lives [INDEXER_INDEX_DIR].",
+            help="The folder of the index [INDEXER_INDEX_DIR].",
             rich_help_panel=_SHARED,
         ),
     ] = None
@@ -48,7 +49,7 @@ class Place:
         typer.Option(
             "--config",
             metavar="FILE",
-            help="The configuration to use [INDEXER_CONFIG].",
+            help="Read only this configuration file [INDEXER_CONFIG].",
             rich_help_panel=_SHARED,
         ),
     ] = None
@@ -60,7 +61,7 @@ class Output:
 
     json: Annotated[
         bool,
-        typer.Option("--json", help="Data as JSON, alone on standard output.", rich_help_panel=_SHARED),
+        typer.Option("--json", help="Print data as JSON on standard output.", rich_help_panel=_SHARED),
     ] = False
 
 
@@ -142,7 +143,5 @@ def _guarded(command: Callable[[], int | None]) -> int:
 
 def complain(error: VaultIndexerError) -> None:
     """Each line of the message on standard error, without what a terminal would obey."""
-    from vault_indexer.cli.terminal import clean  # here: it imports json, which the help does not need
-
     for line in str(error).splitlines() or [type(error).__name__]:
         typer.echo(f"indexer: {clean(line, blank=_REPLACEMENT)}", err=True)
