@@ -27,6 +27,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
     doc_id_of,
 )
+from vault_indexer.search.bounds import check_note_name, check_query
 from vault_indexer.search.hits import obsidian_uri
 from vault_indexer.search.links import links_of, orphans, unresolved_links
 from vault_indexer.search.mentions import mentions
@@ -36,7 +37,6 @@ from vault_indexer.store.export import export_lines
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.vault.read import unchanged
 
-MAX_QUERY_BYTES = 4096
 MAX_LIMIT = 200
 
 
@@ -209,20 +209,15 @@ class VaultService:
 
 
 def _check(request: SearchRequest) -> None:
-    if not request.query.strip():
-        raise UsageError("the query is empty: give at least one word")
-    size = len(request.query.encode("utf-8", "replace"))
-    if size > MAX_QUERY_BYTES:
-        raise UsageError(f"the query has {size} bytes: at most {MAX_QUERY_BYTES} are allowed")
+    check_query(request.query)
     if not 0 <= request.limit <= MAX_LIMIT:
         raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")
 
 
 def _path_of(snapshot: Snapshot, note: str) -> str:
     """A note by its vault path, with or without `.md`, or by its name if that is unique."""
+    check_note_name(note)
     wanted = note.strip().removeprefix("./")
-    if not wanted:
-        raise UsageError("no note is named: give its path or name")
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
             return path

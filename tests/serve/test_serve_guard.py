@@ -144,10 +144,19 @@ def test_a_small_chunked_body_is_read(api: Api) -> None:
 
 
 def test_a_long_query_string(api: Api) -> None:
-    found = api.ask(f"/v1/search?q={'a' * 4096}")
+    found = api.ask(f"/v1/search?q={'a' * (32 << 10)}")
     assert found.status == 414
     assert found.kind == "too_long"
-    assert api.ask(f"/v1/search?q={'a' * 4000}").status == 200
+
+
+@pytest.mark.parametrize("letter", ["a", "%D0%B6", "%E6%97%A5", "%F0%9F%8D%9E"])
+def test_a_query_is_measured_in_bytes_after_decoding(api: Api, letter: str) -> None:
+    size = letter.count("%") or 1
+    longest = letter * (4096 // size) + "a" * (4096 % size)
+    assert api.ask(f"/v1/search?q={longest}").status == 200
+    refused = api.ask(f"/v1/search?q={longest}a")
+    assert (refused.status, refused.kind) == (422, "usage")
+    assert b"the query has 4097 bytes: at most 4096 are allowed" in refused.body
 
 
 @pytest.mark.parametrize(

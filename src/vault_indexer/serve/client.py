@@ -21,6 +21,7 @@ from vault_indexer.errors import (
     VaultError,
     VaultIndexerError,
 )
+from vault_indexer.search.bounds import check_note_name, check_query
 from vault_indexer.serve.shapes import (
     ErrorJson,
     ExplainJson,
@@ -57,6 +58,7 @@ class DaemonClient:
 
     def search(self, parameters: Parameters) -> SearchJson:
         """`GET /v1/search`; the parameters are those of the API."""
+        check_query(str(parameters["q"]))
         return cast("SearchJson", self._get("/v1/search", parameters))
 
     def status(self) -> StatusJson:
@@ -65,18 +67,23 @@ class DaemonClient:
 
     def related(self, note: str, limit: int) -> RelatedJson:
         """`GET /v1/related`."""
+        check_note_name(note)
         return cast("RelatedJson", self._get("/v1/related", {"path": note, "limit": limit}))
 
     def explain(self, note: str, query: str) -> ExplainJson:
         """`GET /v1/explain`."""
+        check_query(query)
+        check_note_name(note)
         return cast("ExplainJson", self._get("/v1/explain", {"path": note, "q": query}))
 
     def links(self, note: str) -> LinksJson:
         """`GET /v1/links`."""
+        check_note_name(note)
         return cast("LinksJson", self._get("/v1/links", {"path": note}))
 
     def mentions(self, note: str, limit: int) -> MentionsJson:
         """`GET /v1/links?view=mentions`."""
+        check_note_name(note)
         parameters: Parameters = {"view": "mentions", "path": note, "limit": limit}
         return cast("MentionsJson", self._get("/v1/links", parameters))
 
@@ -159,7 +166,7 @@ class DaemonClient:
 def remote_error(kind: str, message: str) -> VaultIndexerError:
     """The error that the daemon met, as this process would have raised it."""
     match kind:
-        case "usage" | "query" | "request":
+        case "usage" | "query" | "request" | "too_long":
             return UsageError(message)
         case "unknown_note":
             return UnknownNoteError(message)

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 MAX_BODY_BYTES = 1 << 20
-MAX_QUERY_BYTES = 4096
+MAX_QUERY_STRING_BYTES = 32 << 10
+"""Room for the longest query and the longest path, with each of their bytes percent-encoded as three."""
+
 PREFLIGHT_SECONDS = 600
 
 Message = MutableMapping[str, Any]
@@ -103,8 +105,12 @@ def _no_token(rules: GuardRules, headers: Headers) -> Refusal | None:
 
 
 def _too_long(query: bytes, headers: Headers) -> Refusal | None:
-    if len(query) > MAX_QUERY_BYTES:
-        return Refusal(414, "too_long", f"the query string has more than {MAX_QUERY_BYTES} bytes")
+    if len(query) > MAX_QUERY_STRING_BYTES:
+        return Refusal(
+            414,
+            "too_long",
+            f"the query string has {len(query)} bytes: at most {MAX_QUERY_STRING_BYTES} are allowed",
+        )
     declared = headers.get("content-length", ("0",))[0]
     if not declared.isdecimal() or int(declared[:20]) > MAX_BODY_BYTES:
         return _TOO_LARGE
