@@ -31,8 +31,8 @@ def test_search_links_related_note(api: Api) -> None:
 
 def test_the_views_of_links(api: Api) -> None:
     assert client(api).links("Bread")["outgoing"][0]["resolved"] == "Sky.md"
-    assert client(api).unresolved_links() == {"links": 0, "unresolved": []}
-    assert client(api).orphans() == {"orphans": []}
+    assert client(api).unresolved_links() == {"links": 0, "targets": 0, "more": False, "unresolved": []}
+    assert client(api).orphans() == {"orphans": [], "count": 0, "more": False}
     answer = client(api).mentions("Sky", 5)
     assert (answer["path"], answer["mentions"], answer["more"]) == ("Sky.md", [], False)
     for wrong in ("view=all", "path=Sky&limit=0", "path=Sky&depth=2", "view=mentions"):

@@ -76,24 +76,24 @@ class DaemonClient:
         check_note_name(note)
         return cast("ExplainJson", self._get("/v1/explain", {"path": note, "q": query}))
 
-    def links(self, note: str) -> LinksJson:
+    def links(self, note: str, limit: int | None = None) -> LinksJson:
         """`GET /v1/links`."""
         check_note_name(note)
-        return cast("LinksJson", self._get("/v1/links", {"path": note}))
+        return cast("LinksJson", self._get("/v1/links", {"path": note, **_limit(limit)}))
 
-    def mentions(self, note: str, limit: int) -> MentionsJson:
+    def mentions(self, note: str, limit: int | None = None) -> MentionsJson:
         """`GET /v1/links?view=mentions`."""
         check_note_name(note)
-        parameters: Parameters = {"view": "mentions", "path": note, "limit": limit}
+        parameters: Parameters = {"view": "mentions", "path": note, **_limit(limit)}
         return cast("MentionsJson", self._get("/v1/links", parameters))
 
-    def unresolved_links(self) -> UnresolvedJson:
+    def unresolved_links(self, limit: int | None = None) -> UnresolvedJson:
         """`GET /v1/links?view=unresolved`."""
-        return cast("UnresolvedJson", self._get("/v1/links", {"view": "unresolved"}))
+        return cast("UnresolvedJson", self._get("/v1/links", {"view": "unresolved", **_limit(limit)}))
 
-    def orphans(self) -> OrphansJson:
+    def orphans(self, limit: int | None = None) -> OrphansJson:
         """`GET /v1/links?view=orphans`."""
-        return cast("OrphansJson", self._get("/v1/links", {"view": "orphans"}))
+        return cast("OrphansJson", self._get("/v1/links", {"view": "orphans", **_limit(limit)}))
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
         """Have a rebuild run (one that runs already is joined) and watch it until it ends."""
@@ -190,6 +190,10 @@ class _ConfigOfDaemonError(ConfigError):
     def __init__(self, message: str) -> None:
         super().__init__(())
         self.args = (message,)
+
+
+def _limit(limit: int | None) -> dict[str, int]:
+    return {} if limit is None else {"limit": limit}
 
 
 def _text(value: str | int | bool) -> str:

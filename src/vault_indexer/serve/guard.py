@@ -158,11 +158,11 @@ class Guard:
         if origins and (refused is None or refused.status not in (403, 421)):
             send = _for_origin(send, origins[0])
         if refused is not None:
-            await _refuse(send, refused)
+            await refuse(send, refused)
         elif scope["path"] in self._rules.long_lived:
             await self._limited(scope, headers, receive, send)
         elif len(self._running) >= self._rules.max_concurrent:
-            await _refuse(send, _BUSY)
+            await refuse(send, _BUSY)
         else:
             await self._in_time(scope, headers, receive, send)
 
@@ -178,7 +178,7 @@ class Guard:
             task.result()
         elif not once.started:
             once.closed = True
-            await _refuse(send, _LATE)
+            await refuse(send, _LATE)
         else:
             await task
 
@@ -192,7 +192,7 @@ class Guard:
                     return
                 body += cast("bytes", message.get("body", b""))
                 if len(body) > MAX_BODY_BYTES:
-                    await _refuse(send, _TOO_LARGE)
+                    await refuse(send, _TOO_LARGE)
                     return
                 if not message.get("more_body", False):
                     break
@@ -242,7 +242,8 @@ def _for_origin(send: Send, origin: str) -> Send:
     return marked
 
 
-async def _refuse(send: Send, refused: Refusal) -> None:
+async def refuse(send: Send, refused: Refusal) -> None:
+    """Send the answer."""
     body = b""
     headers = [(name.encode(), value.encode()) for name, value in refused.headers]
     if refused.status != 204:

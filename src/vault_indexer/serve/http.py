@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.errors import NoteError, ProviderError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import Expand, SearchRequest
+from vault_indexer.search.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import App, Guard, GuardRules
 from vault_indexer.serve.openapi import answers
+from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.pausing import add_pausing
 from vault_indexer.serve.rebuilds import Rebuilds
 from vault_indexer.serve.shapes import (
@@ -51,13 +54,14 @@ from vault_indexer.serve.wire_links import (
     related_json,
     unresolved_json,
 )
-from vault_indexer.service import MAX_LIMIT, VaultService
+from vault_indexer.service import MAX_LIMIT, MENTIONS, VaultService
 from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from fastapi.responses import JSONResponse
 
+_VALUE_CHARS = 60
 _LOG = logging.getLogger(__name__)
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
@@ -65,27 +69,97 @@ _NOTE_BYTES = 64 << 20
 LONG_LIVED = frozenset({"/v1/events", "/v1/rebuild", "/v1/verify"})
 
 
+# The service checks these two lengths, in bytes, so that every way to ask gives the same message. The schema
+# counts characters: a text within the bound in bytes is within it in characters too.
+QueryText = Annotated[
+    str,
+    Field(
+        description=f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.",
+        json_schema_extra={"minLength": 1, "maxLength": MAX_QUERY_BYTES},
+    ),
+]
+NotePath = Annotated[
+    str,
+    Field(
+        description="A note: its path in the vault, its absolute path, or its name if only one note has it.",
+        json_schema_extra={"minLength": 1, "maxLength": MAX_PATH_BYTES},
+    ),
+]
+
+
 class SearchQuery(BaseModel):
     """`GET /v1/search`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    q: str
-    limit: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 0
-    by: Literal["chunk", "note"] = "chunk"
-    fresh: bool = False
-    as_you_type: bool = False
-    expand: Expand = ""
+    q: QueryText
+    limit: Annotated[
+        int, Field(ge=0, le=MAX_LIMIT, description="Hits at most; 0 means the configured number.")
+    ] = 0
+    by: Annotated[
+        Literal["chunk", "note"], Field(description="One hit for each chunk, or the best one of each note.")
+    ] = "chunk"
+    fresh: Annotated[
+        bool, Field(description="Wait until all changes made to the vault so far are indexed.")
+    ] = False
+    as_you_type: Annotated[bool, Field(description="The last word may be unfinished.")] = False
+    expand: Annotated[Expand, Field(description="Add the text around each hit; empty adds none.")] = ""
 
 
-class LinksQuery(BaseModel):
-    """`GET /v1/links`: of the note at `path`, or (`unresolved`, `orphans`) of the whole vault."""
+class ExplainQuery(BaseModel):
+    """`GET /v1/explain`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    path: str = ""
-    view: Literal["note", "mentions", "unresolved", "orphans"] = "note"
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    path: NotePath
+    q: QueryText
+
+
+class RelatedQuery(BaseModel):
+    """`GET /v1/related`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: NotePath
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Notes at most.")] = 10
+
+
+class LinksQuery(BaseModel):
+    """`GET /v1/links`: the views `note` and `mentions` are of the note at `path`, the others of the vault."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: Annotated[
+        str,
+        Field(
+            description="The note, as in /v1/related. Required for the views note and mentions.",
+            json_schema_extra={"maxLength": MAX_PATH_BYTES},
+        ),
+    ] = ""
+    view: Annotated[
+        Literal["note", "mentions", "unresolved", "orphans"],
+        Field(
+            description="The links of a note, places that name it without a link, links of the vault that "
+            "lead nowhere, or notes without links."
+        ),
+    ] = "note"
+    limit: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=MAX_LIMIT,
+            description=f"Entries of each list at most. Without it: {MENTIONS} mentions, all of the others.",
+        ),
+        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}),  # null cannot be sent
+    ] = None
+
+
+class NoteQuery(BaseModel):
+    """`GET /v1/note`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: NotePath
 
 
 class RebuildOrder(BaseModel):
@@ -140,51 +214,52 @@ def make_app(service: VaultService, endpoint: Endpoint) -> App:
         timeout_s=endpoint.settings.timeout_s,
         long_lived=LONG_LIVED,
     )
-    return Guard(api, rules)
+    return Guard(ParameterCheck(api, allowed_parameters(api.openapi())), rules)
 
 
 def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> None:
     from fastapi import Query
     from fastapi.responses import JSONResponse
 
-    in_query, limits = Query(), Query(10, ge=1, le=MAX_LIMIT)
+    # FastAPI notes in a `Query()` which model it stands for, so each route needs its own.
 
-    @api.get("/v1/search", response_model=None, responses={200: answers("ranked hits", SearchJson)})
-    def search(query: SearchQuery = in_query) -> JSONResponse:
-        """Ranked hits."""
+    @api.get("/v1/search", response_model=None, responses={200: answers("Ranked hits.", SearchJson)})
+    def search(query: SearchQuery = Query()) -> JSONResponse:
+        """Search the notes; the best hits come first."""
         request = SearchRequest(
             query.q, query.limit, query.by == "note", query.as_you_type, query.fresh, query.expand
         )
         return JSONResponse(search_json(service.search(request)))
 
     @api.get(
-        "/v1/explain", response_model=None, responses={200: answers("the note in the answer", ExplainJson)}
+        "/v1/explain", response_model=None, responses={200: answers("The note in the answer.", ExplainJson)}
     )
-    def explain(path: str, q: str) -> JSONResponse:
+    def explain(query: ExplainQuery = Query()) -> JSONResponse:
         """Where a note is in the answer to a query, and why or why not."""
-        return JSONResponse(explain_json(service.explain(path, SearchRequest(q))))
+        return JSONResponse(explain_json(service.explain(query.path, SearchRequest(query.q))))
 
-    @api.get("/v1/status", response_model=None, responses={200: answers("the state", StatusJson)})
+    @api.get("/v1/status", response_model=None, responses={200: answers("The state.", StatusJson)})
     def status() -> JSONResponse:
         """The state of the index and of its daemon."""
         return JSONResponse(status_json(service.status(), daemon))
 
-    @api.get("/v1/related", response_model=None, responses={200: answers("notes near it", RelatedJson)})
-    def related(path: str, limit: int = limits) -> JSONResponse:
+    @api.get("/v1/related", response_model=None, responses={200: answers("The notes near it.", RelatedJson)})
+    def related(query: RelatedQuery = Query()) -> JSONResponse:
         """Notes near a note, by meaning and by link."""
-        return JSONResponse(related_json(path, service.related(path, limit)))
+        path = service.path_of(query.path)
+        return JSONResponse(related_json(path, service.related(path, query.limit)))
 
-    views = answers("the view asked for", LinksJson, MentionsJson, UnresolvedJson, OrphansJson)
+    views = answers("The chosen view.", LinksJson, MentionsJson, UnresolvedJson, OrphansJson)
 
     @api.get("/v1/links", response_model=None, responses={200: views})
-    def links(query: LinksQuery = in_query) -> JSONResponse:
+    def links(query: LinksQuery = Query()) -> JSONResponse:
         """Links and mentions of a note; unresolved links and orphans of the vault."""
         return JSONResponse(_links_json(service, query))
 
-    @api.get("/v1/note", response_model=None, responses={200: answers("the note", NoteJson)})
-    def note(path: str) -> JSONResponse:
+    @api.get("/v1/note", response_model=None, responses={200: answers("The note.", NoteJson)})
+    def note(query: NoteQuery = Query()) -> JSONResponse:
         """The text of a note of the index, as it is in the vault now."""
-        return JSONResponse(_note_json(service, path))
+        return JSONResponse(_note_json(service, query.path))
 
 
 def _links_json(
@@ -192,13 +267,13 @@ def _links_json(
 ) -> LinksJson | MentionsJson | UnresolvedJson | OrphansJson:
     match query.view:
         case "note":
-            return links_json(service.links(query.path))
+            return links_json(service.links(query.path), query.limit)
         case "mentions":
-            return mentions_json(service.mentions(query.path, query.limit))
+            return mentions_json(service.mentions(query.path, query.limit or MENTIONS))
         case "unresolved":
-            return unresolved_json(service.unresolved_links())
+            return unresolved_json(service.unresolved_links(), query.limit)
         case "orphans":
-            return orphans_json(service.orphans())
+            return orphans_json(service.orphans(), query.limit)
 
 
 def _note_json(service: VaultService, path: str) -> NoteJson:
@@ -270,10 +345,7 @@ def _add_errors(api: FastAPI) -> None:
 
     async def of_request(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'][1:]) or 'body'}: {problem['msg']}"
-            for problem in error.errors()
-        )
+        problems = "; ".join(_problem_text(problem) for problem in error.errors())
         return _error(422, {"kind": "request", "message": problems})
 
     async def of_http(_: Request, error: Exception) -> JSONResponse:
@@ -288,6 +360,19 @@ def _add_errors(api: FastAPI) -> None:
     api.add_exception_handler(RequestValidationError, of_request)
     api.add_exception_handler(HTTPException, of_http)
     api.add_exception_handler(Exception, unforeseen)
+
+
+def _problem_text(problem: Mapping[str, Any]) -> str:
+    """What pydantic found wrong, on one line: where, which value, and what is allowed."""
+    where, message = ".".join(str(part) for part in problem["loc"][1:]), problem["msg"]
+    if problem["type"] == "missing":
+        return f"{where}: is required" if where else "the body is missing: send a JSON object"
+    if problem["type"] == "extra_forbidden":
+        return f"{where}: no such key is known here"
+    value = problem.get("input")
+    if where and isinstance(value, str | int | float):
+        return f"{where} = {json.dumps(value)[:_VALUE_CHARS]}: {message}"
+    return f"{where or 'body'}: {message}"
 
 
 def _status_of(error: VaultIndexerError) -> int:

@@ -151,13 +151,17 @@ class BacklinkJson(TypedDict):
 
 
 class LinksJson(TypedDict):
-    """`links NOTE --json` and `GET /v1/links?path=`."""
+    """`links NOTE --json` and `GET /v1/links?path=`. The counts are of all; `more`: a list was cut short."""
 
     path: str
     outgoing: list[OutgoingLinkJson]
     backlinks: list[BacklinkJson]
     unresolved: list[OutgoingLinkJson]
     diagnostics: list[DiagnosticJson]
+    outgoing_count: int
+    backlink_count: int
+    unresolved_count: int
+    more: bool
 
 
 class LinkPlaceJson(TypedDict):
@@ -177,9 +181,12 @@ class UnresolvedTargetJson(TypedDict):
 
 
 class UnresolvedJson(TypedDict):
-    """`links --unresolved --json` and `GET /v1/links?view=unresolved`; `links` is how many there are."""
+    """`links --unresolved --json` and `GET /v1/links?view=unresolved`. `links` and `targets` count all that
+    the vault has; `more`: the list was cut short."""
 
     links: int
+    targets: int
+    more: bool
     unresolved: list[UnresolvedTargetJson]
 
 
@@ -191,9 +198,12 @@ class OrphanJson(TypedDict):
 
 
 class OrphansJson(TypedDict):
-    """`links --orphans --json` and `GET /v1/links?view=orphans`."""
+    """`links --orphans --json` and `GET /v1/links?view=orphans`. `count` is of all; `more`: the list was cut
+    short."""
 
     orphans: list[OrphanJson]
+    count: int
+    more: bool
 
 
 class MentionJson(TypedDict):
@@ -242,7 +252,7 @@ class RelatedNoteJson(TypedDict):
 
 
 class RelatedJson(TypedDict):
-    """`related --json` and `GET /v1/related`."""
+    """`related --json` and `GET /v1/related`; `note` is a vault path."""
 
     note: str
     results: list[RelatedNoteJson]
