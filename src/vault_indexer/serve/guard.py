@@ -186,17 +186,32 @@ class Guard:
         """Read the body first, since its length may be a lie or missing; then hand it on whole."""
         body = b""
         if "transfer-encoding" in headers or headers.get("content-length", ("0",))[0] != "0":
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return
-                body += cast("bytes", message.get("body", b""))
-                if len(body) > MAX_BODY_BYTES:
-                    await refuse(send, _TOO_LARGE)
-                    return
-                if not message.get("more_body", False):
-                    break
+            try:
+                async with asyncio.timeout(self._rules.timeout_s):
+                    found = await _body(receive)
+            except TimeoutError:
+                await refuse(send, _LATE)
+                return
+            if found is None:
+                return
+            body = found
+            if len(body) > MAX_BODY_BYTES:
+                await refuse(send, _TOO_LARGE)
+                return
         await self._app(scope, _replayed(body, receive), send)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The body; None if the client has left. Reading ends where it is too long."""
+    body = b""
+    while len(body) <= MAX_BODY_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += cast("bytes", message.get("body", b""))
+        if not message.get("more_body", False):
+            break
+    return body
 
 
 class _Once:
@@ -249,7 +264,7 @@ async def refuse(send: Send, refused: Refusal) -> None:
     if refused.status != 204:
         body = json.dumps({"error": {"kind": refused.kind, "message": refused.message}}).encode()
         headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refused.status == 413:
+    if refused.status in (413, 504):
         headers.append((b"connection", b"close"))  # the rest of the body is not read
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
