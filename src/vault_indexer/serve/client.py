@@ -46,7 +46,7 @@ _TIMEOUT_S = 60.0
 
 
 class NotListeningError(DaemonError):
-    """`daemon.json` names a process that lives, but nothing listens there: it starts, ends, or never was."""
+    """`daemon.json` names a running process, but nothing listens there: it may be starting or ending."""
 
 
 class DaemonClient:
@@ -158,13 +158,13 @@ class DaemonClient:
             message, kind = str(error["message"]), str(error["kind"])
         except (ValueError, KeyError, TypeError) as error:
             raise DaemonError(
-                f"{self._info.url} answered something that is not ours (status {status})"
+                f"the answer of {self._info.url} is not one of vault-indexer (status {status})"
             ) from error
         raise remote_error(kind, message)
 
 
 def remote_error(kind: str, message: str) -> VaultIndexerError:
-    """The error that the daemon met, as this process would have raised it."""
+    """The error that the daemon reported, as the class that this process would have raised."""
     match kind:
         case "usage" | "query" | "request" | "too_long":
             return UsageError(message)

@@ -19,6 +19,8 @@ MAX_QUERY_STRING_BYTES = 32 << 10
 """Room for the longest query and the longest path, with each of their bytes percent-encoded as three."""
 
 PREFLIGHT_SECONDS = 600
+MAX_LONG_LIVED = 16
+"""Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -29,7 +31,7 @@ Headers = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """What is let in. `long_lived` paths have no time limit and do not count as concurrent work."""
+    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own."""
 
     token: str
     port: int
@@ -50,7 +52,7 @@ class Refusal:
 
 
 def refusal(rules: GuardRules, method: str, query: bytes, headers: Headers) -> Refusal | None:
-    """Why a request is not let in, by its head alone; None if it is."""
+    """Why a request is refused, decided by its head alone; None if it is accepted."""
     return (
         _wrong_host(rules, headers)
         or _wrong_origin(rules, headers)
@@ -62,22 +64,26 @@ def refusal(rules: GuardRules, method: str, query: bytes, headers: Headers) -> R
 
 
 def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
-    """A rebound name sends its own name as Host: only ours, with our port, is ours."""
+    """A rebound name sends itself as Host. Only the names of loopback with this port are accepted."""
     ours = {f"{name}:{rules.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     hosts = headers.get("host", ())
     if len(hosts) == 1 and hosts[0].lower() in ours:
         return None
-    return Refusal(421, "host", f"this server answers to 127.0.0.1:{rules.port} only")
+    return Refusal(
+        421,
+        "host",
+        f"the header Host must be 127.0.0.1:{rules.port}, localhost:{rules.port} or [::1]:{rules.port}",
+    )
 
 
 def _wrong_origin(rules: GuardRules, headers: Headers) -> Refusal | None:
     if all(origin in rules.allowed_origins for origin in headers.get("origin", ())):
         return None
-    return Refusal(403, "origin", "this origin is not in server.allowed_origins")
+    return Refusal(403, "origin", "the origin of this page is not listed in server.allowed_origins")
 
 
 def _preflight(method: str, headers: Headers) -> Refusal | None:
-    """Browsers ask first, without the token: an allowed origin is told what it may send."""
+    """A browser asks first, without the token, which methods and headers an allowed origin may send."""
     if method != "OPTIONS" or not headers.get("origin") or "access-control-request-method" not in headers:
         return None
     granted = [
@@ -118,10 +124,18 @@ def _too_long(query: bytes, headers: Headers) -> Refusal | None:
 
 
 _TOO_LARGE = Refusal(413, "too_large", f"the body has more than {MAX_BODY_BYTES} bytes")
-_BUSY = Refusal(
-    503, "busy", "too many requests at once (server.max_concurrent): try again", (("retry-after", "1"),)
+_RETRY = (("retry-after", "1"),)
+_BUSY = Refusal(503, "busy", "too many requests at once (server.max_concurrent): try again", _RETRY)
+_BUSY_LONG = Refusal(
+    503,
+    "busy",
+    f"more than {MAX_LONG_LIVED} long requests at once (rebuild, verify, events): try again",
+    _RETRY,
 )
-_LATE = Refusal(504, "timeout", "no answer within server.timeout_s")
+
+
+def _late(rules: GuardRules) -> Refusal:
+    return Refusal(504, "timeout", f"no answer within {rules.timeout_s:g} seconds (server.timeout_s)")
 
 
 def _no_json(method: str, headers: Headers) -> Refusal | None:
@@ -141,6 +155,7 @@ class Guard:
         self._app = app
         self._rules = rules
         self._running: set[asyncio.Task[None]] = set()
+        self._long_lived = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer the request, or have it answered."""
@@ -160,11 +175,21 @@ class Guard:
         if refused is not None:
             await refuse(send, refused)
         elif scope["path"] in self._rules.long_lived:
-            await self._limited(scope, headers, receive, send)
+            await self._unhurried(scope, headers, receive, send)
         elif len(self._running) >= self._rules.max_concurrent:
             await refuse(send, _BUSY)
         else:
             await self._in_time(scope, headers, receive, send)
+
+    async def _unhurried(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+        if self._long_lived >= MAX_LONG_LIVED:
+            await refuse(send, _BUSY_LONG)
+            return
+        self._long_lived += 1
+        try:
+            await self._limited(scope, headers, receive, send)
+        finally:
+            self._long_lived -= 1
 
     async def _in_time(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
@@ -178,7 +203,7 @@ class Guard:
             task.result()
         elif not once.started:
             once.closed = True
-            await refuse(send, _LATE)
+            await refuse(send, _late(self._rules))
         else:
             await task
 
@@ -190,7 +215,7 @@ class Guard:
                 async with asyncio.timeout(self._rules.timeout_s):
                     found = await _body(receive)
             except TimeoutError:
-                await refuse(send, _LATE)
+                await refuse(send, _late(self._rules))
                 return
             if found is None:
                 return
@@ -246,7 +271,7 @@ def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def _for_origin(send: Send, origin: str) -> Send:
-    """Every answer to an allowed origin says so, errors too: else the page cannot read them."""
+    """Mark every answer to an allowed origin, errors too: a page cannot read an answer without the mark."""
 
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":

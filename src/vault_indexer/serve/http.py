@@ -163,12 +163,16 @@ class NoteQuery(BaseModel):
 
 
 class RebuildOrder(BaseModel):
-    """`POST /v1/rebuild`: with `wait` the answer comes when the rebuild has ended."""
+    """`POST /v1/rebuild`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    wait: bool = True
-    refit: bool = True
+    wait: Annotated[
+        bool, Field(description="Answer when the rebuild has ended; otherwise as soon as it has started.")
+    ] = True
+    refit: Annotated[
+        bool, Field(description="Compute new token weights if the number of notes has changed much.")
+    ] = True
 
 
 class VerifyOrder(BaseModel):
@@ -176,12 +180,12 @@ class VerifyOrder(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    repair: bool = False
+    repair: Annotated[bool, Field(description="Repair what differs.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where this server is and whom it lets in. `stopping` tells long answers to end."""
+    """The address of this server and who may call it. `stopping` says that long answers must end."""
 
     token: str
     port: int
@@ -198,7 +202,7 @@ def make_app(service: VaultService, endpoint: Endpoint) -> App:
         description="Search a folder of Markdown notes by meaning, by word and by link.",
         docs_url=None,
         redoc_url=None,
-        responses={"default": answers("what went wrong", FailureJson)},
+        responses={"default": answers("An error.", FailureJson)},
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{endpoint.port}"}
     _add_questions(api, service, daemon)
@@ -277,7 +281,7 @@ def _links_json(
 
 
 def _note_json(service: VaultService, path: str) -> NoteJson:
-    """Only what the index knows as a note is shown: excluded files stay unseen."""
+    """Only notes of the index are shown, never a file that is excluded."""
     known = service.path_of(path)
     read = read_note(Path(service.status().vault), known, _NOTE_BYTES)
     modified = datetime.fromtimestamp(read.stat.mtime_ns // 10**9, UTC).isoformat().replace("+00:00", "Z")
@@ -293,31 +297,33 @@ def _add_orders(api: FastAPI, service: VaultService, stopping: Callable[[], bool
 
     rebuilds = Rebuilds(service)
 
-    built, under_way = answers("it has ended", RebuildJson), answers("how far it is", RebuildRunJson)
+    built = answers("The rebuild has ended.", RebuildJson)
+    under_way = answers("The progress of the rebuild.", RebuildRunJson)
 
     @api.post("/v1/rebuild", response_model=None, responses={200: built, 202: under_way})
     def rebuild(order: RebuildOrder) -> JSONResponse:
-        """Build the index anew; one that runs already is joined."""
+        """Rebuild the index. If a rebuild is running already, no second one starts."""
         rebuilds.start(refit=order.refit)
         if not order.wait:
             return JSONResponse(rebuilds.state(), status_code=202)
         ended = rebuilds.wait(stopping)
         if ended["error"]:
-            return _error(500, ended["error"])
+            return _error(_status_of_rebuild(ended["error"]["kind"]), ended["error"])
         if not ended["report"]:
             return _error(
-                503, {"kind": "stopping", "message": "the daemon stops; the old index stays in force"}
+                503,
+                {"kind": "stopping", "message": "the daemon is stopping; the previous index stays in use"},
             )
         return JSONResponse(ended["report"])
 
     @api.get("/v1/rebuild", response_model=None, responses={200: under_way})
     def rebuild_state() -> JSONResponse:
-        """How far the rebuild is, or how the last one ended."""
+        """The progress of the rebuild that is running, or the result of the last one."""
         return JSONResponse(rebuilds.state())
 
-    @api.post("/v1/verify", response_model=None, responses={200: answers("every disagreement", VerifyJson)})
+    @api.post("/v1/verify", response_model=None, responses={200: answers("The differences.", VerifyJson)})
     def verify(order: VerifyOrder) -> JSONResponse:
-        """Every disagreement between vault, catalog and derived indices."""
+        """Compare the vault, the catalog and the derived indices, and list every difference."""
         return JSONResponse(verify_json(service.verify(repair=order.repair)))
 
 
@@ -326,7 +332,7 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
 
     @api.get("/v1/events", response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:
-        """The status, sent whenever it changes (server-sent events)."""
+        """A stream of server-sent events: the status, sent each time it changes."""
         if events.is_full():
             return _error(503, {"kind": "busy", "message": "too many event streams are open"})
         return StreamingResponse(
@@ -354,7 +360,7 @@ def _add_errors(api: FastAPI) -> None:
 
     async def unforeseen(_: Request, error: Exception) -> JSONResponse:
         _LOG.error("a request failed", exc_info=error)
-        return _error(500, {"kind": "internal", "message": "a mistake in this program; see the daemon's log"})
+        return _error(500, {"kind": "internal", "message": "internal error: see the daemon's log"})
 
     api.add_exception_handler(VaultIndexerError, of_ours)
     api.add_exception_handler(RequestValidationError, of_request)
@@ -368,7 +374,7 @@ def _problem_text(problem: Mapping[str, Any]) -> str:
     if problem["type"] == "missing":
         return f"{where}: is required" if where else "the body is missing: send a JSON object"
     if problem["type"] == "extra_forbidden":
-        return f"{where}: no such key is known here"
+        return f"unknown key {where!r}"
     value = problem.get("input")
     if where and isinstance(value, str | int | float):
         return f"{where} = {json.dumps(value)[:_VALUE_CHARS]}: {message}"
@@ -385,6 +391,11 @@ def _status_of(error: VaultIndexerError) -> int:
             return 502
         case _:
             return 503
+
+
+def _status_of_rebuild(kind: str) -> int:
+    """A rebuild that failed in its own thread left only the kind of its error."""
+    return {"internal": 500, "provider": 502}.get(kind, 503)
 
 
 def _error(status: int, error: ErrorJson) -> JSONResponse:
