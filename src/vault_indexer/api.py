@@ -79,7 +79,8 @@ class Vault:
         return self._service.search(query)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none."""
+        """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none, or
+        for a limit that is not 1 to 200."""
         return self._service.related(note, limit)
 
     def links(self, note: str) -> LinksAnswer:
@@ -90,13 +91,13 @@ class Vault:
         """Places that name a note without linking it. Raises UsageError if there is no such note."""
         return self._service.mentions(note, limit)
 
-    def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
-        """What links of the vault name and no file is, most wanted first."""
-        return self._service.unresolved_links()
+    def unresolved_links(self, limit: int | None = None) -> tuple[UnresolvedTarget, ...]:
+        """What links of the vault name and no file is, most wanted first; at most `limit` of them."""
+        return self._service.unresolved_links()[: _checked(limit)]
 
-    def orphans(self) -> tuple[Orphan, ...]:
-        """The notes that neither link to a file nor are linked to."""
-        return self._service.orphans()
+    def orphans(self, limit: int | None = None) -> tuple[Orphan, ...]:
+        """The notes that neither link to a file nor are linked to, by path; at most `limit` of them."""
+        return self._service.orphans()[: _checked(limit)]
 
     def rebuild(self, report: Report | None = None) -> RebuildReport:
         """Build the index anew; searches go on until it takes over."""
@@ -105,6 +106,12 @@ class Vault:
     def close(self) -> None:
         """Let go of the index."""
         self._service.close()
+
+
+def _checked(limit: int | None) -> int | None:
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit {limit}: allowed is 1 or more, or None for all")
+    return limit
 
 
 def _unheard(_: Progress) -> None:

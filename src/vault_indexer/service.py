@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
     doc_id_of,
 )
+from vault_indexer.search.bounds import check_note_name, check_query
 from vault_indexer.search.hits import obsidian_uri
 from vault_indexer.search.links import links_of, orphans, unresolved_links
 from vault_indexer.search.mentions import mentions
@@ -36,8 +38,9 @@ from vault_indexer.store.export import export_lines
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.vault.read import unchanged
 
-MAX_QUERY_BYTES = 4096
 MAX_LIMIT = 200
+MENTIONS = 50
+"""So many mentions are looked for where no limit is given: each costs reading a note."""
 
 
 class Keeper(Protocol):
@@ -122,28 +125,30 @@ class VaultService:
         _check(request)
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
-            skipped = snapshot.catalog.file(note.strip().removeprefix("./"))
+            skipped = snapshot.catalog.file(_vault_path(self._keeper.vault, note))
             if skipped and skipped.reason and skipped.state != "note":
                 raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
-            row = snapshot.catalog.note(_path_of(snapshot, note))
+            row = snapshot.catalog.note(_path_of(snapshot, self._keeper.vault, note))
             assert row is not None
             return opened.searcher.explain(snapshot, row, request)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Notes near a note. Raises UnknownNoteError if there is no such note."""
+        """Notes near a note. Raises UsageError for a limit out of bounds, UnknownNoteError if there is no
+        such note."""
+        _check_limit(limit)
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
-            return tuple(related(snapshot, _path_of(snapshot, note), opened.model, limit))
+            return tuple(related(snapshot, _path_of(snapshot, self._keeper.vault, note), opened.model, limit))
 
     def path_of(self, note: str) -> str:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:
-            return _path_of(snapshot, note)
+            return _path_of(snapshot, self._keeper.vault, note)
 
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UnknownNoteError if there is no such note."""
         with self._keeper.opened().holder.lease() as snapshot:
-            return links_of(snapshot, _path_of(snapshot, note))
+            return links_of(snapshot, _path_of(snapshot, self._keeper.vault, note))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
         """What links of the vault name and no file is, most wanted first."""
@@ -155,10 +160,12 @@ class VaultService:
         with self._keeper.opened().holder.lease() as snapshot:
             return orphans(snapshot)
 
-    def mentions(self, note: str, limit: int = 50) -> MentionsAnswer:
-        """Places that name a note without linking it. Raises UnknownNoteError if there is no such note."""
+    def mentions(self, note: str, limit: int = MENTIONS) -> MentionsAnswer:
+        """Places that name a note without linking it. Raises UsageError for a limit out of bounds,
+        UnknownNoteError if there is no such note."""
+        _check_limit(limit)
         with self._keeper.opened().holder.lease() as snapshot:
-            return mentions(snapshot, _path_of(snapshot, note), limit)
+            return mentions(snapshot, _path_of(snapshot, self._keeper.vault, note), limit)
 
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
@@ -209,20 +216,20 @@ class VaultService:
 
 
 def _check(request: SearchRequest) -> None:
-    if not request.query.strip():
-        raise UsageError("the query is empty: give at least one word")
-    size = len(request.query.encode("utf-8", "replace"))
-    if size > MAX_QUERY_BYTES:
-        raise UsageError(f"the query has {size} bytes: at most {MAX_QUERY_BYTES} are allowed")
+    check_query(request.query)
     if not 0 <= request.limit <= MAX_LIMIT:
         raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")
 
 
-def _path_of(snapshot: Snapshot, note: str) -> str:
-    """A note by its vault path, with or without `.md`, or by its name if that is unique."""
-    wanted = note.strip().removeprefix("./")
-    if not wanted:
-        raise UsageError("no note is named: give its path or name")
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise UsageError(f"limit {limit}: allowed is 1 to {MAX_LIMIT}")
+
+
+def _path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
+    """A note by its path in the vault or its absolute path, with or without `.md`, or by its name if only one
+    note has it. Raises UsageError or UnknownNoteError."""
+    wanted = _vault_path(vault, note)
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
             return path
@@ -232,8 +239,36 @@ def _path_of(snapshot: Snapshot, note: str) -> str:
         for path in snapshot.catalog.note_paths()
         if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
     ]
+    if Path(note.strip()).is_absolute():
+        matches = []  # an absolute path means one file
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
     raise UnknownNoteError(f"no such note in the index: {note!r}")
+
+
+def _vault_path(vault: Path, note: str) -> str:
+    """The name of a note as given; the path inside the vault of an absolute one. No file is read.
+
+    Raises UsageError for a name that is empty or too long, UnknownNoteError for a path outside the vault.
+    """
+    check_note_name(note)
+    wanted = Path(note.strip())
+    if not wanted.is_absolute():
+        return note.strip().removeprefix("./")
+    normal = Path(os.path.normpath(wanted))
+    if normal.is_relative_to(vault):
+        return normal.relative_to(vault).as_posix()
+    # The vault may be reached by a symbolic link: then a folder above the note is the same folder.
+    for folder in reversed(normal.parents):
+        if _is_same_folder(folder, vault):
+            return normal.relative_to(folder).as_posix()
+    raise UnknownNoteError(f"{note!r} is outside the vault")
+
+
+def _is_same_folder(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # missing; or the name holds a NUL
+        return False

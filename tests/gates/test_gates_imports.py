@@ -31,8 +31,9 @@ HEAVY = {
     "wordllama",
     "yaml",
 }
-# Rooms that are themselves loaded only when asked for: their classes derive from LlamaIndex's.
-LOADED_ON_DEMAND = ("llamaindex/",)
+# Loaded only when asked for, since a class derives from LlamaIndex's; by `indexer serve` alone, since one
+# derives from uvicorn's.
+LOADED_ON_DEMAND = ("llamaindex/", "serve/connections.py")
 # The table of commands names its modules and loads the one that runs; the package loads what is asked of it.
 LAZY_TABLES = ("cli/app.py", "__init__.py")
 

@@ -87,8 +87,9 @@ def answer_of(response: HTTPResponse) -> Answer:
     return Answer(response.status, headers, response.read())
 
 
-def serve(root: Path, config: str = "") -> tuple[subprocess.Popen[str], Api]:
-    """`indexer serve` on a small vault; the process and where it answers."""
+def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess.Popen[str], Api]:
+    """`indexer serve` on a small vault, with a limit of open files if it is not 0; the process and where it
+    answers."""
     vault, index_dir, own = root / "vault", root / "index", root / "config.toml"
     for path, text in NOTES.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
@@ -98,8 +99,13 @@ def serve(root: Path, config: str = "") -> tuple[subprocess.Popen[str], Api]:
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]
     command = [sys.executable, "-m", "vault_indexer.cli"]
     subprocess.run([*command, "rebuild", *place], env=environ, check=True, capture_output=True, timeout=60)
+    limited = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"] if open_files else []
     process = subprocess.Popen(
-        [*command, "serve", *place], env=environ, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [*limited, *command, "serve", *place],
+        env=environ,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stderr is not None
     said: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from serve_api import Api, end, serve
 from vault_indexer.daemon.state import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.guard import MAX_LONG_LIVED
 
 
 def client(api: Api) -> DaemonClient:
@@ -31,8 +33,8 @@ def test_search_links_related_note(api: Api) -> None:
 
 def test_the_views_of_links(api: Api) -> None:
     assert client(api).links("Bread")["outgoing"][0]["resolved"] == "Sky.md"
-    assert client(api).unresolved_links() == {"links": 0, "unresolved": []}
-    assert client(api).orphans() == {"orphans": []}
+    assert client(api).unresolved_links() == {"links": 0, "targets": 0, "more": False, "unresolved": []}
+    assert client(api).orphans() == {"orphans": [], "count": 0, "more": False}
     answer = client(api).mentions("Sky", 5)
     assert (answer["path"], answer["mentions"], answer["more"]) == ("Sky.md", [], False)
     for wrong in ("view=all", "path=Sky&limit=0", "path=Sky&depth=2", "view=mentions"):
@@ -108,6 +110,26 @@ def test_more_than_allowed_at_once_are_told_to_wait(tmp_path: Path) -> None:
         assert found.status == 200
     finally:
         end(process)
+
+
+def test_long_orders_leave_threads_for_others(api: Api) -> None:
+    with ExitStack() as held:
+        for _ in range(MAX_LONG_LIVED):
+            holder = held.enter_context(closing(api.connect()))
+            holder.putrequest("POST", "/v1/verify", skip_host=True)
+            holder.putheader("Host", f"127.0.0.1:{api.port}")
+            holder.putheader("Authorization", f"Bearer {api.token}")
+            holder.putheader("Content-Type", "application/json")
+            holder.putheader("Content-Length", "5")
+            holder.endheaders(b"{")
+        deadline = time.monotonic() + 60
+        while (found := api.post("/v1/verify", b"{}")).status == 200 and time.monotonic() < deadline:
+            pass
+        assert (found.status, found.kind) == (503, "busy")
+        assert api.ask("/v1/status").status == 200
+    while (found := api.post("/v1/verify", b"{}")).status == 503 and time.monotonic() < deadline:
+        pass
+    assert found.status == 200
 
 
 def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_form_cannot_order_anything(api: Api, kind: str) -> None:
 
 def test_get_changes_nothing(api: Api) -> None:
     before = api.ask("/v1/status").json["generation"]
-    assert api.ask("/v1/rebuild?wait=true").status == 200
+    assert api.ask("/v1/rebuild").status == 200
     assert api.ask("/v1/verify").status == 405
     assert api.ask("/v1/status").json["generation"] == before
 
@@ -144,10 +144,19 @@ def test_a_small_chunked_body_is_read(api: Api) -> None:
 
 
 def test_a_long_query_string(api: Api) -> None:
-    found = api.ask(f"/v1/search?q={'a' * 4096}")
+    found = api.ask(f"/v1/search?q={'a' * (32 << 10)}")
     assert found.status == 414
     assert found.kind == "too_long"
-    assert api.ask(f"/v1/search?q={'a' * 4000}").status == 200
+
+
+@pytest.mark.parametrize("letter", ["a", "%D0%B6", "%E6%97%A5", "%F0%9F%8D%9E"])
+def test_a_query_is_measured_in_bytes_after_decoding(api: Api, letter: str) -> None:
+    size = letter.count("%") or 1
+    longest = letter * (4096 // size) + "a" * (4096 % size)
+    assert api.ask(f"/v1/search?q={longest}").status == 200
+    refused = api.ask(f"/v1/search?q={longest}a")
+    assert (refused.status, refused.kind) == (422, "usage")
+    assert b"the query has 4097 bytes: at most 4096 are allowed" in refused.body
 
 
 @pytest.mark.parametrize(
@@ -191,6 +200,17 @@ def test_a_note_that_is_not_there_is_not_found(api: Api, route: str) -> None:
     found = api.ask(f"/v1/{route}path=nowhere")
     assert (found.status, found.kind) == (404, "unknown_note")
     assert api.ask(f"/v1/{route}path=").status == 422
+
+
+@pytest.mark.parametrize("route", ["note?", "links?", "links?view=mentions&", "related?", "explain?q=x&"])
+def test_an_absolute_path_leads_to_notes_of_the_index_only(api: Api, route: str) -> None:
+    inside = api.ask(f"/v1/{route}path={api.vault}/Sky.md")
+    assert inside.status == 200
+    assert "Sky.md" in (inside.json.get("path"), inside.json.get("note"))
+    for path in (f"{api.vault}/.obsidian/secret.md", f"{api.vault}/../config.toml", "/etc/passwd"):
+        found = api.ask(f"/v1/{route}path={path}")
+        assert (found.status, found.kind) == (404, "unknown_note")
+    assert b"'/etc/passwd' is outside the vault" in found.body
 
 
 def test_an_unknown_path_or_method_is_told_in_our_words(api: Api) -> None:

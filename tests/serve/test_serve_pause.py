@@ -18,8 +18,9 @@ def test_pause_and_resume(api: Api) -> None:
         notices = api.ask("/v1/search?q=bread").json["notices"]
         assert isinstance(notices, list)
         assert any("indexing is paused until 2" in notice for notice in notices)
-        refused = api.post("/v1/verify", b"{}")
-        assert (refused.status, refused.kind) == (503, "unavailable")
+        for order in ("verify", "rebuild"):
+            refused = api.post(f"/v1/{order}", b"{}")
+            assert (refused.status, refused.kind) == (503, "unavailable")
     finally:
         resumed = api.post("/v1/resume", b"{}")
     assert (resumed.status, resumed.json["paused"]) == (200, False)

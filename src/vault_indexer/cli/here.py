@@ -45,7 +45,7 @@ from vault_indexer.serve.wire_links import (
     related_json,
     unresolved_json,
 )
-from vault_indexer.service import VaultService
+from vault_indexer.service import MENTIONS, VaultService
 
 
 def target_of(place: Place) -> Target:
@@ -84,32 +84,33 @@ class InProcess:
     def related(self, note: str, limit: int) -> RelatedJson:
         """Notes near a note."""
         with opened(self._target) as service:
-            return related_json(note, service.related(note, limit))
+            path = service.path_of(note)
+            return related_json(path, service.related(path, limit))
 
     def explain(self, note: str, query: str) -> ExplainJson:
         """Where a note is in an answer, and why or why not."""
         with opened(self._target) as service:
             return explain_json(service.explain(note, SearchRequest(query)))
 
-    def links(self, note: str) -> LinksJson:
-        """All links of a note."""
+    def links(self, note: str, limit: int | None) -> LinksJson:
+        """The links of a note, at most `limit` in each list."""
         with opened(self._target) as service:
-            return links_json(service.links(note))
+            return links_json(service.links(note), limit)
 
-    def mentions(self, note: str, limit: int) -> MentionsJson:
+    def mentions(self, note: str, limit: int | None) -> MentionsJson:
         """Places that name a note without linking it."""
         with opened(self._target) as service:
-            return mentions_json(service.mentions(note, limit))
+            return mentions_json(service.mentions(note, limit or MENTIONS))
 
-    def unresolved_links(self) -> UnresolvedJson:
+    def unresolved_links(self, limit: int | None) -> UnresolvedJson:
         """What links of the vault name and no file is."""
         with opened(self._target) as service:
-            return unresolved_json(service.unresolved_links())
+            return unresolved_json(service.unresolved_links(), limit)
 
-    def orphans(self) -> OrphansJson:
+    def orphans(self, limit: int | None) -> OrphansJson:
         """The notes without links."""
         with opened(self._target) as service:
-            return orphans_json(service.orphans())
+            return orphans_json(service.orphans(), limit)
 
     def status(self) -> StatusJson:
         """The index on disk; none is built for it."""

@@ -33,9 +33,16 @@ class View:
     mentions: Annotated[
         bool, typer.Option("--mentions", help="Places that name NOTE without linking it.")
     ] = False
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Mentions to show at most.")] = (
-        50
-    )
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            "-n",
+            min=1,
+            max=200,
+            help="Entries of each list to show at most; otherwise 50 mentions, and all of the others.",
+        ),
+    ] = None
 
 
 def links(
@@ -47,12 +54,14 @@ def links(
     """Outgoing links, backlinks and unresolved links of a note; or what the links of the vault lack."""
     _check(note, view)
     if view.unresolved:
-        return _show_unresolved(ask(place, lambda index: index.unresolved_links()), json=output.json)
+        return _show_unresolved(
+            ask(place, lambda index: index.unresolved_links(view.limit)), json=output.json
+        )
     if view.orphans:
-        return _show_orphans(ask(place, lambda index: index.orphans()), json=output.json)
+        return _show_orphans(ask(place, lambda index: index.orphans(view.limit)), json=output.json)
     if view.mentions:
         return _show_mentions(ask(place, lambda index: index.mentions(note, view.limit)), json=output.json)
-    answer = ask(place, lambda index: index.links(note))
+    answer = ask(place, lambda index: index.links(note, view.limit))
     if output.json:
         print_json(answer)
     else:
@@ -72,7 +81,7 @@ def _check(note: str, view: View) -> None:
 def _print_links(console: Console, answer: LinksJson) -> None:
     found = [link for link in answer["outgoing"] if link["resolved"] is not None]
     console.print(text((answer["path"], "bold")))
-    _head(console, "links to", len(found))
+    _head(console, "links to", answer["outgoing_count"] - answer["unresolved_count"])
     print_rows(
         console,
         [
@@ -84,7 +93,7 @@ def _print_links(console: Console, answer: LinksJson) -> None:
             for link in found
         ],
     )
-    _head(console, "linked from", len(answer["backlinks"]))
+    _head(console, "linked from", answer["backlink_count"])
     print_rows(
         console,
         [
@@ -98,7 +107,7 @@ def _print_links(console: Console, answer: LinksJson) -> None:
         ],
     )
     if answer["unresolved"]:
-        _head(console, "leads nowhere", len(answer["unresolved"]))
+        _head(console, "leads nowhere", answer["unresolved_count"])
     print_rows(
         console,
         [
@@ -106,6 +115,7 @@ def _print_links(console: Console, answer: LinksJson) -> None:
             for link in answer["unresolved"]
         ],
     )
+    _say_more(answer["more"])
 
 
 def _show_unresolved(answer: UnresolvedJson, *, json: bool) -> int:
@@ -123,6 +133,7 @@ def _show_unresolved(answer: UnresolvedJson, *, json: bool) -> int:
             (text((f"{one['count']:>7,}", "bold")), text((one["target"], "yellow")), text((shown, "dim")))
         )
     print_rows(console, rows)
+    _say_more(answer["more"])
     return 0
 
 
@@ -131,11 +142,12 @@ def _show_orphans(answer: OrphansJson, *, json: bool) -> int:
         print_json(answer)
         return 0
     console = out()
-    _head(console, "notes without links", len(answer["orphans"]))
+    _head(console, "notes without links", answer["count"])
     rows = [
         (text(("  ", ""), (one["path"], "cyan")), text((one["title"], "dim"))) for one in answer["orphans"]
     ]
     print_rows(console, rows)
+    _say_more(answer["more"])
     return 0
 
 
@@ -155,6 +167,11 @@ def _show_mentions(answer: MentionsJson, *, json: bool) -> int:
         elif answer["more"]:
             say(f"there are more than these {len(rows)}: raise --limit")
     return 0 if answer["mentions"] else NOTHING_FOUND
+
+
+def _say_more(more: bool) -> None:
+    if more:
+        say("not all are shown: raise --limit, or leave it out")
 
 
 def _marked(snippet: str, marks: list[list[int]]) -> Text:

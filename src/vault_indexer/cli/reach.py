@@ -49,19 +49,19 @@ class Index(Protocol):
         """Where a note is in an answer, and why or why not."""
         ...
 
-    def links(self, note: str) -> LinksJson:
-        """All links of a note."""
+    def links(self, note: str, limit: int | None) -> LinksJson:
+        """The links of a note, at most `limit` in each list."""
         ...
 
-    def mentions(self, note: str, limit: int) -> MentionsJson:
+    def mentions(self, note: str, limit: int | None) -> MentionsJson:
         """Places that name a note without linking it."""
         ...
 
-    def unresolved_links(self) -> UnresolvedJson:
+    def unresolved_links(self, limit: int | None) -> UnresolvedJson:
         """What links of the vault name and no file is."""
         ...
 
-    def orphans(self) -> OrphansJson:
+    def orphans(self, limit: int | None) -> OrphansJson:
         """The notes without links."""
         ...
 

@@ -21,6 +21,7 @@ from vault_indexer.errors import (
     VaultError,
     VaultIndexerError,
 )
+from vault_indexer.search.bounds import check_note_name, check_query
 from vault_indexer.serve.shapes import (
     ErrorJson,
     ExplainJson,
@@ -45,7 +46,7 @@ _TIMEOUT_S = 60.0
 
 
 class NotListeningError(DaemonError):
-    """`daemon.json` names a process that lives, but nothing listens there: it starts, ends, or never was."""
+    """`daemon.json` names a running process, but nothing listens there: it may be starting or ending."""
 
 
 class DaemonClient:
@@ -57,6 +58,7 @@ class DaemonClient:
 
     def search(self, parameters: Parameters) -> SearchJson:
         """`GET /v1/search`; the parameters are those of the API."""
+        check_query(str(parameters["q"]))
         return cast("SearchJson", self._get("/v1/search", parameters))
 
     def status(self) -> StatusJson:
@@ -65,28 +67,33 @@ class DaemonClient:
 
     def related(self, note: str, limit: int) -> RelatedJson:
         """`GET /v1/related`."""
+        check_note_name(note)
         return cast("RelatedJson", self._get("/v1/related", {"path": note, "limit": limit}))
 
     def explain(self, note: str, query: str) -> ExplainJson:
         """`GET /v1/explain`."""
+        check_query(query)
+        check_note_name(note)
         return cast("ExplainJson", self._get("/v1/explain", {"path": note, "q": query}))
 
-    def links(self, note: str) -> LinksJson:
+    def links(self, note: str, limit: int | None = None) -> LinksJson:
         """`GET /v1/links`."""
-        return cast("LinksJson", self._get("/v1/links", {"path": note}))
+        check_note_name(note)
+        return cast("LinksJson", self._get("/v1/links", {"path": note, **_limit(limit)}))
 
-    def mentions(self, note: str, limit: int) -> MentionsJson:
+    def mentions(self, note: str, limit: int | None = None) -> MentionsJson:
         """`GET /v1/links?view=mentions`."""
-        parameters: Parameters = {"view": "mentions", "path": note, "limit": limit}
+        check_note_name(note)
+        parameters: Parameters = {"view": "mentions", "path": note, **_limit(limit)}
         return cast("MentionsJson", self._get("/v1/links", parameters))
 
-    def unresolved_links(self) -> UnresolvedJson:
+    def unresolved_links(self, limit: int | None = None) -> UnresolvedJson:
         """`GET /v1/links?view=unresolved`."""
-        return cast("UnresolvedJson", self._get("/v1/links", {"view": "unresolved"}))
+        return cast("UnresolvedJson", self._get("/v1/links", {"view": "unresolved", **_limit(limit)}))
 
-    def orphans(self) -> OrphansJson:
+    def orphans(self, limit: int | None = None) -> OrphansJson:
         """`GET /v1/links?view=orphans`."""
-        return cast("OrphansJson", self._get("/v1/links", {"view": "orphans"}))
+        return cast("OrphansJson", self._get("/v1/links", {"view": "orphans", **_limit(limit)}))
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
         """Have a rebuild run (one that runs already is joined) and watch it until it ends."""
@@ -151,15 +158,15 @@ class DaemonClient:
             message, kind = str(error["message"]), str(error["kind"])
         except (ValueError, KeyError, TypeError) as error:
             raise DaemonError(
-                f"{self._info.url} answered something that is not ours (status {status})"
+                f"the answer of {self._info.url} is not one of vault-indexer (status {status})"
             ) from error
         raise remote_error(kind, message)
 
 
 def remote_error(kind: str, message: str) -> VaultIndexerError:
-    """The error that the daemon met, as this process would have raised it."""
+    """The error that the daemon reported, as the class that this process would have raised."""
     match kind:
-        case "usage" | "query" | "request":
+        case "usage" | "query" | "request" | "too_long":
             return UsageError(message)
         case "unknown_note":
             return UnknownNoteError(message)
@@ -183,6 +190,10 @@ class _ConfigOfDaemonError(ConfigError):
     def __init__(self, message: str) -> None:
         super().__init__(())
         self.args = (message,)
+
+
+def _limit(limit: int | None) -> dict[str, int]:
+    return {} if limit is None else {"limit": limit}
 
 
 def _text(value: str | int | bool) -> str:

@@ -15,8 +15,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 MAX_BODY_BYTES = 1 << 20
-MAX_QUERY_BYTES = 4096
+MAX_QUERY_STRING_BYTES = 32 << 10
+"""Room for the longest query and the longest path, with each of their bytes percent-encoded as three."""
+
 PREFLIGHT_SECONDS = 600
+MAX_LONG_LIVED = 16
+"""Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,7 +31,7 @@ Headers = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """What is let in. `long_lived` paths have no time limit and do not count as concurrent work."""
+    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own."""
 
     token: str
     port: int
@@ -48,7 +52,7 @@ class Refusal:
 
 
 def refusal(rules: GuardRules, method: str, query: bytes, headers: Headers) -> Refusal | None:
-    """Why a request is not let in, by its head alone; None if it is."""
+    """Why a request is refused, decided by its head alone; None if it is accepted."""
     return (
         _wrong_host(rules, headers)
         or _wrong_origin(rules, headers)
@@ -60,22 +64,26 @@ def refusal(rules: GuardRules, method: str, query: bytes, headers: Headers) -> R
 
 
 def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
-    """A rebound name sends its own name as Host: only ours, with our port, is ours."""
+    """A rebound name sends itself as Host. Only the names of loopback with this port are accepted."""
     ours = {f"{name}:{rules.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     hosts = headers.get("host", ())
     if len(hosts) == 1 and hosts[0].lower() in ours:
         return None
-    return Refusal(421, "host", f"this server answers to 127.0.0.1:{rules.port} only")
+    return Refusal(
+        421,
+        "host",
+        f"the header Host must be 127.0.0.1:{rules.port}, localhost:{rules.port} or [::1]:{rules.port}",
+    )
 
 
 def _wrong_origin(rules: GuardRules, headers: Headers) -> Refusal | None:
     if all(origin in rules.allowed_origins for origin in headers.get("origin", ())):
         return None
-    return Refusal(403, "origin", "this origin is not in server.allowed_origins")
+    return Refusal(403, "origin", "the origin of this page is not listed in server.allowed_origins")
 
 
 def _preflight(method: str, headers: Headers) -> Refusal | None:
-    """Browsers ask first, without the token: an allowed origin is told what it may send."""
+    """A browser asks first, without the token, which methods and headers an allowed origin may send."""
     if method != "OPTIONS" or not headers.get("origin") or "access-control-request-method" not in headers:
         return None
     granted = [
@@ -103,8 +111,12 @@ def _no_token(rules: GuardRules, headers: Headers) -> Refusal | None:
 
 
 def _too_long(query: bytes, headers: Headers) -> Refusal | None:
-    if len(query) > MAX_QUERY_BYTES:
-        return Refusal(414, "too_long", f"the query string has more than {MAX_QUERY_BYTES} bytes")
+    if len(query) > MAX_QUERY_STRING_BYTES:
+        return Refusal(
+            414,
+            "too_long",
+            f"the query string has {len(query)} bytes: at most {MAX_QUERY_STRING_BYTES} are allowed",
+        )
     declared = headers.get("content-length", ("0",))[0]
     if not declared.isdecimal() or int(declared[:20]) > MAX_BODY_BYTES:
         return _TOO_LARGE
@@ -112,10 +124,18 @@ def _too_long(query: bytes, headers: Headers) -> Refusal | None:
 
 
 _TOO_LARGE = Refusal(413, "too_large", f"the body has more than {MAX_BODY_BYTES} bytes")
-_BUSY = Refusal(
-    503, "busy", "too many requests at once (server.max_concurrent): try again", (("retry-after", "1"),)
+_RETRY = (("retry-after", "1"),)
+_BUSY = Refusal(503, "busy", "too many requests at once (server.max_concurrent): try again", _RETRY)
+_BUSY_LONG = Refusal(
+    503,
+    "busy",
+    f"more than {MAX_LONG_LIVED} long requests at once (rebuild, verify, events): try again",
+    _RETRY,
 )
-_LATE = Refusal(504, "timeout", "no answer within server.timeout_s")
+
+
+def _late(rules: GuardRules) -> Refusal:
+    return Refusal(504, "timeout", f"no answer within {rules.timeout_s:g} seconds (server.timeout_s)")
 
 
 def _no_json(method: str, headers: Headers) -> Refusal | None:
@@ -135,6 +155,7 @@ class Guard:
         self._app = app
         self._rules = rules
         self._running: set[asyncio.Task[None]] = set()
+        self._long_lived = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer the request, or have it answered."""
@@ -152,13 +173,23 @@ class Guard:
         if origins and (refused is None or refused.status not in (403, 421)):
             send = _for_origin(send, origins[0])
         if refused is not None:
-            await _refuse(send, refused)
+            await refuse(send, refused)
         elif scope["path"] in self._rules.long_lived:
-            await self._limited(scope, headers, receive, send)
+            await self._unhurried(scope, headers, receive, send)
         elif len(self._running) >= self._rules.max_concurrent:
-            await _refuse(send, _BUSY)
+            await refuse(send, _BUSY)
         else:
             await self._in_time(scope, headers, receive, send)
+
+    async def _unhurried(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+        if self._long_lived >= MAX_LONG_LIVED:
+            await refuse(send, _BUSY_LONG)
+            return
+        self._long_lived += 1
+        try:
+            await self._limited(scope, headers, receive, send)
+        finally:
+            self._long_lived -= 1
 
     async def _in_time(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
@@ -172,7 +203,7 @@ class Guard:
             task.result()
         elif not once.started:
             once.closed = True
-            await _refuse(send, _LATE)
+            await refuse(send, _late(self._rules))
         else:
             await task
 
@@ -180,17 +211,32 @@ class Guard:
         """Read the body first, since its length may be a lie or missing; then hand it on whole."""
         body = b""
         if "transfer-encoding" in headers or headers.get("content-length", ("0",))[0] != "0":
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return
-                body += cast("bytes", message.get("body", b""))
-                if len(body) > MAX_BODY_BYTES:
-                    await _refuse(send, _TOO_LARGE)
-                    return
-                if not message.get("more_body", False):
-                    break
+            try:
+                async with asyncio.timeout(self._rules.timeout_s):
+                    found = await _body(receive)
+            except TimeoutError:
+                await refuse(send, _late(self._rules))
+                return
+            if found is None:
+                return
+            body = found
+            if len(body) > MAX_BODY_BYTES:
+                await refuse(send, _TOO_LARGE)
+                return
         await self._app(scope, _replayed(body, receive), send)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The body; None if the client has left. Reading ends where it is too long."""
+    body = b""
+    while len(body) <= MAX_BODY_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += cast("bytes", message.get("body", b""))
+        if not message.get("more_body", False):
+            break
+    return body
 
 
 class _Once:
@@ -225,7 +271,7 @@ def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def _for_origin(send: Send, origin: str) -> Send:
-    """Every answer to an allowed origin says so, errors too: else the page cannot read them."""
+    """Mark every answer to an allowed origin, errors too: a page cannot read an answer without the mark."""
 
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -236,13 +282,14 @@ def _for_origin(send: Send, origin: str) -> Send:
     return marked
 
 
-async def _refuse(send: Send, refused: Refusal) -> None:
+async def refuse(send: Send, refused: Refusal) -> None:
+    """Send the answer."""
     body = b""
     headers = [(name.encode(), value.encode()) for name, value in refused.headers]
     if refused.status != 204:
         body = json.dumps({"error": {"kind": refused.kind, "message": refused.message}}).encode()
         headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refused.status == 413:
+    if refused.status in (413, 504):
         headers.append((b"connection", b"close"))  # the rest of the body is not read
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

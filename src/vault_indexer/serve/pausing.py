@@ -1,4 +1,4 @@
-"""`POST /v1/pause` and `/v1/resume`: indexing rests at the user's word, searches go on."""
+"""`POST /v1/pause` and `/v1/resume`: pause and resume indexing, while searches go on."""
 
 from __future__ import annotations
 
@@ -17,31 +17,36 @@ if TYPE_CHECKING:
 
 
 class PauseOrder(BaseModel):
-    """`POST /v1/pause`: for so many seconds, or until `/v1/resume`."""
+    """`POST /v1/pause`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    seconds: Annotated[float, Field(gt=0, le=MAX_PAUSE_S, allow_inf_nan=False)] | None = None
+    seconds: Annotated[
+        Annotated[float, Field(gt=0, le=MAX_PAUSE_S, allow_inf_nan=False)] | None,
+        Field(description="How long to pause; without it, until `/v1/resume`."),
+    ] = None
 
 
 class ResumeOrder(BaseModel):
-    """`POST /v1/resume`: nothing to say."""
+    """`POST /v1/resume`: an empty object."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def add_pausing(api: FastAPI, service: VaultService) -> None:
-    """Both routes. Saying the same twice is no mistake: the last word counts."""
+    """Add both routes. Repeating a request is not an error; the last one counts."""
     from fastapi.responses import JSONResponse
 
-    @api.post("/v1/pause", response_model=None, responses={200: answers("whether indexing rests", PauseJson)})
+    @api.post(
+        "/v1/pause", response_model=None, responses={200: answers("Whether indexing is paused.", PauseJson)}
+    )
     def pause(order: PauseOrder) -> JSONResponse:
-        """Let indexing rest. Changes of the vault are kept and indexed when it goes on."""
+        """Pause indexing. Changes made meanwhile are indexed after the pause."""
         return JSONResponse(pause_json(service.pause(order.seconds)))
 
     @api.post(
-        "/v1/resume", response_model=None, responses={200: answers("whether indexing rests", PauseJson)}
+        "/v1/resume", response_model=None, responses={200: answers("Whether indexing is paused.", PauseJson)}
     )
     def resume(_order: ResumeOrder) -> JSONResponse:
-        """Let indexing go on."""
+        """Resume indexing."""
         return JSONResponse(pause_json(service.resume()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import signal
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.state import DaemonInfo, remove_daemon, write_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
+from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http import Endpoint, make_app
 from vault_indexer.service import VaultService
 
@@ -75,17 +77,32 @@ def run(
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=_GRACE_S,
-        timeout_keep_alive=30,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        http=Connection,
+        ws="none",
+        log_level="error",  # a line for each malformed request would let any client fill the log
         h11_max_incomplete_event_size=64 << 10,
     )
 
     class Server(uvicorn.Server):
-        """Tells when it listens."""
+        """Accepts a bounded number of connections, and tells when it does."""
 
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
+            await super().startup([])
             if self.started:
+                connections = self.server_state.connections
+                limit = connection_limit(settings.max_concurrent)
+                acceptor = Acceptor(listener, self._connect, connections, limit)
+                self._accepting = asyncio.create_task(acceptor.run())
                 ready(info)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            self._accepting.cancel()
+            await asyncio.wait({self._accepting})
+            await super().shutdown(sockets)
+
+        def _connect(self) -> Connection:
+            return Connection(config, self.server_state, self.lifespan.state)
 
     server = Server(config)
     serving.append(server)

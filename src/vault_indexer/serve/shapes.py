@@ -1,4 +1,4 @@
-"""The JSON that goes out, as types: one set for HTTP and for `--json`. Nothing is imported for them.
+"""The JSON answers as types, the same for HTTP and for `--json`. This module imports nothing heavy.
 
 These names are a contract with other programs: a key is added, never renamed.
 """
@@ -36,7 +36,7 @@ class GraphJson(TypedDict):
 
 
 class WhyJson(TypedDict):
-    """Why a hit is there."""
+    """Why a hit is in the answer."""
 
     vector: VectorJson | None
     keyword: KeywordJson | None
@@ -86,7 +86,7 @@ class HitJson(TypedDict):
 
 
 class IndexStateJson(TypedDict):
-    """Which state of the vault an answer tells."""
+    """The state of the index that gave an answer."""
 
     generation: int
     seq: int
@@ -126,7 +126,7 @@ class OutgoingJson(TypedDict):
 
 
 class OutgoingLinkJson(OutgoingJson):
-    """With what an index knows of it: other candidates, the chunk and line its subpath points at."""
+    """A link with what the index knows of it: other candidates, the chunk and line its subpath points at."""
 
     ambiguous: bool
     candidates: list[str]
@@ -151,17 +151,21 @@ class BacklinkJson(TypedDict):
 
 
 class LinksJson(TypedDict):
-    """`links NOTE --json` and `GET /v1/links?path=`."""
+    """`links NOTE --json` and `GET /v1/links?path=`. The counts are of all; `more`: a list was cut short."""
 
     path: str
     outgoing: list[OutgoingLinkJson]
     backlinks: list[BacklinkJson]
     unresolved: list[OutgoingLinkJson]
     diagnostics: list[DiagnosticJson]
+    outgoing_count: int
+    backlink_count: int
+    unresolved_count: int
+    more: bool
 
 
 class LinkPlaceJson(TypedDict):
-    """Where a link stands."""
+    """The position of a link."""
 
     path: str
     line: int
@@ -169,7 +173,7 @@ class LinkPlaceJson(TypedDict):
 
 
 class UnresolvedTargetJson(TypedDict):
-    """What links name and no file is."""
+    """A link target that no file has, and the links to it."""
 
     target: str
     count: int
@@ -177,9 +181,12 @@ class UnresolvedTargetJson(TypedDict):
 
 
 class UnresolvedJson(TypedDict):
-    """`links --unresolved --json` and `GET /v1/links?view=unresolved`; `links` is how many there are."""
+    """`links --unresolved --json` and `GET /v1/links?view=unresolved`. `links` and `targets` count all that
+    the vault has; `more`: the list was cut short."""
 
     links: int
+    targets: int
+    more: bool
     unresolved: list[UnresolvedTargetJson]
 
 
@@ -191,9 +198,12 @@ class OrphanJson(TypedDict):
 
 
 class OrphansJson(TypedDict):
-    """`links --orphans --json` and `GET /v1/links?view=orphans`."""
+    """`links --orphans --json` and `GET /v1/links?view=orphans`. `count` is of all; `more`: the list was cut
+    short."""
 
     orphans: list[OrphanJson]
+    count: int
+    more: bool
 
 
 class MentionJson(TypedDict):
@@ -242,7 +252,7 @@ class RelatedNoteJson(TypedDict):
 
 
 class RelatedJson(TypedDict):
-    """`related --json` and `GET /v1/related`."""
+    """`related --json` and `GET /v1/related`; `note` is a vault path."""
 
     note: str
     results: list[RelatedNoteJson]
@@ -277,7 +287,7 @@ class RebuildJson(TypedDict):
 
 
 class ProgressJson(TypedDict):
-    """How far a build is."""
+    """The progress of a build."""
 
     stage: str
     notes: int
@@ -287,20 +297,20 @@ class ProgressJson(TypedDict):
 
 
 class ErrorJson(TypedDict):
-    """What went wrong: the class of the error, and one clear line."""
+    """An error: its class, and one line that explains it."""
 
     kind: str
     message: str
 
 
 class FailureJson(TypedDict):
-    """The answer of any route that failed."""
+    """The answer of a route that failed."""
 
     error: ErrorJson
 
 
 class RebuildRunJson(TypedDict):
-    """`GET /v1/rebuild`: the rebuild that runs or ran last."""
+    """`GET /v1/rebuild`: the rebuild that is running, or the last one."""
 
     running: bool
     progress: ProgressJson | None
@@ -309,7 +319,7 @@ class RebuildRunJson(TypedDict):
 
 
 class DaemonJson(TypedDict):
-    """Whether a daemon keeps the index."""
+    """Whether a daemon is running, and where."""
 
     running: bool
     pid: int | None
@@ -341,7 +351,7 @@ class StatusJson(TypedDict):
 
 
 class ProblemJson(TypedDict):
-    """Something `verify` found."""
+    """A difference that `verify` found."""
 
     store: str
     kind: str
@@ -371,7 +381,7 @@ class BlockJson(TypedDict):
 
 
 class DiagnosticJson(TypedDict):
-    """Something its author may want to know."""
+    """A warning about a note."""
 
     kind: str
     detail: str
@@ -379,7 +389,7 @@ class DiagnosticJson(TypedDict):
 
 
 class InspectionJson(TypedDict):
-    """A line of `inspect --json`. A chunk has what its strategy adds beside the keys of all chunks."""
+    """A line of `inspect --json`. A chunk has the keys of all chunks and those that its strategy adds."""
 
     path: str
     title: str

@@ -27,23 +27,30 @@ from vault_indexer.serve.shapes import (
 )
 
 
-def links_json(answer: LinksAnswer) -> LinksJson:
-    """All links of a note."""
+def links_json(answer: LinksAnswer, limit: int | None = None) -> LinksJson:
+    """The links of a note, at most `limit` in each list."""
+    lists = (answer.outgoing, answer.backlinks, answer.unresolved, answer.diagnostics)
     return {
         "path": answer.path,
-        "outgoing": [_outgoing_json(link) for link in answer.outgoing],
-        "backlinks": [_backlink_json(link) for link in answer.backlinks],
-        "unresolved": [_outgoing_json(link) for link in answer.unresolved],
+        "outgoing": [_outgoing_json(link) for link in answer.outgoing[:limit]],
+        "backlinks": [_backlink_json(link) for link in answer.backlinks[:limit]],
+        "unresolved": [_outgoing_json(link) for link in answer.unresolved[:limit]],
         "diagnostics": [
-            {"kind": one.kind, "detail": one.detail, "line": one.line} for one in answer.diagnostics
+            {"kind": one.kind, "detail": one.detail, "line": one.line} for one in answer.diagnostics[:limit]
         ],
+        "outgoing_count": len(answer.outgoing),
+        "backlink_count": len(answer.backlinks),
+        "unresolved_count": len(answer.unresolved),
+        "more": limit is not None and any(len(one) > limit for one in lists),
     }
 
 
-def unresolved_json(answer: Sequence[UnresolvedTarget]) -> UnresolvedJson:
-    """What links of the vault name and no file is."""
+def unresolved_json(answer: Sequence[UnresolvedTarget], limit: int | None = None) -> UnresolvedJson:
+    """The targets of links that no file has, at most `limit`; the counts are of all."""
     return {
         "links": sum(len(one.places) for one in answer),
+        "targets": len(answer),
+        "more": limit is not None and len(answer) > limit,
         "unresolved": [
             {
                 "target": one.target,
@@ -52,14 +59,18 @@ def unresolved_json(answer: Sequence[UnresolvedTarget]) -> UnresolvedJson:
                     {"path": place.path, "line": place.line, "kind": place.kind} for place in one.places
                 ],
             }
-            for one in answer
+            for one in answer[:limit]
         ],
     }
 
 
-def orphans_json(answer: Sequence[Orphan]) -> OrphansJson:
-    """The notes without links."""
-    return {"orphans": [{"path": one.path, "title": one.title} for one in answer]}
+def orphans_json(answer: Sequence[Orphan], limit: int | None = None) -> OrphansJson:
+    """The notes without links, at most `limit`; `count` is of all."""
+    return {
+        "orphans": [{"path": one.path, "title": one.title} for one in answer[:limit]],
+        "count": len(answer),
+        "more": limit is not None and len(answer) > limit,
+    }
 
 
 def mentions_json(answer: MentionsAnswer) -> MentionsJson:
@@ -73,7 +84,7 @@ def mentions_json(answer: MentionsAnswer) -> MentionsJson:
 
 
 def related_json(note: str, answer: Sequence[RelatedNote]) -> RelatedJson:
-    """Notes near `note`, as it was asked for."""
+    """Notes near the one at the vault path `note`."""
     return {"note": note, "results": [_related_json(near) for near in answer]}
 
 

@@ -1,0 +1,31 @@
+"""How long a query and the name of a note may be. Light: the daemon's client checks them before it sends."""
+
+from __future__ import annotations
+
+from vault_indexer.errors import UsageError
+
+MAX_QUERY_BYTES = 4096
+"""A query has at most this many bytes of UTF-8, however it was encoded on its way here."""
+
+MAX_PATH_BYTES = 4096
+"""PATH_MAX of Linux: no file has a longer path."""
+
+
+def check_query(query: str) -> None:
+    """Raises UsageError for a query that is empty or too long."""
+    if not query.strip():
+        raise UsageError("the query is empty: give at least one word")
+    _check_size("the query", query, MAX_QUERY_BYTES)
+
+
+def check_note_name(name: str) -> None:
+    """Raises UsageError for a path or name of a note that is empty or too long."""
+    if not name.strip():
+        raise UsageError("no note is named: give its path or name")
+    _check_size("the path of the note", name, MAX_PATH_BYTES)
+
+
+def _check_size(what: str, text: str, allowed: int) -> None:
+    size = len(text.encode("utf-8", "replace"))
+    if size > allowed:
+        raise UsageError(f"{what} has {size} bytes: at most {allowed} are allowed")

@@ -1,0 +1,121 @@
+"""How a note is named and how long a list may be: the same through the daemon and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cli_sandbox import Ran, Sandbox, make
+
+from vault_indexer import open_vault
+from vault_indexer.errors import UnknownNoteError, UsageError
+
+NOTES = {
+    "Hub.md": "# Hub\n\n[[Bread]] [[Night sky]] [[Missing one]] [[Missing two]] [[Missing three]]\n",
+    "Alone 1.md": "# Alone 1\n\nThe Hub is named here.\n",
+    "Alone 2.md": "# Alone 2\n\nThe Hub is named here, too.\n",
+    "Alone 3.md": "# Alone 3\n\nNothing.\n",
+    "One.md": "# One\n\n[[Hub]]\n",
+    "Two.md": "# Two\n\n[[Hub]]\n",
+    "Three.md": "# Three\n\n[[Hub]]\n",
+}
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A vault with an index and a symbolic link to it, `alias`."""
+    made = make(tmp_path_factory.mktemp("limits"))
+    for path, text in NOTES.items():
+        made.write(path, text)
+    (made.root / "alias").symlink_to(made.vault)
+    (made.root / "outside.md").write_text("# Outside\n")
+    assert made.indexer("rebuild").code == 0
+    return made
+
+
+@pytest.fixture(scope="module", params=["in this process", "through the daemon"])
+def place(request: pytest.FixtureRequest, vault: Sandbox) -> Iterator[Sandbox]:
+    if request.param == "in this process":
+        yield vault
+        return
+    started = vault.indexer("start")
+    assert started.code == 0, started.err
+    yield vault
+    assert vault.indexer("stop").code == 0
+
+
+def answered(ran: Ran) -> dict[str, Any]:
+    assert ran.code == 0, ran.err
+    return ran.data
+
+
+def test_limit_cuts_the_links_that_lead_nowhere(place: Sandbox) -> None:
+    found = answered(place.indexer("links", "--unresolved", "--limit", "2", "--json"))
+    assert [len(found["unresolved"]), found["targets"], found["links"], found["more"]] == [2, 4, 4, True]
+    shown = place.indexer("links", "--unresolved", "--limit", "2")
+    assert "links that lead nowhere: 4" in shown.out
+    assert len(shown.out.splitlines()) == 3
+    assert "not all are shown" in shown.err
+
+
+def test_limit_cuts_the_orphans(place: Sandbox) -> None:
+    found = answered(place.indexer("links", "--orphans", "--limit", "2", "--json"))
+    assert [one["path"] for one in found["orphans"]] == ["Alone 1.md", "Alone 2.md"]
+    assert (found["count"], found["more"]) == (3, True)
+
+
+def test_limit_cuts_the_links_of_a_note(place: Sandbox) -> None:
+    found = answered(place.indexer("links", "Hub", "--limit", "2", "--json"))
+    assert [len(found[name]) for name in ("outgoing", "backlinks", "unresolved", "diagnostics")] == [2] * 4
+    assert (found["outgoing_count"], found["backlink_count"], found["unresolved_count"]) == (5, 3, 3)
+    assert found["more"] is True
+
+
+def test_limit_cuts_the_mentions(place: Sandbox) -> None:
+    found = answered(place.indexer("links", "--mentions", "Hub", "-n", "1", "--json"))
+    assert (len(found["mentions"]), found["more"]) == (1, True)
+
+
+def test_every_answer_names_the_note_by_its_vault_path(place: Sandbox) -> None:
+    for command, key in ((("related",), "note"), (("links",), "path"), (("links", "--mentions"), "path")):
+        assert answered(place.indexer(*command, "hub", "--json"))[key] == "Hub.md"
+
+
+def test_an_absolute_path_inside_the_vault_names_a_note(place: Sandbox) -> None:
+    inside = place.vault / "Kitchen" / "Bread.md"
+    assert answered(place.indexer("related", str(inside), "--json"))["note"] == "Kitchen/Bread.md"
+    linked = place.root / "alias" / "Kitchen" / "Bread"
+    assert answered(place.indexer("links", str(linked), "--json"))["path"] == "Kitchen/Bread.md"
+    ran = place.indexer("explain", str(inside), "starter", "--json")
+    assert ran.data["path"] == "Kitchen/Bread.md", ran.err
+
+
+def test_an_absolute_path_that_is_no_note_of_the_index_is_named(place: Sandbox) -> None:
+    outside = str(place.root / "outside.md")
+    for command in (("related", outside), ("links", outside), ("explain", outside, "x")):
+        ran = place.indexer(*command)
+        assert (ran.code, ran.err) == (2, f"indexer: {outside!r} is outside the vault\n")
+    # Only a relative name may stand for a note in any folder.
+    missing = str(place.vault / "Bread.md")
+    ran = place.indexer("links", missing)
+    assert (ran.code, ran.err) == (2, f"indexer: no such note in the index: {missing!r}\n")
+
+
+def test_python_takes_the_same(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(vault.root / "config"))
+    with open_vault(vault.vault, vault.index_dir) as opened:
+        assert len(opened.unresolved_links(limit=2)) == len(opened.orphans(limit=2)) == 2
+        assert len(opened.orphans()) == 3
+        assert opened.links(str(vault.vault / "Hub.md")).path == "Hub.md"
+        with pytest.raises(UnknownNoteError, match="outside the vault"):
+            opened.related("/etc/passwd")
+        with pytest.raises(UnknownNoteError, match="no such note"):
+            opened.related(f"{vault.vault}/../vault/Nowhere\0")
+        for limit in (0, -1, 201):
+            with pytest.raises(UsageError, match=f"limit {limit}"):
+                opened.related("Hub", limit)
+            with pytest.raises(UsageError, match=f"limit {limit}"):
+                opened.mentions("Hub", limit)
+        with pytest.raises(UsageError, match="limit 0"):
+            opened.orphans(limit=0)

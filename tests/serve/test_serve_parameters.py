@@ -1,0 +1,171 @@
+"""Each route takes the parameters that `/openapi.json` and the guide name, and no others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from serve_api import Api
+
+from vault_indexer.serve.parameters import allowed_parameters
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+REQUIRED = {"q": "telescope", "path": "Sky"}
+"""A right value for each parameter that a route requires (and `path` where a view needs it)."""
+
+QUESTIONS = ("search", "explain", "related", "links", "note", "status", "rebuild")
+
+
+def documented(api: Api, route: str, method: str = "get") -> dict[str, dict[str, Any]]:
+    """The parameters of a route by name, as the OpenAPI document describes them."""
+    paths: Any = api.ask("/openapi.json").json["paths"]
+    return {one["name"]: one for one in paths[f"/v1/{route}"][method].get("parameters", ())}
+
+
+def given(parameters: dict[str, dict[str, Any]], **chosen: object) -> str:
+    """A query string with the parameters chosen, and right values for those that are needed."""
+    needed = {name: value for name, value in REQUIRED.items() if name in parameters}
+    return urlencode({**needed, **chosen})
+
+
+def right_values(schema: dict[str, Any]) -> Iterator[object]:
+    if "enum" in schema:
+        yield from schema["enum"]
+    elif schema["type"] == "integer":
+        yield from (schema["minimum"], schema["maximum"])
+    elif schema["type"] == "boolean":
+        yield from ("true", "false")
+    else:
+        assert schema["type"] == "string"
+        assert schema["maxLength"]
+
+
+def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
+    if "enum" in schema:
+        yield "no-such-value"
+    elif schema["type"] == "integer":
+        yield from (schema["minimum"] - 1, schema["maximum"] + 1, "many", "1.5", "")
+    elif schema["type"] == "boolean":
+        yield "perhaps"
+    else:
+        yield "x" * (schema["maxLength"] + 1)
+        if schema.get("minLength"):
+            yield ""
+
+
+def test_search_documents_its_own_parameters(api: Api) -> None:
+    found = documented(api, "search")
+    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand"]
+    assert [name for name, one in found.items() if one["required"]] == ["q"]
+    limit = found["limit"]["schema"]
+    assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 0, 200, 0)
+    assert found["by"]["schema"]["enum"] == ["chunk", "note"]
+    assert found["fresh"]["schema"]["type"] == found["as_you_type"]["schema"]["type"] == "boolean"
+
+
+@pytest.mark.parametrize("route", QUESTIONS)
+def test_what_is_documented_is_accepted_within_its_bounds_and_refused_beyond(api: Api, route: str) -> None:
+    parameters = documented(api, route)
+    for name, one in parameters.items():
+        for value in right_values(one["schema"]):
+            accepted = api.ask(f"/v1/{route}?{given(parameters, **{name: value})}")
+            assert accepted.status == 200, (name, value, accepted.body)
+        for value in wrong_values(one["schema"]):
+            refused = api.ask(f"/v1/{route}?{given(parameters, **{name: value})}")
+            assert refused.status == 422, (name, value, refused.body)
+            assert refused.kind in ("request", "usage")
+
+
+@pytest.mark.parametrize("route", QUESTIONS)
+def test_what_is_documented_as_required_is(api: Api, route: str) -> None:
+    parameters = documented(api, route)
+    for name, one in parameters.items():
+        if one["required"]:
+            rest = {key: value for key, value in REQUIRED.items() if key in parameters and key != name}
+            refused = api.ask(f"/v1/{route}?{urlencode(rest)}")
+            assert (refused.status, refused.kind) == (422, "request")
+            assert f"{name}: is required" in message(refused.body)
+
+
+@pytest.mark.parametrize("route", [*QUESTIONS, "events"])
+def test_what_is_not_documented_is_refused_by_name(api: Api, route: str) -> None:
+    parameters = documented(api, route)
+    refused = api.ask(f"/v1/{route}?{given(parameters, colour='red')}")
+    assert (refused.status, refused.kind) == (422, "request")
+    said = message(refused.body)
+    assert "'colour'" in said
+    assert f"/v1/{route} takes {', '.join(parameters) or 'no parameters'}" in said
+
+
+@pytest.mark.parametrize("route", ["rebuild", "verify", "pause", "resume"])
+def test_an_order_takes_no_parameters_in_the_query(api: Api, route: str) -> None:
+    refused = api.post(f"/v1/{route}?wait=false", b"{}")
+    assert (refused.status, refused.kind) == (422, "request")
+    assert "'wait'" in message(refused.body)
+    assert api.ask("/v1/status").json["paused"] is False
+
+
+def test_a_parameter_that_is_given_twice_is_refused(api: Api) -> None:
+    refused = api.ask("/v1/search?q=x&limit=1&limit=2")
+    assert refused.status == 422
+    assert "'limit' is given 2 times" in message(refused.body)
+
+
+def test_the_parameters_have_their_effect(api: Api) -> None:
+    def hits(query: str) -> Any:
+        return api.ask(f"/v1/search?q=the+rings&{query}").json["results"]
+
+    assert len(hits("limit=1")) == 1
+    assert len(hits("limit=2&by=note")) == 2
+    assert hits("limit=1")[0]["passage"] is None
+    assert hits("limit=1&expand=section")[0]["passage"]["kind"] == "section"
+    for view, key in {
+        "note": "backlinks",
+        "mentions": "mentions",
+        "unresolved": "unresolved",
+        "orphans": "orphans",
+    }.items():
+        path = "path=Sky&" if view in ("note", "mentions") else ""
+        assert key in api.ask(f"/v1/links?{path}view={view}").json
+    unfinished = api.ask("/v1/search?q=telesc&as_you_type=true").json["results"]
+    assert isinstance(unfinished, list)
+    assert unfinished[0]["path"] == "Sky.md"
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_the_guide_names_the_parameters_of_every_route(api: Api, method: str) -> None:
+    document = api.ask("/openapi.json").json
+    expected = {
+        path: names
+        for (verb, path), names in allowed_parameters(document).items()
+        if verb == method.upper() and path.startswith("/v1/")
+    }
+    assert {path: row[0] for path, row in guide_rows(method).items()} == expected
+
+
+def test_the_guide_names_the_keys_of_every_body(api: Api) -> None:
+    document: Any = api.ask("/openapi.json").json
+    for path, (_, keys) in guide_rows("post").items():
+        body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        shape = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+        assert tuple(shape["properties"]) == keys
+
+
+def guide_rows(method: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Parameters and keys by path, from the guide's table."""
+    found = {}
+    for line in GUIDE.read_text(encoding="utf-8").splitlines():
+        row = re.match(rf"\| `{method.upper()} (/v1/\w+)`[^|]*\|([^|]*)\|([^|]*)\|$", line)
+        if row:
+            names, keys = (tuple(re.findall(r"`(\w+)`", cell)) for cell in row.group(2, 3))
+            found[row.group(1)] = (names, keys)
+    return found
+
+
+def message(body: bytes) -> str:
+    return str(json.loads(body)["error"]["message"])
