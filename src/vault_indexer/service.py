@@ -27,6 +27,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
     doc_id_of,
 )
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.hits import obsidian_uri
 from vault_indexer.search.links import links_of, orphans, unresolved_links
 from vault_indexer.search.mentions import mentions
@@ -38,6 +39,10 @@ from vault_indexer.vault.read import unchanged
 
 MAX_QUERY_BYTES = 4096
 MAX_LIMIT = 200
+
+
+def _never() -> bool:
+    return False
 
 
 class Keeper(Protocol):
@@ -100,8 +105,18 @@ class VaultService:
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
 
-    def search(self, request: SearchRequest, *, fresh_deadline_s: float = 10.0) -> SearchAnswer:
-        """Ranked hits. Raises UsageError for a query that is empty or too long or a limit out of bounds."""
+    def search(
+        self,
+        request: SearchRequest,
+        *,
+        fresh_deadline_s: float = 10.0,
+        is_cancelled: Callable[[], bool] = _never,
+    ) -> SearchAnswer:
+        """Ranked hits.
+
+        Raises UsageError for a query that is empty or too long or a limit out of bounds, QueryTimeoutError
+        after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
+        """
         _check(request)
         notices: list[str] = []
         if request.fresh and not self._keeper.wait_fresh(fresh_deadline_s):
@@ -109,16 +124,19 @@ class VaultService:
         started = time.perf_counter()
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
-            found = opened.searcher.search(snapshot, request)
+            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
+            found = opened.searcher.search(snapshot, request, deadline)
             results = self._in_vault(snapshot, found.hits)
             state = IndexState(snapshot.generation, snapshot.seq, self._keeper.pending())
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._keeper.notices()))
         return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
 
-    def explain(self, note: str, request: SearchRequest) -> Explanation:
-        """Where a note is in the answer to a request, and why or why not. Raises UnknownNoteError if there is
-        no such note, saying why where the file is known and was not indexed."""
+    def explain(
+        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
+    ) -> Explanation:
+        """Where a note is in the answer to a request, and why or why not. Raises as `search` does, and
+        UnknownNoteError if there is no such note, saying why where the file is known and was not indexed."""
         _check(request)
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
@@ -127,7 +145,8 @@ class VaultService:
                 raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
             row = snapshot.catalog.note(_path_of(snapshot, note))
             assert row is not None
-            return opened.searcher.explain(snapshot, row, request)
+            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
+            return opened.searcher.explain(snapshot, row, request, deadline)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
         """Notes near a note. Raises UnknownNoteError if there is no such note."""
@@ -209,7 +228,7 @@ class VaultService:
 
 
 def _check(request: SearchRequest) -> None:
-    if not request.query.strip():
+    if not request.query.strip() and not request.as_you_type:
         raise UsageError("the query is empty: give at least one word")
     size = len(request.query.encode("utf-8", "replace"))
     if size > MAX_QUERY_BYTES:
