@@ -10,7 +10,9 @@ VaultIndexerError
 │   ├── IndexUnusableError         missing, damaged, not writable
 │   │   └── DamagedError           the catalog's bytes are not what was written; the remedy is a rebuild
 │   ├── LockedError                another process holds the index; says who
-│   └── DaemonError                no daemon, port in use, or it does not answer
+│   ├── DaemonError                no daemon, port in use, or it does not answer
+│   ├── QueryTimeoutError          a search took longer than its deadline
+│   └── QueryCancelledError        nobody waits for the answer of a search any more
 ├── ProviderError         exit 3   an embedding or language model cannot be used
 └── NoteError             (never ends a command) one note cannot be indexed; says why
 """
@@ -99,6 +101,14 @@ class LockedError(UnavailableError):
 
 class DaemonError(UnavailableError):
     """The daemon is not there, does not answer, or cannot take its port."""
+
+
+class QueryTimeoutError(UnavailableError):
+    """A search took longer than its deadline and was stopped."""
+
+
+class QueryCancelledError(UnavailableError):
+    """A search was stopped because nobody waits for its answer: the client has gone, or the daemon stops."""
 
 
 class ProviderError(VaultIndexerError):

@@ -28,7 +28,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
     doc_id_of,
 )
-from vault_indexer.search.bounds import check_note_name, check_query
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.hits import obsidian_uri
 from vault_indexer.search.links import links_of, orphans, unresolved_links
 from vault_indexer.search.mentions import mentions
@@ -36,11 +36,16 @@ from vault_indexer.search.opened import OpenIndex
 from vault_indexer.search.related import related
 from vault_indexer.store.export import export_lines
 from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.text.bounds import check_note_name, check_query
 from vault_indexer.vault.read import unchanged
 
 MAX_LIMIT = 200
 MENTIONS = 50
 """So many mentions are looked for where no limit is given: each costs reading a note."""
+
+
+def _never() -> bool:
+    return False
 
 
 class Keeper(Protocol):
@@ -103,8 +108,18 @@ class VaultService:
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
 
-    def search(self, request: SearchRequest, *, fresh_deadline_s: float = 10.0) -> SearchAnswer:
-        """Ranked hits. Raises UsageError for a query that is empty or too long or a limit out of bounds."""
+    def search(
+        self,
+        request: SearchRequest,
+        *,
+        fresh_deadline_s: float = 10.0,
+        is_cancelled: Callable[[], bool] = _never,
+    ) -> SearchAnswer:
+        """Ranked hits.
+
+        Raises UsageError for a query that is empty or too long or a limit out of bounds, QueryTimeoutError
+        after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
+        """
         _check(request)
         notices: list[str] = []
         if request.fresh and not self._keeper.wait_fresh(fresh_deadline_s):
@@ -112,16 +127,19 @@ class VaultService:
         started = time.perf_counter()
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
-            found = opened.searcher.search(snapshot, request)
+            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
+            found = opened.searcher.search(snapshot, request, deadline)
             results = self._in_vault(snapshot, found.hits)
             state = IndexState(snapshot.generation, snapshot.seq, self._keeper.pending())
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._keeper.notices()))
         return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
 
-    def explain(self, note: str, request: SearchRequest) -> Explanation:
-        """Where a note is in the answer to a request, and why or why not. Raises UnknownNoteError if there is
-        no such note, saying why where the file is known and was not indexed."""
+    def explain(
+        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
+    ) -> Explanation:
+        """Where a note is in the answer to a request, and why or why not. Raises as `search` does, and
+        UnknownNoteError if there is no such note, saying why where the file is known and was not indexed."""
         _check(request)
         opened = self._keeper.opened()
         with opened.holder.lease() as snapshot:
@@ -130,7 +148,8 @@ class VaultService:
                 raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
             row = snapshot.catalog.note(_path_of(snapshot, self._keeper.vault, note))
             assert row is not None
-            return opened.searcher.explain(snapshot, row, request)
+            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
+            return opened.searcher.explain(snapshot, row, request, deadline)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
         """Notes near a note. Raises UsageError for a limit out of bounds, UnknownNoteError if there is no
@@ -216,7 +235,7 @@ class VaultService:
 
 
 def _check(request: SearchRequest) -> None:
-    check_query(request.query)
+    check_query(request.query, may_be_empty=request.as_you_type)
     if not 0 <= request.limit <= MAX_LIMIT:
         raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")
 

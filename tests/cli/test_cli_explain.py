@@ -19,7 +19,7 @@ def test_a_note_that_is_there(indexed: Sandbox) -> None:
 def test_a_note_that_a_filter_keeps_out(indexed: Sandbox) -> None:
     ran = indexed.indexer("explain", "Bread", "kneading path:Sky/")
     assert ran.code == 1
-    assert "it does not fulfil path:Sky/" in ran.out
+    assert "it does not match the filter path:Sky/" in ran.out
 
 
 def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:

@@ -21,6 +21,7 @@ TUNABLE = {name for name in SCHEMA if name.startswith(("files.", "chunking.", "s
     "chunking.agentic.max_api_calls",
     "chunking.agentic.timeout_s",
     "chunking.agentic.prompt",
+    "search.deadline_s",
 }
 
 

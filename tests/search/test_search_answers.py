@@ -139,15 +139,15 @@ def test_explain_a_note_that_is_there(indexed: Indexed) -> None:
     told = indexed[0].explain("Compost", SearchRequest("humus"))
     assert (told.path, told.rank, told.shown) == ("Garden/Compost.md", 1, True)
     assert told.why is not None
-    assert "called what the query says" in " ".join(told.reasons)
+    assert "the query is its title, an alias or its file name" in " ".join(told.reasons)
 
 
 @pytest.mark.parametrize(
     ("note", "query", "reason"),
     [
-        ("Sky/Roof.md", "heap tag:area", "it does not fulfil tag:area"),
-        ("Sky/Roof.md", "tag:area", "it does not fulfil tag:area"),
-        ("Sky/Roof", "moon path:Garden -blanket", "it does not fulfil -blanket"),
+        ("Sky/Roof.md", "heap tag:area", "it does not match the filter tag:area"),
+        ("Sky/Roof.md", "tag:area", "it does not match the filter tag:area"),
+        ("Sky/Roof", "moon path:Garden -blanket", "it does not match the filter -blanket"),
     ],
 )
 def test_explain_a_note_that_is_not_there(indexed: Indexed, note: str, query: str, reason: str) -> None:
@@ -159,7 +159,7 @@ def test_explain_a_note_that_is_not_there(indexed: Indexed, note: str, query: st
 def test_explain_a_note_that_the_limit_cuts_off(indexed: Indexed) -> None:
     told = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=1))
     assert not told.shown
-    assert told.rank is None or any("more than 1 hits" in reason for reason in told.reasons)
+    assert told.rank is None or any("at most 1 hits" in reason for reason in told.reasons)
 
 
 def test_explain_no_such_note(indexed: Indexed) -> None:

@@ -10,7 +10,8 @@ from small_vault import NOTES, Ask
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import note_id_of
-from vault_indexer.search.filters import allowed_chunks
+from vault_indexer.search.chunk_filter import ChunkFilter
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.opened import OpenIndex
 from vault_indexer.search.query_parser import parse_query
 from vault_indexer.service import VaultService
@@ -24,10 +25,10 @@ TELESCOPE, ROOF = "Sky/Telescope.md", "Sky/Roof.md"
 def left(indexed: Indexed, query: str) -> set[str]:
     """The paths of the notes that a query's filters leave."""
     with indexed[1].holder.lease() as snapshot:
-        allowed = allowed_chunks(snapshot, parse_query(query).conditions, NOW)
-        assert allowed is not None
-        assert (np.diff(allowed.keys) > 0).all()
-        rows = snapshot.catalog.notes({note_id_of(key) for key in allowed.keys.tolist()})
+        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600))
+        chosen.settle()
+        assert (np.diff(chosen.keys) > 0).all()
+        rows = snapshot.catalog.notes({note_id_of(key) for key in chosen.keys.tolist()})
         return {row.path for row in rows.values()}
 
 
@@ -123,13 +124,13 @@ def test_filters_alone_list_the_newest_first(ask: Ask) -> None:
     answer = ask("tag:area")
     assert [hit.path for hit in answer.results] == [TOMATOES, COMPOST, TELESCOPE]
     assert {hit.score for hit in answer.results} == {1.0}
-    assert any("newest first" in notice for notice in answer.notices)
+    assert any("changed last come first" in notice for notice in answer.notices)
 
 
 def test_a_filter_that_leaves_nothing_says_so(ask: Ask) -> None:
     answer = ask("heap [WIP]")
     assert not answer.results
-    assert "nothing fulfils [WIP]" in answer.notices[0]
+    assert "no note matches the filter [WIP]" in answer.notices[0]
 
 
 CONDITIONS = st.sampled_from(

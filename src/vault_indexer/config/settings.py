@@ -155,6 +155,9 @@ class SearchSettings(Section):
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"
     )
+    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
+        default=30.0, description="a search that takes longer is stopped with an error"
+    )
     max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens")] = Field(
         default=2000, description="largest amount of text that --expand shows around a hit"
     )

@@ -151,6 +151,7 @@ TRUST: Mapping[str, Trust] = MappingProxyType(
         "search.rrf_k": Trust.VAULT,
         "search.max_chunks_per_note": Trust.VAULT,
         "search.snippet_chars": Trust.VAULT,
+        "search.deadline_s": Trust.USER,
         "search.max_parent_tokens": Trust.VAULT,
         "search.window_paragraphs": Trust.VAULT,
         "search.weights.vector": Trust.VAULT,

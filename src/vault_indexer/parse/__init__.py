@@ -11,13 +11,16 @@ from vault_indexer.parse.dispatch import PARSERS, parse_any
 from vault_indexer.parse.notes import parse_note
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
 from vault_indexer.parse.subpath import Anchors, Subpath
+from vault_indexer.parse.tasks import Task, find_tasks
 
 __all__ = [
     "PARSERS",
     "Anchors",
     "Resolution",
     "Subpath",
+    "Task",
     "VaultPaths",
+    "find_tasks",
     "link_key",
     "parse_any",
     "parse_canvas",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 from vault_indexer.errors import ProviderError, QueryError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import Embedder
+from vault_indexer.search.chunk_filter import ChunkFilter
 from vault_indexer.search.concepts import expanded
-from vault_indexer.search.filters import Allowed, allowed_chunks
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.knowledge import language_of, trust
 from vault_indexer.search.query_ast import Condition
 from vault_indexer.search.query_parser import parse_query
@@ -28,41 +30,59 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
     Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """`text` ranks ("": only filters), as corrected. `terms` are its words, each at its weight, `vector` its
-    meaning, `trust` how far to trust that, in (0, 1]. `allowed` None: nothing is filtered."""
+    meaning, `trust` how far to trust that, in (0, 1]. `chosen` are the chunks that the conditions leave;
+    None: nothing is filtered."""
 
     text: str
     terms: tuple[QueryTerm, ...]
     vector: Vectors
     trust: float
     conditions: tuple[Condition, ...]
-    allowed: Allowed | None
+    chosen: ChunkFilter | None
     notices: tuple[str, ...]
+    deadline: QueryDeadline
 
-    @property
-    def keys(self) -> Keys | None:
-        """The chunks that may be found; None: all."""
-        return None if self.allowed is None else self.allowed.keys
+    def passing(self, keys: Keys) -> Mask:
+        """Which of the chunks may be found."""
+        import numpy as np
+
+        return np.ones(len(keys), bool) if self.chosen is None else self.chosen.passing(keys)
 
     @property
     def filters(self) -> tuple[str, ...]:
         """The conditions as written."""
         return tuple(condition.source for condition in self.conditions)
 
+    def notices_of_filters(self, *, found: bool) -> tuple[str, ...]:
+        """What to say of the filters once the query has its hits; `found`: there are any."""
+        if self.chosen is None:
+            return ()
+        left = found or self.chosen.leaves_any()
+        if self.chosen.unchecked:
+            return (_unchecked(self.chosen, self.filters),)
+        return () if left else (_nothing_left(self.filters),)
+
 
 def asked(
-    snapshot: Snapshot, request: SearchRequest, embedder: Embedder, weights: FieldWeights, now: datetime
+    snapshot: Snapshot,
+    request: SearchRequest,
+    embedder: Embedder,
+    weights: FieldWeights,
+    now: datetime,
+    deadline: QueryDeadline,
 ) -> Asked:
     """Raises QueryError for a query that is wrong, or that says nothing. If the model cannot be used, words
     and links are searched without it, and that is said."""
     query = parse_query(request.query)
     if not query.text and not query.conditions:
         raise QueryError("there is nothing to look for", 1)
-    allowed = allowed_chunks(snapshot, query.conditions, now)
+    chosen = ChunkFilter(snapshot, query.conditions, now, deadline) if query.conditions else None
     typing = request.as_you_type and query.open_end
     terms = analyze_query(query.text, snapshot.languages, typing=typing)
     text, corrections = corrected(snapshot, query.text, terms, weights)
@@ -71,8 +91,6 @@ def asked(
     notices = [f"no match for {wrong!r}: searched for {right!r}" for wrong, right in corrections]
     if not request.as_you_type:
         notices = [*query.notices, *notices]
-    if allowed is not None and not len(allowed.keys):
-        notices.append(_nothing_left(query.conditions))
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
     others = expanded(snapshot, text)
     vector, trouble = _meaning(snapshot, embedder, text)
@@ -82,8 +100,9 @@ def asked(
         vector=vector,
         trust=trust(embedder.model, language_of(text, snapshot.languages)),
         conditions=query.conditions,
-        allowed=allowed,
+        chosen=chosen,
         notices=(*notices, *trouble),
+        deadline=deadline,
     )
 
 
@@ -97,6 +116,13 @@ def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors
         return nowhere, (f"only words and links were searched: {error}",)
 
 
-def _nothing_left(conditions: tuple[Condition, ...]) -> str:
-    told = " ".join(condition.source for condition in conditions)
-    return f"nothing fulfils {told} (put quotes around it to look for it as text)"
+def _nothing_left(filters: Sequence[str]) -> str:
+    return f"no note matches the filter {' '.join(filters)}; to search for it as text, put it in quotes"
+
+
+def _unchecked(chosen: ChunkFilter, filters: Sequence[str]) -> str:
+    checked = chosen.candidates - chosen.unchecked
+    return (
+        f"some hits may be missing: the filter {' '.join(filters)} matches too common words, so only"
+        f" {checked:,} of {chosen.candidates:,} notes were checked; add a rarer word, a tag or a folder"
+    )

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.asked import Asked
+from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.ranking import Ranked, relative
-from vault_indexer.search.retrieve import by_meaning, by_word
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
 
@@ -32,13 +32,13 @@ def explanation(query: str, note: NoteRow, place: Place, reasons: Sequence[str])
 
 
 def filter_reasons(snapshot: Snapshot, asked: Asked, note: NoteRow, now: datetime) -> Iterator[str]:
-    """The conditions that the note does not fulfil, each by itself."""
+    """Whether the note matches the filters; of those that it does not match, each by itself."""
     only = frozenset({note.note_id})
-    evaluation = Evaluation(snapshot, now)
-    failed = [one.source for one in asked.conditions if not evaluation.of(one.node, only).notes]
-    yield from (f"it does not fulfil {source}" for source in failed)
+    evaluation = Evaluation(snapshot, now, asked.deadline, WorkBudget(), only)
+    failed = [one.source for one in asked.conditions if not evaluation.check(one.node, only).notes]
+    yield from (f"it does not match the filter {source}" for source in failed)
     if asked.conditions and not failed:
-        yield f"it fulfils {' '.join(asked.filters)}"
+        yield f"it matches the filter {' '.join(asked.filters)}"
 
 
 def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterator[str]:
@@ -46,9 +46,9 @@ def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterato
     score = relative(ranked, key)
     yield f"its best chunk is {place.rank} of {place.candidates} candidates, at {score:.2f} of the best"
     if not place.shown:
-        yield f"the answer ends before it: ask for more than {limit} hits"
+        yield f"the answer has at most {limit} hits and ends before it: ask for more"
     if ranked.titles.get(key):
-        yield "it is called what the query says, which puts it first"
+        yield "the query is its title, an alias or its file name, which puts it first"
 
 
 def absence_reasons(
@@ -58,22 +58,25 @@ def absence_reasons(
     import numpy as np
 
     own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
-    if asked.keys is not None:
-        own = np.intersect1d(own, asked.keys)
+    own = own[asked.passing(own)]
     if not len(own):
-        yield "no chunk of it may be found" if asked.conditions else "it has no text to search"
+        yield "no part of it matches the filters" if asked.conditions else "it has no text to search"
         return
     rankings = ranked.rankings
-    for _, nearest in by_meaning(snapshot, asked.vector, 1, own).values():
-        last = min((one for at, one in rankings.vector.values() if at <= rankings.depth), default=0.0)
-        yield (
-            f"meaning: its nearest chunk has cosine {nearest:.2f},"
-            f" the last of {rankings.depth} candidates {last:.2f}"
-        )
-    words = by_word(snapshot, asked.terms, fields, 1, own)
-    for _, score in words.values():
+    if asked.vector.any():
+        for nearest in snapshot.vectors.search(asked.vector, 1, own)[1].tolist():
+            last = min((one for at, one in rankings.vector.values() if at <= rankings.depth), default=0.0)
+            yield (
+                f"meaning: its nearest chunk has cosine {nearest:.2f},"
+                f" the last of {rankings.depth} candidates {last:.2f}"
+            )
+    scores = snapshot.keywords.search(asked.terms, fields, 1, own).scores.tolist()
+    for score in scores:
         least = min((one for at, one in rankings.keyword.values() if at <= rankings.depth), default=0.0)
-        yield f"words: BM25F {score:.2f}, the last of {rankings.depth} candidates {least:.2f}"
-    if not words:
-        yield f"words: it holds none of {', '.join(dict.fromkeys(term.word for term in asked.terms))}"
-    yield "links: it is not among the strongest notes, of which the links to them are read"
+        yield (
+            f"words: its best chunk has BM25F {score:.2f},"
+            f" the last of {rankings.depth} candidates {least:.2f}"
+        )
+    if not scores:
+        yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in asked.terms))}"
+    yield "links: only links to the strongest notes count, and it is not one of them"

@@ -1,25 +1,24 @@
-"""Which chunks a query's conditions leave: worked out before retrieval, so that no ranking loses a hit.
+"""Which notes a query's conditions leave: worked out before retrieval, so that no ranking loses a hit.
 
 A condition is about notes. One that looks for something in the text (a phrase, a section, a task) also
-says where in the note: then only the chunks that touch such a place are left.
+says where in the note: then only the chunks that touch such a place are left (`chunk_filter`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS
-from vault_indexer.search.matches import Matches
-from vault_indexer.search.properties import notes_with_property
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.matches import Ids, Matches
+from vault_indexer.search.properties import PropertyReader
 from vault_indexer.search.query_ast import (
     NAMES,
     All,
-    Condition,
     Direction,
     Either,
     Language,
@@ -34,16 +33,9 @@ from vault_indexer.search.query_ast import (
     Word,
 )
 from vault_indexer.search.query_values import moment_ns
-from vault_indexer.search.text_filters import (
-    Ids,
-    everything,
-    holds,
-    notes_with_phrase,
-    notes_with_word,
-    notes_within,
-    touching_chunks,
-)
-from vault_indexer.search.text_pattern import plain
+from vault_indexer.search.scopes import task_states
+from vault_indexer.search.text_filters import TextCandidates, TextReader, holds, is_simple_word, notes_holding
+from vault_indexer.search.text_pattern import plain, text_pattern
 from vault_indexer.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -51,87 +43,173 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """What the conditions leave: chunk keys, ascending. `matches` are the notes behind them."""
+class Bounds(NamedTuple):
+    """What is known of a condition without reading any text: it holds for the notes of `sure`, as a whole,
+    and for no note beyond `possible`. Both are masks over `Evaluation.notes`."""
 
-    keys: Keys
-    matches: Matches
-
-
-def allowed_chunks(snapshot: Snapshot, conditions: Iterable[Condition], now: datetime) -> Allowed | None:
-    """The chunks for which all conditions hold; None without a condition. Raises QueryError for a note
-    that is named and not there."""
-    nodes = tuple(condition.node for condition in conditions)
-    if not nodes:
-        return None
-    found = Evaluation(snapshot, now).of(All(nodes), None)
-    return Allowed(_chunks(snapshot, found), found)
+    sure: Mask
+    possible: Mask
 
 
 class Evaluation:
-    """Conditions over one snapshot, at one time."""
+    """Conditions over one snapshot, at one time, for one query. Not thread-safe.
 
-    def __init__(self, snapshot: Snapshot, now: datetime) -> None:
+    Texts are read of few notes only: `bounds` says, by catalog and keyword index, which notes a condition
+    leaves for certain and which it may leave; `check` reads the texts of those that it is asked for. `keys`
+    are all chunks, ascending, `notes` their notes, and `owner` gives for each chunk the position of its note.
+    `also` names notes that may have no chunk.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        now: datetime,
+        deadline: QueryDeadline,
+        budget: WorkBudget,
+        also: Iterable[int] = (),
+    ) -> None:
+        import numpy as np
+
         self._snapshot = snapshot
         self._catalog = snapshot.catalog
         self._now = now
+        self._deadline = deadline
+        self.keys = snapshot.keywords.keys
+        own = self.keys >> CHUNK_KEY_BITS
+        first = np.ones(len(own), bool)
+        first[1:] = own[1:] != own[:-1]
+        self.notes: Keys = np.union1d(own[first], np.array(list(also), np.int64)) if also else own[first]
+        self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
+        self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes))
+        self._reader = TextReader(snapshot, deadline, budget)
+        self._properties = PropertyReader(snapshot.catalog)
+        self._known: dict[Node, Bounds] = {}
 
-    def of(self, node: Node, within: Ids | None) -> Matches:
-        """The notes for which a condition holds; of those `within`, if given."""
-        found = self._of(node, within)
-        if within is None or found.notes <= within:
-            return found
-        return found.both(Matches(within))
+    def bounds(self, node: Node) -> Bounds:
+        """Raises QueryError for a note that is named and not there."""
+        if node not in self._known:
+            self._deadline.check()
+            self._known[node] = self._bounds(node)
+        return self._known[node]
 
-    def _of(self, node: Node, within: Ids | None) -> Matches:
+    def check(self, node: Node, notes: Ids) -> Matches:
+        """Those of the notes for which a condition holds; their texts are read where that is needed."""
+        self._reader.prepare(notes)
+        return self._check(node, notes, all_places=True)
+
+    def _bounds(self, node: Node) -> Bounds:
+        import numpy as np
+
         match node:
             case All(parts):
-                return self._all(parts, within)
+                return self._combined(np.logical_and, parts)
             case Either(parts):
-                return Matches.any_of([self.of(part, within) for part in parts])
+                return self._combined(np.logical_or, parts)
             case Not(operand, _):
-                base = everything(self._catalog) if within is None else within
-                return Matches(base - self.of(operand, base).notes)
-            case Word(text, _):
-                return Matches(notes_with_word(self._snapshot, text, within))
+                sure, possible = self.bounds(operand)
+                return Bounds(~possible, ~sure)
+            case Within(Scope.TAG, inside, column) if inside and not isinstance(inside, (Word, Phrase)):
+                return self.bounds(_tags(inside, column))
             case Phrase(text, _):
-                return notes_with_phrase(self._snapshot, text, within)
+                return self._maybe(self._candidates.of_pattern(text_pattern(text)))
             case Within(scope, inside, _) if scope not in NAMES:
-                return notes_within(self._snapshot, scope, inside, within)
-            case Within(Scope.TAG, inside, _) if inside:
-                return self._tagged(inside, within)
+                return self._maybe(self._candidates_within(scope, inside))
             case _:
-                return Matches(self._by_fact(node))
+                return self._exactly(node)
 
-    def _all(self, parts: tuple[Node, ...], within: Ids | None) -> Matches:
-        """The cheap parts first: texts are read only of what they leave."""
-        found: Matches | None = None
-        for part in sorted(parts, key=_cost):
-            one = self.of(part, within if found is None else found.notes)
-            found = one if found is None else found.both(one)
-        return found if found is not None else Matches(everything(self._catalog))
+    def _combined(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
+        sides = [self.bounds(part) for part in parts]
+        return Bounds(how.reduce([one.sure for one in sides]), how.reduce([one.possible for one in sides]))
 
-    def _tagged(self, inside: Node, within: Ids | None) -> Matches:
-        match inside:
-            case Word(text, _) | Phrase(text, _):
-                tag = text.removeprefix("#").rstrip("/").casefold()
-                sql = "SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?)"
-                return Matches(self._ids(sql, tag, f"{tag}/", f"{tag}0"))  # "0" follows "/"
-            case All(parts) | Either(parts):
-                tagged = tuple(Within(Scope.TAG, part, 0) for part in parts)
-                return self.of(type(inside)(tagged), within)
-            case Not(operand, column):
-                return self.of(Not(Within(Scope.TAG, operand, 0), column), within)
+    def _maybe(self, possible: Mask) -> Bounds:
+        import numpy as np
+
+        return Bounds(np.zeros(len(self.notes), bool), possible)
+
+    def _exactly(self, node: Node) -> Bounds:
+        """Of a condition that no text needs to be read for."""
+        import numpy as np
+
+        if isinstance(node, Word):
+            pattern = text_pattern(node.text)
+            if not is_simple_word(pattern, node.text):
+                return self._maybe(self._candidates.of_pattern(pattern))
+            spellings = self._snapshot.keywords.lexicon.spellings(pattern.words[0])
+            found = notes_holding(self._snapshot, spellings)
+        else:
+            found = np.array(sorted(self._by_fact(node)), np.int64)
+        mask = self._mask(found)
+        return Bounds(mask, mask)
+
+    def _mask(self, ids: Keys) -> Mask:
+        import numpy as np
+
+        mask = np.zeros(len(self.notes), bool)
+        if len(self.notes):
+            at = np.searchsorted(self.notes, ids)
+            at[at == len(self.notes)] = 0
+            mask[at[self.notes[at] == ids]] = True
+        return mask
+
+    def _candidates_within(self, scope: Scope, inside: Node | None) -> Mask:
+        import numpy as np
+
+        found = self._candidates.of(inside) if inside else np.ones(len(self.notes), bool)
+        states = task_states(scope)
+        if states:
+            found = found & self._mask(np.array(self._catalog.notes_with_task(states), np.int64))
+        return found
+
+    def _check(self, node: Node, notes: Ids, *, all_places: bool) -> Matches:
+        """First what the bounds say; the texts of the others. Without `all_places` a text is read up to the
+        first place only, and what stands in `Matches.places` is not to be used."""
+        import numpy as np
+
+        bounds = self.bounds(node)
+        ids = np.array(sorted(notes), np.int64)
+        at = np.searchsorted(self.notes, ids)
+        whole = Matches(frozenset(ids[bounds.sure[at]].tolist()))
+        unknown = frozenset(ids[bounds.possible[at] & ~bounds.sure[at]].tolist())
+        if not unknown:
+            return whole
+        return Matches.any_of([whole, self._read(node, unknown, all_places=all_places)])
+
+    def _read(self, node: Node, notes: Ids, *, all_places: bool) -> Matches:
+        match node:
+            case All(parts):
+                return self._all(parts, notes, all_places=all_places)
+            case Either(parts):
+                return Matches.any_of([self._check(part, notes, all_places=all_places) for part in parts])
+            case Not(operand, _):
+                return Matches(notes - self._check(operand, notes, all_places=False).notes)
+            case Word(text, _):
+                return Matches(self._reader.notes_with_phrase(text, notes, all_places=False).notes)
+            case Phrase(text, _):
+                return self._reader.notes_with_phrase(text, notes, all_places=all_places)
+            case Within(Scope.TAG, inside, column) if inside:
+                return self._check(_tags(inside, column), notes, all_places=all_places)
+            case Within(scope, inside, _):
+                return self._reader.notes_within(scope, inside, notes, all_places=all_places)
             case _:
-                raise AssertionError(inside)
+                raise AssertionError(node)
+
+    def _all(self, parts: tuple[Node, ...], notes: Ids, *, all_places: bool) -> Matches:
+        """All places are looked for only in the notes for which every part holds."""
+        ordered = sorted(parts, key=_cost)
+        for part in ordered:
+            notes = self._check(part, notes, all_places=False).notes
+        found = Matches(notes)
+        for part in ordered if all_places else ():
+            found = found.both(self._check(part, notes, all_places=True))
+        return found
 
     def _by_fact(self, node: Node) -> Ids:
         match node:
             case Property():
-                return notes_with_property(self._catalog, node)
+                return self._properties.notes_with(node)
             case Language(code, _):
                 return self._ids("SELECT note_id FROM notes WHERE language = ?", code)
             case Modified(moment, since, _):
@@ -139,19 +217,24 @@ class Evaluation:
                 return self._ids(sql, moment_ns(moment, self._now))
             case Linked():
                 return self._linked(node)
+            case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
+                tag = text.removeprefix("#").rstrip("/").casefold()
+                sql = "SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?)"
+                return self._ids(sql, tag, f"{tag}/", f"{tag}0")  # "0" follows "/"
             case Within(scope, inside, _) if inside:
-                return self._called(scope, inside)
+                return self._named_with(scope, inside)
             case _:
                 raise AssertionError(node)
 
     def _ids(self, sql: str, *values: str | int) -> Ids:
         return frozenset(row[0] for row in self._catalog.rows(sql, values))
 
-    def _called(self, scope: Scope, inside: Node) -> Ids:
+    def _named_with(self, scope: Scope, inside: Node) -> Ids:
         """Notes whose path or file name contains the words."""
         found = []
         likely, values = _like(inside)
         for note_id, path in self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values):
+            self._deadline.check()
             name = path.rpartition("/")[2] if scope is Scope.FILE else path
             folded = name.lower() if name.isascii() else plain(name)
             if holds(inside, partial(_contains, folded)):
@@ -179,6 +262,17 @@ class Evaluation:
         rows = self._catalog.rows(sql, values)
         folded = ((path, "/" + plain(path)) for (path,) in rows)
         return [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
+
+
+def _tags(inside: Node, column: int) -> Node:
+    """`tag:(a -b)` as `tag:a -tag:b`."""
+    match inside:
+        case All(parts) | Either(parts):
+            return type(inside)(tuple(_tags(part, column) for part in parts))
+        case Not(operand, own):
+            return Not(_tags(operand, column), own)
+        case _:
+            return Within(Scope.TAG, inside, column)
 
 
 _UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
@@ -222,15 +316,3 @@ def _cost(node: Node) -> int:
             return 4
         case _:
             return 5
-
-
-def _chunks(snapshot: Snapshot, found: Matches) -> Keys:
-    """The chunks of notes that match as a whole, and those that touch a place."""
-    import numpy as np
-
-    known = snapshot.keywords.keys
-    whole = np.array(sorted(found.notes - found.places.keys()), np.int64)
-    keys = known[np.isin(known >> CHUNK_KEY_BITS, whole)]
-    if not found.places:
-        return keys
-    return np.union1d(keys, np.array(touching_chunks(snapshot.catalog, found), np.int64))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+Ids = frozenset[int]
+"""Note ids."""
+
 Span = tuple[int, int]
 
 

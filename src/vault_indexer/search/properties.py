@@ -10,29 +10,44 @@ from vault_indexer.model import JsonValue
 from vault_indexer.search.query_ast import All, Compare, Either, Node, Not, Null, Phrase, Property, Word
 from vault_indexer.search.query_values import iso_date, number
 from vault_indexer.search.text_pattern import plain, text_pattern
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog_reader import CatalogReader, Row
 
 _Value = TypeVar("_Value", float, str)
 
 
-def notes_with_property(catalog: CatalogReader, wanted: Property) -> frozenset[int]:
-    """The notes whose frontmatter has the property, with a value that passes the test.
+class PropertyReader:
+    """Looks at the frontmatter of all notes, for one query: each property is read once."""
 
-    Names are compared without case. SQLite looks for the name in the stored JSON; only what has it is read.
-    """
-    name = plain(wanted.name)
-    if wanted.name.isascii():
-        escaped = json.dumps(wanted.name)[1:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    def __init__(self, catalog: CatalogReader) -> None:
+        self._catalog = catalog
+        self._read: dict[str, list[tuple[int, JsonValue]]] = {}
+
+    def notes_with(self, wanted: Property) -> frozenset[int]:
+        """The notes that have the property, with a value that passes the test."""
+        held = self._values(wanted.name)
+        return frozenset(id_ for id_, value in held if wanted.test is None or _holds(wanted.test, value))
+
+    def _values(self, name: str) -> list[tuple[int, JsonValue]]:
+        """Each note that has the property, with its value. Names are compared without case.
+
+        SQLite looks for the name in the stored JSON; only what has it is parsed.
+        """
+        if name not in self._read:
+            folded = plain(name)
+            self._read[name] = [
+                (int(note_id), value)
+                for note_id, frontmatter in self._rows(name)
+                for key, value in json.loads(frontmatter).items()
+                if plain(key) == folded
+            ]
+        return self._read[name]
+
+    def _rows(self, name: str) -> list[Row]:
+        if not name.isascii():
+            return self._catalog.rows("SELECT note_id, frontmatter FROM notes WHERE frontmatter != '{}'")
+        escaped = json.dumps(name)[1:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         sql = "SELECT note_id, frontmatter FROM notes WHERE frontmatter LIKE ? ESCAPE '\\'"
-        rows = catalog.rows(sql, (f'%"{escaped}":%',))
-    else:
-        rows = catalog.rows("SELECT note_id, frontmatter FROM notes WHERE frontmatter != '{}'")
-    return frozenset(int(note_id) for note_id, told in rows if _has(json.loads(told), name, wanted.test))
-
-
-def _has(frontmatter: dict[str, JsonValue], name: str, test: Node | None) -> bool:
-    held = [value for key, value in frontmatter.items() if plain(key) == name]
-    return any(test is None or _holds(test, value) for value in held)
+        return self._catalog.rows(sql, (f'%"{escaped}":%',))
 
 
 def _holds(test: Node, value: JsonValue) -> bool:

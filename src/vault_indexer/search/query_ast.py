@@ -1,9 +1,12 @@
-"""What a query says, as a small tree. Columns are 1-based and count characters of the query."""
+"""What a query says, as a small tree.
+
+Columns are 1-based and count characters of the query. Nodes that say the same are equal, wherever they stand.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -39,7 +42,7 @@ class Word:
     """A word as written. It ranks; inside an operator it must be there."""
 
     text: str
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Phrase:
     """Words that stand in this order, without the quotes around them."""
 
     text: str
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Not:
     """What must not hold."""
 
     operand: Node
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Within:
 
     scope: Scope
     inside: Node | None
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,14 @@ class Compare:
 
     op: str
     value: float | str
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Null:
     """The property is there and has no value."""
 
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Property:
 
     name: str
     test: Node | None
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class Modified:
 
     moment: str
     since: bool
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class Language:
     """The note is written in the language (ISO 639-1)."""
 
     code: str
-    column: int
+    column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ class Linked:
 
     direction: Direction
     target: str
-    column: int
+    column: int = field(compare=False)
 
 
 Node = Word | Phrase | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked
@@ -218,6 +221,16 @@ def atoms(node: Node) -> Iterator[Node]:
                 yield from atoms(part)
         case _:
             yield node
+
+
+def leaves(node: Node) -> Iterator[Node]:
+    """All words, phrases, comparisons and values of a tree, those within operators too."""
+    for atom in atoms(node):
+        match atom:
+            case Within(_, inside, _) | Property(_, inside, _) if inside is not None:
+                yield from leaves(inside)
+            case _:
+                yield atom
 
 
 def column_of(node: Node) -> int:

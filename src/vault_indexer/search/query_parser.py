@@ -11,7 +11,7 @@ Words rank; everything else filters. `docs/query-language.md` is the page for pe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -36,11 +36,16 @@ from vault_indexer.search.query_ast import (
     Word,
     atoms,
     column_of,
+    leaves,
     ranking_words,
 )
 from vault_indexer.search.query_values import MOMENTS, is_moment, is_tag, iso_date, number
 
 MAX_DEPTH = 32
+MAX_TERMS = 128
+MAX_OPERATORS = 32
+"""Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
+words that only rank do not count."""
 
 _OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)(?=\S)")
 _OR = re.compile(r"OR(?=\s)")
@@ -65,6 +70,8 @@ def parse_query(text: str) -> Query:
         words.extend(ranking_words(part.node))
         if not _is_plain(part.node):
             conditions.append(Condition(part.node, source))
+    conditions = list({condition.node: condition for condition in reversed(conditions)}.values())[::-1]
+    _check_size(conditions)
     last = parts[-1].node if parts else None
     return Query(
         text=" ".join(words) if conditions else (text.strip() if words else ""),
@@ -122,8 +129,9 @@ class _Parser:
                 rows[-1].append(part)
         if len(rows) == 1:
             return rows[0]
-        sides = tuple(_joined([part.node for part in row]) for row in rows if row)
-        return [_Part(Either(sides) if len(sides) > 1 else sides[0], start, self.at)]
+        sides = [_joined([part.node for part in row]) for row in rows if row]
+        node = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
+        return [_Part(node, start, self.at)]
 
     def _is_at(self, end: str) -> bool:
         self._skip_spaces()
@@ -291,7 +299,24 @@ class _Parser:
 
 
 def _joined(nodes: list[Node]) -> Node:
-    return nodes[0] if len(nodes) == 1 else All(tuple(nodes))
+    distinct = tuple(dict.fromkeys(nodes))
+    return distinct[0] if len(distinct) == 1 else All(distinct)
+
+
+def _check_size(conditions: Iterable[Condition]) -> None:
+    terms = [leaf for condition in conditions for leaf in leaves(condition.node)]
+    operators = [
+        atom
+        for condition in conditions
+        for atom in atoms(condition.node)
+        if not isinstance(atom, (Word, Phrase))
+    ]
+    for found, most, kind in ((terms, MAX_TERMS, "terms"), (operators, MAX_OPERATORS, "operators")):
+        if len(found) > most:
+            raise QueryError(
+                f"the filters of this query have {len(found)} {kind}: at most {most} are allowed",
+                column_of(found[most]),
+            )
 
 
 def _is_null(node: Node) -> bool:

@@ -111,19 +111,21 @@ def _retrieved(
     snapshot: Snapshot, asked: Asked, settings: SearchSettings, fields: FieldWeights, k: int
 ) -> Rankings:
     weights = settings.weights
-    meaning = by_meaning(snapshot, asked.vector, k, asked.keys) if weights.vector else {}
-    words = by_word(snapshot, asked.terms, fields, k, asked.keys) if weights.keyword else {}
+    meaning = by_meaning(snapshot, asked.vector, k, asked.chosen) if weights.vector else {}
+    asked.deadline.check()
+    words = by_word(snapshot, asked.terms, fields, k, asked.chosen) if weights.keyword else {}
     found = Rankings(meaning, words, {}, k, asked.trust)
     if settings.fusion == "convex" and weights.vector and weights.keyword:
         found = replace(found, trust=_trust(snapshot, asked, words, fields))
         found = completed(snapshot, found, asked.vector, asked.terms, fields)
+    asked.deadline.check()
     if not weights.graph:
         return found
     strongest = best_first(fuse(found, settings))
     notes = snapshot.catalog.notes(note_ids(strongest)[:CALLED])
     graph = by_link_text(snapshot, notes, strongest, asked.terms)
     seeds = [notes[note_id].path for note_id in note_ids(strongest)[:SEEDS] if note_id in notes]
-    return replace(found, graph=by_link(snapshot, seeds, graph, asked.vector, asked.keys))
+    return replace(found, graph=by_link(snapshot, seeds, graph, asked.vector, asked.chosen))
 
 
 def _trust(snapshot: Snapshot, asked: Asked, words: Ranks, fields: FieldWeights) -> float:
@@ -138,6 +140,8 @@ def _trust(snapshot: Snapshot, asked: Asked, words: Ranks, fields: FieldWeights)
 
 def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> list[int]:
     """Of each note that is called what the query says, the best chunk that may be found, else the first."""
+    import numpy as np
+
     wanted = notes_called(snapshot, asked.text)
     best: dict[int, int] = {}
     for key in best_first(fused):
@@ -145,7 +149,8 @@ def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> lis
             best.setdefault(note_id_of(key), key)
     for note_id in sorted(wanted - best.keys()):
         rows = snapshot.catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
-        own = [int(row[0]) for row in rows if asked.keys is None or row[0] in asked.keys]
-        if own:
-            best[note_id] = own[0]
+        own = np.array([row[0] for row in rows], np.int64)
+        left = own[asked.passing(own)]
+        if len(left):
+            best[note_id] = int(left[0])
     return list(best.values())

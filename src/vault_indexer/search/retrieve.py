@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from vault_indexer.model import GraphReason, KeywordReason, NoteRow, note_id_of
+from vault_indexer.search.chunk_filter import ChunkFilter
 from vault_indexer.search.link_texts import called
 from vault_indexer.search.neighbours import neighbours_of
 from vault_indexer.store.keyword_schema import FieldWeights
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
     Keys = NDArray[np.int64]
+    Scores = NDArray[np.float32]
 
 SEEDS = 5
 """Only neighbours of the strongest hits join: those of weak ones are noise."""
@@ -31,6 +34,8 @@ NEIGHBOURS = 10
 NEIGHBOUR_SCORE = 0.2
 """A neighbour is a hint: on judged queries it moved no measure, so it only breaks near ties and fills up."""
 
+_REACHES = (2, 16)
+"""A filter is first checked on so many times the chunks that a ranking needs."""
 
 Ranks = dict[int, tuple[int, float]]
 """Rank, from 1, and score by chunk key, in the ranking's order."""
@@ -49,13 +54,12 @@ class Rankings:
     trust: float = 1.0
 
 
-def by_meaning(snapshot: Snapshot, query: Vectors, k: int, allowed: Keys | None = None) -> Ranks:
-    """Rank and cosine of the k chunks (of those allowed) nearest to the query vector; none if it has no known
-    token."""
+def by_meaning(snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None) -> Ranks:
+    """Rank and cosine of the k chunks (of those that a filter leaves) nearest to the query vector; none if it
+    has no known token."""
     if not query.any():
         return {}
-    keys, scores = snapshot.vectors.search(query, k, allowed)
-    return _ranked(keys.tolist(), scores.tolist())
+    return _best(partial(snapshot.vectors.search, query), k, chosen)
 
 
 def by_word(
@@ -63,15 +67,37 @@ def by_word(
     terms: Sequence[QueryTerm],
     weights: FieldWeights,
     k: int,
-    allowed: Keys | None = None,
+    chosen: ChunkFilter | None = None,
 ) -> Ranks:
-    """Rank and BM25F score of the k best chunks (of those allowed) that hold any of the words."""
-    ranking = snapshot.keywords.search(terms, weights, k, allowed)
-    return _ranked(ranking.keys.tolist(), ranking.scores.tolist())
+    """Rank and BM25F score of the k best chunks (of those that a filter leaves) with any of the words."""
+
+    def search(k: int, allowed: Keys | None) -> tuple[Keys, Scores]:
+        ranking = snapshot.keywords.search(terms, weights, k, allowed)
+        return ranking.keys, ranking.scores
+
+    return _best(search, k, chosen)
 
 
-def _ranked(keys: list[int], scores: list[float]) -> Ranks:
-    return dict(zip(keys, enumerate(scores, start=1), strict=True))
+def _best(
+    search: Callable[[int, Keys | None], tuple[Keys, Scores]], k: int, chosen: ChunkFilter | None
+) -> Ranks:
+    """The k best chunks that a filter leaves. It checks the notes of the best ones; only where it leaves few
+    of these does it check all."""
+    if chosen is None:
+        return _ranked(*search(k, None))
+    for reach in _REACHES:
+        if not chosen.is_open:
+            break
+        keys, scores = search(reach * k, chosen.keys)
+        kept = chosen.passing(keys, k)
+        if int(kept.sum()) >= k or len(keys) < reach * k:
+            return _ranked(keys[kept][:k], scores[kept][:k])
+    chosen.settle()
+    return _ranked(*search(k, chosen.keys))
+
+
+def _ranked(keys: Keys, scores: Scores) -> Ranks:
+    return dict(zip(keys.tolist(), enumerate(scores.tolist(), start=1), strict=True))
 
 
 def completed(
@@ -113,22 +139,22 @@ def by_link(
     seeds: Sequence[str],
     graph: Mapping[int, GraphReason],
     query: Vectors,
-    allowed: Keys | None = None,
+    chosen: ChunkFilter | None = None,
 ) -> dict[int, GraphReason]:
     """The ranking by link: notes that links call by the query's words (`graph`), then those a link away from
     the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
     known = {note_id_of(key) for key in graph}
     likely = neighbours_of(snapshot, seeds)[:NEIGHBOURS]
-    nearest = _nearest(snapshot, [neighbour.path for neighbour in likely], query, allowed)
-    chosen = [one for one in likely if one.path in nearest and note_id_of(nearest[one.path]) not in known]
+    nearest = _nearest(snapshot, [neighbour.path for neighbour in likely], query, chosen)
+    added = [one for one in likely if one.path in nearest and note_id_of(nearest[one.path]) not in known]
     return dict(graph) | {
         nearest[one.path]: GraphReason(rank, NEIGHBOUR_SCORE * one.weight, one.via)
-        for rank, one in enumerate(chosen, start=len(graph) + 1)
+        for rank, one in enumerate(added, start=len(graph) + 1)
     }
 
 
 def _nearest(
-    snapshot: Snapshot, paths: Sequence[str], query: Vectors, allowed: Keys | None
+    snapshot: Snapshot, paths: Sequence[str], query: Vectors, chosen: ChunkFilter | None
 ) -> dict[str, int]:
     """Of notes by path the chunk nearest to the query, the first where that says nothing; a note without any
     chunk (that is allowed) is left out."""
@@ -140,8 +166,8 @@ def _nearest(
     rows = list(snapshot.catalog.rows_in(sql, paths))
     keys = np.array([key for key, _ in rows], np.int64)
     scores = np.nan_to_num(snapshot.vectors.scores(query, keys), nan=-1.0)
-    if allowed is not None:
-        scores[~np.isin(keys, allowed, assume_unique=True)] = -np.inf
+    if chosen is not None:
+        scores[~chosen.passing(keys)] = -np.inf
     found: dict[str, tuple[float, int]] = {}
     for (key, path), score in zip(rows, scores.tolist(), strict=True):
         if score > found.get(path, (-np.inf, 0))[0]:

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from vault_indexer.parse import parse_any
+from vault_indexer.parse import Task, find_tasks, parse_note
 from vault_indexer.search.query_ast import Scope
+from vault_indexer.store.rows import block_spans
 
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|\Z)")
-_TASK = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<state>[^\]\n])\](?=[ \t]|$)", re.MULTILINE)
-_TASK_END = re.compile(r"\n(?=[ \t>]*(?:\n|\Z|(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}[ \t]|```|~~~))")
-_FENCE = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
-)
-_OPEN_STATES = " "
 
-
-class Piece(NamedTuple):
-    """Text to look into, and the span of the note that is found by it."""
-
-    start: int
-    end: int
-    place_end: int
+Spans = Sequence[tuple[int, int]]
 
 
 class HeadingRow(NamedTuple):
@@ -38,80 +28,109 @@ class HeadingRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """What is known of one note when its structure is looked at."""
+    """What is known of one note when its structure is looked at. `blocks` and `tasks` are None where the
+    catalog does not hold them: then the text is parsed."""
 
-    path: str
     text: str
-    headings: Sequence[HeadingRow]
+    headings: Sequence[HeadingRow] = ()
+    blocks: Spans | None = None
+    tasks: Sequence[Task] | None = None
 
     @property
     def body_start(self) -> int:
         """Where the frontmatter ends."""
+        if not self.text.startswith("---"):
+            return 0
         found = _FRONTMATTER.match(self.text)
         return found.end() if found else 0
 
 
-def pieces(note: NoteText, scope: Scope) -> Iterator[Piece]:
-    """The note's pieces of a scope, in order; none for scopes of names."""
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Stretches of text in order, none inside another. Piece i is `text[starts[i]:ends[i]]`, and finding it
+    finds the note from `starts[i]` to `place_ends[i]`."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    place_ends: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def at(self, position: int) -> int | None:
+        """The number of the piece that holds a position."""
+        number = bisect_right(self.starts, position) - 1
+        return number if number >= 0 and position < self.ends[number] else None
+
+
+def pieces(note: NoteText, scope: Scope) -> Pieces:
+    """The note's pieces of a scope; none for scopes of names."""
     match scope:
         case Scope.CONTENT:
-            yield _piece(note.body_start, len(note.text))
+            return _pieces([(note.body_start, len(note.text))])
         case Scope.HEADING:
-            yield from _headings(note)
+            return _headings(note)
         case Scope.SECTION:
-            yield from _sections(note)
+            return _sections(note)
         case Scope.LINE:
-            yield from _lines(note)
+            return _lines(note)
         case Scope.BLOCK:
-            yield from _blocks(note)
+            return _pieces(_blocks(note))
         case Scope.TASK | Scope.TASK_TODO | Scope.TASK_DONE:
-            yield from _tasks(note, scope)
+            states = task_states(scope)
+            return _pieces([(task.start, task.end) for task in _tasks(note) if task.is_done in states])
         case _:
-            return
+            return _pieces([])
 
 
-def _piece(start: int, end: int) -> Piece:
-    return Piece(start, end, end)
+def task_states(scope: Scope) -> tuple[bool, ...]:
+    """Which tasks an operator looks at: True stands for those that are done."""
+    match scope:
+        case Scope.TASK:
+            return False, True
+        case Scope.TASK_TODO:
+            return (False,)
+        case Scope.TASK_DONE:
+            return (True,)
+        case _:
+            return ()
 
 
-def _headings(note: NoteText) -> Iterator[Piece]:
+def _pieces(spans: Spans) -> Pieces:
+    ends = [end for _, end in spans]
+    return Pieces([start for start, _ in spans], ends, ends)
+
+
+def _headings(note: NoteText) -> Pieces:
     """Found by the heading: all that stands under it, deeper headings included."""
+    place_ends = [len(note.text)] * len(note.headings)
+    open_headings: list[int] = []
     for number, heading in enumerate(note.headings):
-        later = (other.start for other in note.headings[number + 1 :] if other.level <= heading.level)
-        yield Piece(heading.start, heading.end, next(later, len(note.text)))
+        while open_headings and note.headings[open_headings[-1]].level >= heading.level:
+            place_ends[open_headings.pop()] = heading.start
+        open_headings.append(number)
+    return Pieces(
+        [heading.start for heading in note.headings], [heading.end for heading in note.headings], place_ends
+    )
 
 
-def _sections(note: NoteText) -> Iterator[Piece]:
+def _sections(note: NoteText) -> Pieces:
     borders = [note.body_start, *(heading.start for heading in note.headings), len(note.text)]
-    for start, end in pairwise(borders):
-        if start < end:
-            yield _piece(start, end)
+    return _pieces([(start, end) for start, end in pairwise(borders) if start < end])
 
 
-def _lines(note: NoteText) -> Iterator[Piece]:
-    start = note.body_start
-    for line in note.text[start:].splitlines(keepends=True):
-        yield _piece(start, start + len(line))
-        start += len(line)
+def _lines(note: NoteText) -> Pieces:
+    lines = note.text[note.body_start :].splitlines(keepends=True)
+    borders = list(accumulate(map(len, lines), initial=note.body_start))
+    return Pieces(borders[:-1], borders[1:], borders[1:])
 
 
-def _blocks(note: NoteText) -> Iterator[Piece]:
+def _blocks(note: NoteText) -> Spans:
     """Blocks as the parser sees them; every item of a list is one."""
-    for element in parse_any(note.path, note.text.encode("utf-8")).elements:
-        for part in element.parts or (element,):
-            yield _piece(part.start, part.end)
+    if note.blocks is not None:
+        return note.blocks
+    return block_spans(parse_note("", note.text.encode("utf-8")))
 
 
-def _tasks(note: NoteText, scope: Scope) -> Iterator[Piece]:
-    """Every list item with a box, not those in code. A box with anything but a space in it is done."""
-    code: list[tuple[int, int]] | None = None
-    for task in _TASK.finditer(note.text, note.body_start):
-        is_done = task["state"] not in _OPEN_STATES
-        if scope is not Scope.TASK and is_done is not (scope is Scope.TASK_DONE):
-            continue
-        if code is None:
-            code = [match.span() for match in _FENCE.finditer(note.text)]
-        if any(first <= task.start() < last for first, last in code):
-            continue
-        end = _TASK_END.search(note.text, task.end())
-        yield _piece(task.start(), end.start() if end else len(note.text))
+def _tasks(note: NoteText) -> Sequence[Task]:
+    return note.tasks if note.tasks is not None else list(find_tasks(note.text, note.body_start))

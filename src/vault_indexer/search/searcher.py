@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from vault_indexer.config.settings import SearchSettings
+from vault_indexer.errors import QueryError
 from vault_indexer.model import (
     ChunkRow,
     Explanation,
@@ -21,6 +22,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import Embedder
 from vault_indexer.search.asked import Asked, asked
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.expand import ExpandMode, Expansion, passage_of
 from vault_indexer.search.explain import (
     Place,
@@ -36,6 +38,9 @@ from vault_indexer.search.retrieve import keyword_reasons
 from vault_indexer.search.snippet import Snippets
 from vault_indexer.store.keyword_schema import FieldWeights
 from vault_indexer.store.snapshot import Snapshot
+
+_UNFINISHED = ' "()'
+"""A query of these alone looks for nothing: while the user types, that needs no notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,26 @@ class Searcher:
         """The same model, other settings."""
         return Searcher(self._embedder, settings)
 
-    def search(self, snapshot: Snapshot, request: SearchRequest) -> SearchResult:
-        """The best chunks (by note: the best notes, each by its best chunk). Raises QueryError."""
-        question = self._asked(snapshot, request)
+    @property
+    def deadline_s(self) -> float:
+        """The configured time for one query, in seconds."""
+        return self._settings.deadline_s
+
+    def search(
+        self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None = None
+    ) -> SearchResult:
+        """The best chunks (by note: the best notes, each by its best chunk).
+
+        Raises QueryError for a query that is wrong; while the user types it may only be unfinished, so then
+        the answer is empty, with the error as a notice. Raises QueryTimeoutError or QueryCancelledError at
+        the deadline, which is the configured one if none is given.
+        """
+        try:
+            question = self._asked(snapshot, request, deadline)
+        except QueryError as error:
+            if not request.as_you_type:
+                raise
+            return SearchResult((), (str(error),) if request.query.strip(_UNFINISHED) else ())
         if not question.text:
             return self._listed(snapshot, question, request)
         ranked = self._ranked(snapshot, question, request)
@@ -69,26 +91,35 @@ class Searcher:
         rows = snapshot.catalog.chunks(shown)
         notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         snippets = Snippets((term.word for term in question.terms), self._settings.snippet_chars)
-        found = tuple(
-            _hit(notes, rows[key], relative(ranked, key), _why(key, question, ranked, words), snippets)
-            for key in shown
-            if key in rows
+        expansion = self._expansion(request.expand) if request.expand else None
+        found = []
+        for key in shown:
+            question.deadline.check()
+            if key in rows:
+                why = _why(key, question, ranked, words)
+                hit = _hit(notes, rows[key], relative(ranked, key), why, snippets)
+                passage = passage_of(snapshot.catalog, rows[key], expansion) if expansion else None
+                found.append(replace(hit, passage=passage) if passage else hit)
+        return SearchResult(
+            tuple(found), (*question.notices, *question.notices_of_filters(found=bool(found)))
         )
-        if request.expand:
-            expansion = self._expansion(request.expand)
-            found = tuple(
-                replace(hit, passage=passage_of(snapshot.catalog, rows[key], expansion))
-                for hit, key in zip(found, (key for key in shown if key in rows), strict=True)
-            )
-        return SearchResult(found, question.notices)
 
-    def explain(self, snapshot: Snapshot, note: NoteRow, request: SearchRequest) -> Explanation:
-        """Where the note is in the answer to the request, and why, or why not. Raises QueryError."""
-        question = self._asked(snapshot, request)
+    def explain(
+        self,
+        snapshot: Snapshot,
+        note: NoteRow,
+        request: SearchRequest,
+        deadline: QueryDeadline | None = None,
+    ) -> Explanation:
+        """Where the note is in the answer to the request, and why, or why not. Raises as `search` does."""
+        import numpy as np
+
+        question = self._asked(snapshot, request, deadline)
         reasons = list(filter_reasons(snapshot, question, note, datetime.now().astimezone()))
         if not question.text:
-            fulfils = question.allowed is not None and note.note_id in question.allowed.matches.notes
-            return explanation(request.query, note, Place(None, 0, fulfils, None), reasons)
+            own = snapshot.catalog.chunks_of(note.note_id)
+            matches = bool(question.passing(np.array([row.key for row in own], np.int64)).any())
+            return explanation(request.query, note, Place(None, 0, matches, None), reasons)
         ranked = self._ranked(snapshot, question, request)
         place, key = self._place(snapshot, question, ranked, note, request)
         if key is None:
@@ -110,8 +141,8 @@ class Searcher:
         return Place(own[0] + 1, len(ranked.order), key in set(shown), why), key
 
     def _listed(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> SearchResult:
-        assert question.allowed is not None
-        shown = listed(snapshot, question.allowed, self._limit(request), self._per_note(request))
+        assert question.chosen is not None
+        shown = listed(snapshot, question.chosen, self._limit(request), self._per_note(request))
         rows = snapshot.catalog.chunks(shown)
         notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         why = Why(None, None, None, recency=1.0, filters=question.filters)
@@ -121,10 +152,13 @@ class Searcher:
             for row in (rows[key] for key in shown if key in rows)
             if row.note_id in notes
         )
-        return SearchResult(hits, (*question.notices, *((LISTED,) if hits else ())))
+        told = question.notices_of_filters(found=bool(hits))
+        return SearchResult(hits, (*question.notices, *told, *((LISTED,) if hits else ())))
 
-    def _asked(self, snapshot: Snapshot, request: SearchRequest) -> Asked:
-        return asked(snapshot, request, self._embedder, self.fields, datetime.now().astimezone())
+    def _asked(self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None) -> Asked:
+        now = datetime.now().astimezone()
+        deadline = deadline or QueryDeadline(self.deadline_s)
+        return asked(snapshot, request, self._embedder, self.fields, now, deadline)
 
     def _ranked(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> Ranked:
         return rank(

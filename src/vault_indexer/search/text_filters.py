@@ -3,67 +3,66 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import islice
+from typing import TYPE_CHECKING
 
-from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
-from vault_indexer.search.matches import Matches, Span
+from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.matches import Ids, Matches, Span
 from vault_indexer.search.query_ast import All, Either, Node, Not, Phrase, Scope, Word
-from vault_indexer.search.scopes import HeadingRow, NoteText, Piece, pieces
-from vault_indexer.search.text_pattern import TextPattern, text_pattern
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.search.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
+from vault_indexer.search.text_pattern import SearchedText, TextPattern, text_pattern
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.terms import VARIANT_MARK
+from vault_indexer.text.tokens import LONGEST_TERM
 
-Ids = frozenset[int]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vault_indexer.parse import Task
+
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 _WINDOW = 3
 """A phrase may run over the border between chunks, of so many at most."""
 
 _TEXT_FIELDS = ("title", "aliases", "headers", "content")
 
+_RAREST = 6
+"""So many words of a phrase choose the notes to read: another one hardly leaves out any more."""
 
-def everything(catalog: CatalogReader) -> Ids:
-    """The ids of all notes."""
-    return frozenset(row[0] for row in catalog.rows("SELECT note_id FROM notes"))
+_LEXICON_SCANS = 8
+"""So many parts of a query may be looked up in all words of the index, at about 10 ms each."""
 
+_READ_NS = 9
+_QUICK_NS = 7
+_SLOW_NS = 38
+_PARSE_NS = 700
+"""What a character costs: to read and fold, to search by a pattern of plain letters or of signs, to search
+by a pattern with accents, and to parse. Measured on a vault of 60 million characters."""
 
-def notes_with_word(snapshot: Snapshot, text: str, within: Ids | None) -> Ids:
-    """Notes that hold the word in text, title or aliases. A simple word needs no text to be read."""
-    pattern = text_pattern(text)
-    if not (text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins):
-        return notes_with_phrase(snapshot, text, within).notes
-    return _limited(_holding(snapshot, snapshot.keywords.lexicon.spellings(pattern.words[0])), within)
-
-
-def notes_with_phrase(snapshot: Snapshot, text: str, within: Ids | None) -> Matches:
-    """Notes that hold the words in this order: in the text, which gives places, or in title or alias."""
-    pattern = text_pattern(text)
-    candidates = _candidates(snapshot, pattern, within)
-    places = dict(_spans(snapshot.catalog, pattern, candidates))
-    return Matches(frozenset(places) | _titled(snapshot.catalog, pattern, candidates), places)
+_PIECE_NS = 200
+_FOUND_NS = 800
+_TEST_NS = 2000
+"""What a piece costs: to find its borders, to find a word that may be in it, and to test its text."""
 
 
-def notes_within(snapshot: Snapshot, scope: Scope, inside: Node | None, within: Ids | None) -> Matches:
-    """Notes with a section, line, … for which `inside` holds (None: that have one at all)."""
-    candidates = _may_hold(snapshot, inside, within)
-    headings: dict[int, list[HeadingRow]] = {}
-    if scope in (Scope.HEADING, Scope.SECTION):
-        headings = _headings(snapshot.catalog, candidates)
-    places: dict[int, tuple[Span, ...]] = {}
-    sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
-    for note_id, path in snapshot.catalog.rows_in(sql, sorted(candidates)):
-        note = NoteText(str(path), snapshot.catalog.text(note_id), headings.get(note_id, ()))
-        reader = _Reader(note.text)
-        found = tuple(
-            (piece.start, piece.place_end)
-            for piece in pieces(note, scope)
-            if inside is None or holds(inside, partial(reader.has, piece))
-        )
-        if found:
-            places[note_id] = found
-    return Matches(frozenset(places), places)
+def is_simple_word(pattern: TextPattern, text: str) -> bool:
+    """Whether the keyword index alone says which notes hold it."""
+    return text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins
+
+
+def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
+    """The ids of the notes that hold any of the index terms in text, title or aliases, ascending."""
+    import numpy as np
+
+    keys = snapshot.keywords.holding(terms, _TEXT_FIELDS)
+    return np.unique(keys >> CHUNK_KEY_BITS)
 
 
 def holds(node: Node, has: Callable[[str], bool]) -> bool:
@@ -81,108 +80,269 @@ def holds(node: Node, has: Callable[[str], bool]) -> bool:
             raise AssertionError(node)
 
 
-def touching_chunks(catalog: CatalogReader, found: Matches) -> list[int]:
-    """Keys of the chunks that touch a place; a place in no chunk (a comment between two) is not found."""
-    sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
-    return [
-        key
-        for key, start, end in catalog.rows_in(sql, sorted(found.places))
-        if any(start < last and first < end for first, last in found.places[note_id_of(key)])
-    ]
+class TextCandidates:
+    """Which notes can hold a text, by the keyword index alone: at least those that do.
+
+    Made for one query over one snapshot. `keys` are its chunks, ascending, and `owner` gives for each the
+    position of its note, as do the masks that the methods return.
+    """
+
+    def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int) -> None:
+        self._snapshot = snapshot
+        self._keys = keys
+        self._owner = owner
+        self._size = size
+        self._near: dict[tuple[str, ...], Mask] = {}
+        self._scans = 0
+
+    def of(self, inside: Node) -> Mask:
+        """Notes with a piece for which a tree of words and phrases may hold."""
+        import numpy as np
+
+        match inside:
+            case Word(text, _) | Phrase(text, _):
+                return self.of_pattern(text_pattern(text))
+            case All(parts):
+                return reduce(np.logical_and, map(self.of, parts))
+            case Either(parts):
+                return reduce(np.logical_or, map(self.of, parts))
+            case _:
+                return np.ones(self._size, bool)
+
+    def of_pattern(self, pattern: TextPattern) -> Mask:
+        """Notes that hold all that a pattern is made of within `_WINDOW` neighbouring chunks."""
+        import numpy as np
+
+        left = np.ones(len(self._keys), bool)
+        for terms in self._needs(pattern):
+            left &= self._near_chunks(terms)
+        found = np.zeros(self._size, bool)
+        found[self._owner[left]] = True
+        return found
+
+    def _needs(self, pattern: TextPattern) -> Iterator[tuple[str, ...]]:
+        """For parts of a pattern the index terms of which a text with it holds at least one."""
+        lexicon = self._snapshot.keywords.lexicon
+        known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
+        known += [(pair,) for pair in pattern.pairs]
+        if len(known) > _RAREST:
+            known.sort(key=self._frequency)
+        yield from known[:_RAREST]
+        for char in pattern.begins:
+            if self._may_scan():
+                yield tuple(word.term for word in lexicon.with_prefix(char, 1 << 30))
+        for piece in pattern.pieces:
+            if self._may_scan():
+                yield tuple(lexicon.containing(piece))
+
+    def _may_scan(self) -> bool:
+        self._scans += 1
+        return self._scans <= _LEXICON_SCANS
+
+    def _frequency(self, terms: Sequence[str]) -> int:
+        return max(map(self._snapshot.keywords.document_frequency, terms))
+
+    def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
+        import numpy as np
+
+        if terms not in self._near:
+            here = np.zeros(len(self._keys), bool)
+            here[np.searchsorted(self._keys, self._snapshot.keywords.holding(terms, _TEXT_FIELDS))] = True
+            near = here.copy()
+            for step in range(1, _WINDOW):
+                near[:-step] |= here[step:] & (self._owner[step:] == self._owner[:-step])
+            self._near[terms] = near
+        return self._near[terms]
 
 
-def _limited(notes: Ids, within: Ids | None) -> Ids:
-    return notes if within is None else notes & within
+class TextReader:
+    """Looks for phrases and places in the texts of notes. Made for one query over one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, deadline: QueryDeadline, budget: WorkBudget) -> None:
+        self._catalog = snapshot.catalog
+        self._deadline = deadline
+        self._budget = budget
+        self._texts: dict[int, SearchedText] = {}
+
+    def prepare(self, notes: Ids) -> None:
+        """Read the texts of these notes, and forget those before."""
+        texts = self._catalog.texts(notes)
+        self._texts = {note_id: SearchedText(text) for note_id, text in texts.items()}
+        self._budget.spend(_READ_NS * sum(map(len, texts.values())))
+
+    def notes_with_phrase(self, text: str, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with the words in this order: in the text, which gives places (all, or the
+        first one), or in title or alias."""
+        pattern = text_pattern(text)
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._read(notes):
+            regex, where = pattern.over(searched)
+            matches = regex.finditer(where, NoteText(where).body_start)
+            found = tuple(match.span() for match in (matches if all_places else islice(matches, 1)))
+            read = found[0][1] if found and not all_places else len(where)
+            self._count(pattern, regex is pattern.quick, read)
+            if found:
+                self._budget.spend(_FOUND_NS * len(found))
+                places[note_id] = found
+        return Matches(frozenset(places) | self._titled(pattern, notes), places)
+
+    def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
+        structure = self._structure(scope, notes)
+        anchor = _anchor(inside)
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._read(notes):
+            note = structure.note(note_id, searched.text)
+            if scope is Scope.BLOCK and note.blocks is None:
+                self._budget.spend(_PARSE_NS * len(note.text))
+            spans = self._spans(pieces(note, scope), searched, inside, anchor)
+            found = tuple(spans if all_places else islice(spans, 1))
+            if found:
+                places[note_id] = found
+        return Matches(frozenset(places), places)
+
+    def _read(self, notes: Ids) -> Iterator[tuple[int, SearchedText]]:
+        for note_id in sorted(notes):
+            self._deadline.check()
+            searched = self._texts.get(note_id)
+            if searched is None:
+                searched = self._texts[note_id] = SearchedText(self._catalog.text(note_id))
+            yield note_id, searched
+
+    def _count(self, pattern: TextPattern, is_quick: bool, size: int) -> None:
+        self._budget.spend(size * (_QUICK_NS if is_quick or pattern.is_literal else _SLOW_NS))
+
+    def _spans(
+        self, found: Pieces, searched: SearchedText, inside: Node | None, anchor: TextPattern | None
+    ) -> Iterator[Span]:
+        """The places of the pieces for which `inside` holds. Every one of these holds the anchor's word, so
+        the others are not looked into."""
+        self._budget.spend(_PIECE_NS * len(found))
+        if inside is None:
+            yield from zip(found.starts, found.place_ends, strict=True)
+            return
+        test = _piece_test(inside, searched, anchor)
+        for number in self._numbers(found, searched, anchor):
+            self._budget.spend(_TEST_NS)
+            if test(found.starts[number], found.ends[number]):
+                yield found.starts[number], found.place_ends[number]
+
+    def _numbers(self, found: Pieces, searched: SearchedText, anchor: TextPattern | None) -> Iterator[int]:
+        """The pieces that hold the anchor's word, each once, in order."""
+        if anchor is None:
+            yield from range(len(found))
+            return
+        regex, where = anchor.over(searched)
+        self._count(anchor, regex is anchor.quick, len(where))
+        last = -1
+        for match in regex.finditer(where):
+            self._budget.spend(_FOUND_NS)
+            number = found.at(match.start())
+            if number is not None and number != last:
+                last = number
+                yield number
+
+    def _titled(self, pattern: TextPattern, notes: Ids) -> Ids:
+        sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
+        rows = self._catalog.rows_in(sql, sorted(notes))
+        return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
+
+    def _structure(self, scope: Scope, notes: Ids) -> _Structure:
+        ids = sorted(notes)
+        if scope in (Scope.HEADING, Scope.SECTION):
+            return _Structure(headings=self._headings(ids))
+        if scope is Scope.BLOCK:
+            return _Structure(blocks=self._catalog.block_spans(ids))
+        if task_states(scope):
+            return _Structure(tasks=self._catalog.tasks(ids))
+        return _Structure()
+
+    def _headings(self, notes: Sequence[int]) -> Mapping[int, list[HeadingRow]]:
+        sql = (
+            "SELECT note_id, level, start_pos, end_pos FROM headings"
+            " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+        )
+        found: dict[int, list[HeadingRow]] = {}
+        for note_id, level, start, end in self._catalog.rows_in(sql, notes):
+            found.setdefault(note_id, []).append(HeadingRow(level, start, end))
+        return found
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Looks for words in pieces of one text, each word prepared once."""
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    """What the catalog holds of the structure of some notes, by note; only what a scope needs is read."""
 
-    text: str
-    _ready: dict[str, tuple[re.Pattern[str], str]] = field(default_factory=dict)
+    headings: Mapping[int, list[HeadingRow]] | None = None
+    blocks: Mapping[int, list[Span]] | None = None
+    tasks: Mapping[int, list[Task]] | None = None
 
-    def has(self, piece: Piece, words: str) -> bool:
-        if words not in self._ready:
-            self._ready[words] = text_pattern(words).over(self.text)
-        regex, where = self._ready[words]
-        return regex.search(where, piece.start, piece.end) is not None
-
-
-def _holding(snapshot: Snapshot, terms: Iterable[str]) -> Ids:
-    import numpy as np
-
-    keys = snapshot.keywords.holding(terms, _TEXT_FIELDS)
-    return frozenset(np.unique(keys >> CHUNK_KEY_BITS).tolist())
+    def note(self, note_id: int, text: str) -> NoteText:
+        return NoteText(
+            text,
+            (self.headings or {}).get(note_id, ()),
+            (self.blocks or {}).get(note_id),
+            (self.tasks or {}).get(note_id),
+        )
 
 
-def _candidates(snapshot: Snapshot, pattern: TextPattern, within: Ids | None) -> Ids:
-    """Notes that hold all that a pattern is made of within `_WINDOW` neighbouring chunks."""
-    import numpy as np
-
-    keys = snapshot.keywords.keys
-    notes = keys >> CHUNK_KEY_BITS
-    left = np.ones(len(keys), bool)
-    for terms in _needs(snapshot, pattern):
-        here = np.zeros(len(keys), bool)
-        here[np.searchsorted(keys, snapshot.keywords.holding(terms, _TEXT_FIELDS))] = True
-        near = here.copy()
-        for step in range(1, _WINDOW):
-            near[:-step] |= here[step:] & (notes[step:] == notes[:-step])
-        left &= near
-    return _limited(frozenset(np.unique(notes[left]).tolist()), within)
+_Test = Callable[[int, int], bool]
 
 
-def _needs(snapshot: Snapshot, pattern: TextPattern) -> Iterator[Sequence[str]]:
-    """For each part of a pattern the index terms of which a text with it holds at least one."""
-    lexicon = snapshot.keywords.lexicon
-    for word in pattern.words:
-        yield (word, VARIANT_MARK + word)
-    for pair in pattern.pairs:
-        yield (pair,)
-    for char in pattern.begins:
-        yield [word.term for word in lexicon.with_prefix(char, 1 << 30)]
-    for piece in pattern.pieces:
-        yield lexicon.containing(piece)
-
-
-def _spans(
-    catalog: CatalogReader, pattern: TextPattern, notes: Iterable[int]
-) -> Iterator[tuple[int, tuple[Span, ...]]]:
-    for note_id in sorted(notes):
-        note = NoteText("", catalog.text(note_id), ())
-        regex, where = pattern.over(note.text)
-        found = tuple(match.span() for match in regex.finditer(where, note.body_start))
-        if found:
-            yield note_id, found
-
-
-def _titled(catalog: CatalogReader, pattern: TextPattern, notes: Iterable[int]) -> Ids:
-    rows = catalog.rows_in("SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)", sorted(notes))
-    return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
-
-
-def _headings(catalog: CatalogReader, notes: Iterable[int]) -> dict[int, list[HeadingRow]]:
-    sql = (
-        "SELECT note_id, level, start_pos, end_pos FROM headings"
-        " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
-    )
-    found: dict[int, list[HeadingRow]] = {}
-    for note_id, level, start, end in catalog.rows_in(sql, sorted(notes)):
-        found.setdefault(note_id, []).append(HeadingRow(level, start, end))
-    return found
-
-
-def _may_hold(snapshot: Snapshot, node: Node | None, within: Ids | None) -> Ids:
-    """At least the notes with a piece for which `node` holds."""
+def _piece_test(node: Node, searched: SearchedText, anchor: TextPattern | None) -> _Test:
+    """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
     match node:
         case Word(text, _) | Phrase(text, _):
-            return _candidates(snapshot, text_pattern(text), within)
+            pattern = text_pattern(text)
+            if pattern is anchor:
+                return _always
+            regex, where = pattern.over(searched)
+            return partial(_is_within, regex, where)
         case All(parts):
-            for part in parts:
-                within = _may_hold(snapshot, part, within)
-            return within if within is not None else everything(snapshot.catalog)
+            return partial(_all, [_piece_test(part, searched, anchor) for part in parts])
         case Either(parts):
-            return frozenset[int]().union(*(_may_hold(snapshot, part, within) for part in parts))
+            return partial(_any, [_piece_test(part, searched, anchor) for part in parts])
+        case Not(operand, _):
+            return partial(_not, _piece_test(operand, searched, anchor))
         case _:
-            return everything(snapshot.catalog) if within is None else within
+            raise AssertionError(node)
+
+
+def _always(_start: int, _end: int) -> bool:
+    return True
+
+
+def _is_within(regex: re.Pattern[str], where: str, start: int, end: int) -> bool:
+    return regex.search(where, start, end) is not None
+
+
+def _all(tests: Sequence[_Test], start: int, end: int) -> bool:
+    return all(test(start, end) for test in tests)
+
+
+def _any(tests: Sequence[_Test], start: int, end: int) -> bool:
+    return any(test(start, end) for test in tests)
+
+
+def _not(test: _Test, start: int, end: int) -> bool:
+    return not test(start, end)
+
+
+def _anchor(inside: Node | None) -> TextPattern | None:
+    """The longest word that every piece for which a tree holds must have; None if there is none.
+
+    A single word, since two finds of a phrase can overlap, and of those only the first would be seen.
+    """
+    words = sorted(_required(inside), key=lambda word: (-len(word), word)) if inside else []
+    return text_pattern(words[0]) if words else None
+
+
+def _required(node: Node) -> set[str]:
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            return {word for word in text_pattern(text).words if len(word) < LONGEST_TERM}
+        case All(parts):
+            return set[str]().union(*map(_required, parts))
+        case Either(parts):
+            return set[str].intersection(*map(_required, parts))
+        case _:
+            return set()

@@ -49,24 +49,44 @@ class TextPattern:
         """Fits any text. Made when it is used: it takes some 10 ms, and most queries only need the words."""
         return re.compile(_expression(self.told, _letters))
 
+    @property
+    def is_literal(self) -> bool:
+        """Whether it is made of signs alone."""
+        return not (self.words or self.pairs or self.begins or self.pieces)
+
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
         """Fits lower case without accents, ten times faster; None where there is none."""
         has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.told))
         return re.compile(_expression(self.told, re.escape)) if self.told.isascii() and has_word else None
 
-    def over(self, text: str) -> tuple[re.Pattern[str], str]:
+    def over(self, text: str | SearchedText) -> tuple[re.Pattern[str], str]:
         """What to search with, and where; the places found are those of the text itself."""
-        if self.quick and (text.isascii() or not _folding().search(text)):
-            lowered = text.lower()
-            if len(lowered) == len(text):
-                return self.quick, lowered
-        return self.regex, text
+        prepared = SearchedText(text) if isinstance(text, str) else text
+        if self.quick and prepared.lowered is not None:
+            return self.quick, prepared.lowered
+        return self.regex, prepared.text
 
-    def is_in(self, text: str) -> bool:
+    def is_in(self, text: str | SearchedText) -> bool:
         """Whether it occurs anywhere."""
         regex, where = self.over(text)
         return regex.search(where) is not None
+
+
+class SearchedText:
+    """A text that several patterns look through: it is folded once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def lowered(self) -> str | None:
+        """The text in lower case, where that is enough to find letters without accents; every position is
+        that of the text. None: a letter of another form may stand for one of ASCII."""
+        if not self.text.isascii() and _folding().search(self.text):
+            return None
+        lowered = self.text.lower()
+        return lowered if len(lowered) == len(self.text) else None
 
 
 @lru_cache(maxsize=512)

@@ -21,7 +21,6 @@ from vault_indexer.errors import (
     VaultError,
     VaultIndexerError,
 )
-from vault_indexer.search.bounds import check_note_name, check_query
 from vault_indexer.serve.shapes import (
     ErrorJson,
     ExplainJson,
@@ -38,6 +37,7 @@ from vault_indexer.serve.shapes import (
     VerifyJson,
 )
 from vault_indexer.serve.shapes_pause import PauseJson
+from vault_indexer.text.bounds import check_note_name, check_query
 
 Parameters = Mapping[str, str | int | bool]
 
@@ -58,7 +58,7 @@ class DaemonClient:
 
     def search(self, parameters: Parameters) -> SearchJson:
         """`GET /v1/search`; the parameters are those of the API."""
-        check_query(str(parameters["q"]))
+        check_query(str(parameters["q"]), may_be_empty=bool(parameters.get("as_you_type")))
         return cast("SearchJson", self._get("/v1/search", parameters))
 
     def status(self) -> StatusJson:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -27,6 +29,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 Headers = Mapping[str, tuple[str, ...]]
+
+GIVEN_UP: ContextVar[threading.Event | None] = ContextVar("given_up", default=None)
+"""Of the request that a handler works on: set when nobody waits for the answer any more, because the client
+has gone or has been answered 504."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,8 @@ class Guard:
         """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
         requests given up cannot pile up behind one another."""
         once = _Once(send)
+        given_up = threading.Event()
+        GIVEN_UP.set(given_up)
         task = asyncio.ensure_future(self._limited(scope, headers, receive, once.send))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -203,6 +211,7 @@ class Guard:
             task.result()
         elif not once.started:
             once.closed = True
+            given_up.set()
             await refuse(send, _late(self._rules))
         else:
             await task
@@ -223,7 +232,21 @@ class Guard:
             if len(body) > MAX_BODY_BYTES:
                 await refuse(send, _TOO_LARGE)
                 return
-        await self._app(scope, _replayed(body, receive), send)
+        watch = asyncio.ensure_future(_give_up_when_gone(receive))
+        try:
+            await self._app(scope, _replayed(body, receive), send)
+        finally:
+            watch.cancel()
+
+
+async def _give_up_when_gone(receive: Receive) -> None:
+    """Set the request's event when the client closes the connection."""
+    given_up = GIVEN_UP.get()
+    while given_up is not None:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            given_up.set()
+            return
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -14,11 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.errors import NoteError, ProviderError, UnknownNoteError, UsageError, VaultIndexerError
+from vault_indexer.errors import (
+    NoteError,
+    ProviderError,
+    QueryTimeoutError,
+    UnknownNoteError,
+    UsageError,
+    VaultIndexerError,
+)
 from vault_indexer.model import Expand, SearchRequest
-from vault_indexer.search.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
 from vault_indexer.serve.events import StatusEvents
-from vault_indexer.serve.guard import App, Guard, GuardRules
+from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.pausing import add_pausing
@@ -55,6 +61,7 @@ from vault_indexer.serve.wire_links import (
     unresolved_json,
 )
 from vault_indexer.service import MAX_LIMIT, MENTIONS, VaultService
+from vault_indexer.text.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
 from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
@@ -205,7 +212,7 @@ def make_app(service: VaultService, endpoint: Endpoint) -> App:
         responses={"default": answers("An error.", FailureJson)},
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{endpoint.port}"}
-    _add_questions(api, service, daemon)
+    _add_questions(api, service, daemon, endpoint.stopping)
     _add_orders(api, service, endpoint.stopping)
     add_pausing(api, service)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), endpoint.stopping))
@@ -221,7 +228,15 @@ def make_app(service: VaultService, endpoint: Endpoint) -> App:
     return Guard(ParameterCheck(api, allowed_parameters(api.openapi())), rules)
 
 
-def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> None:
+def _is_given_up(stopping: Callable[[], bool]) -> Callable[[], bool]:
+    """Says whether nobody waits for the answer of this request any more, or the daemon stops."""
+    given_up = GIVEN_UP.get()
+    return lambda: stopping() or (given_up is not None and given_up.is_set())
+
+
+def _add_questions(
+    api: FastAPI, service: VaultService, daemon: DaemonJson, stopping: Callable[[], bool]
+) -> None:
     from fastapi import Query
     from fastapi.responses import JSONResponse
 
@@ -233,14 +248,16 @@ def _add_questions(api: FastAPI, service: VaultService, daemon: DaemonJson) -> N
         request = SearchRequest(
             query.q, query.limit, query.by == "note", query.as_you_type, query.fresh, query.expand
         )
-        return JSONResponse(search_json(service.search(request)))
+        return JSONResponse(search_json(service.search(request, is_cancelled=_is_given_up(stopping))))
 
     @api.get(
         "/v1/explain", response_model=None, responses={200: answers("The note in the answer.", ExplainJson)}
     )
     def explain(query: ExplainQuery = Query()) -> JSONResponse:
         """Where a note is in the answer to a query, and why or why not."""
-        return JSONResponse(explain_json(service.explain(query.path, SearchRequest(query.q))))
+        is_cancelled = _is_given_up(stopping)
+        request = SearchRequest(query.q)
+        return JSONResponse(explain_json(service.explain(query.path, request, is_cancelled=is_cancelled)))
 
     @api.get("/v1/status", response_model=None, responses={200: answers("The state.", StatusJson)})
     def status() -> JSONResponse:
@@ -389,6 +406,8 @@ def _status_of(error: VaultIndexerError) -> int:
             return 422
         case ProviderError():
             return 502
+        case QueryTimeoutError():
+            return 504
         case _:
             return 503
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,9 @@ from vault_indexer.model import (
     NoteRow,
     SkippedFile,
 )
+from vault_indexer.parse import Task
 from vault_indexer.store.catalog_writer import ADDED, EMBEDDED
+from vault_indexer.store.rows import unpack_spans
 from vault_indexer.store.sqlite_errors import unusable
 from vault_indexer.store.texts import TextCache
 
@@ -56,6 +59,8 @@ class CatalogReader:
             self._db.execute("PRAGMA query_only=ON")
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
             self._db.execute("BEGIN")
+            tables = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'block_spans'")
+            self._keeps_places = bool(tables.fetchone()[0])
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
             raise unusable(path, error) from error
@@ -278,6 +283,40 @@ class CatalogReader:
             Heading(level, text, start, end, line, bool(nested))
             for level, text, start, end, line, nested in found
         ]
+
+    def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+        """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""
+        if not self._keeps_places:
+            return {}
+        sql = "SELECT note_id, spans FROM block_spans WHERE note_id IN (%s)"
+        try:
+            return {note_id: unpack_spans(packed) for note_id, packed in self.rows_in(sql, note_ids)}
+        except (zlib.error, struct.error, ValueError) as error:
+            raise DamagedError(f"catalog {self._path}: spans of blocks: {error}") from error
+
+    def tasks(self, note_ids: Iterable[int]) -> dict[int, list[Task]]:
+        """The notes' tasks in order; notes stored before the catalog kept them are left out."""
+        wanted = list(note_ids)
+        if not self._keeps_places:
+            return {}
+        kept = self.rows_in("SELECT note_id FROM block_spans WHERE note_id IN (%s)", wanted)
+        found: dict[int, list[Task]] = {row[0]: [] for row in kept}
+        columns = "note_id, start_pos, end_pos, is_done"
+        sql = f"SELECT {columns} FROM tasks WHERE note_id IN (%s) ORDER BY start_pos"
+        for note_id, start, end, is_done in self.rows_in(sql, wanted):
+            found[note_id].append(Task(start, end, bool(is_done)))
+        return found
+
+    def notes_with_task(self, states: Iterable[bool]) -> list[int]:
+        """The notes that have a task in one of the states (done: True), and those for which the catalog does
+        not know it."""
+        if not self._keeps_places:
+            return [row[0] for row in self.rows("SELECT note_id FROM notes")]
+        sql = (
+            "SELECT note_id FROM tasks WHERE is_done IN (%s) UNION"
+            " SELECT note_id FROM notes WHERE note_id NOT IN (SELECT note_id FROM block_spans)"
+        )
+        return sorted({row[0] for row in self.rows_in(sql, [int(state) for state in states])})
 
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""

@@ -21,11 +21,22 @@ from vault_indexer.store.catalog_pages import (
     seal_pages,
 )
 from vault_indexer.store.rows import NoteRows, PreparedNote, Values
-from vault_indexer.store.schema import CATALOG_VERSION, DDL
+from vault_indexer.store.schema import CATALOG_VERSION, DDL, PLACES_DDL
 from vault_indexer.store.sqlite_errors import unusable
 
 ADDED, REMOVED, EMBEDDED = 1, 0, 2
 _LONG_LOG_BYTES = 4 << 20
+_TABLES_OF_NOTES = (
+    "chunks",
+    "links",
+    "headings",
+    "blocks",
+    "block_spans",
+    "tasks",
+    "tags",
+    "texts",
+    "notes",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +88,13 @@ class CatalogWriter:
             "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=0;"
         )
         if fresh:
-            self._db.executescript(f"BEGIN; {DDL} COMMIT;")
+            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} COMMIT;")
             self._set_meta("version", CATALOG_VERSION)
             self._set_meta("seq", 0)
             if not self._bulk:
                 self.checkpoint()
+        else:
+            self._db.executescript(PLACES_DDL)
 
     @property
     def seq(self) -> int:
@@ -138,7 +151,7 @@ class CatalogWriter:
                 "INSERT INTO changes SELECT ?, key, ? FROM chunks WHERE note_id = ?",
                 (self._seq, REMOVED, found[0]),
             )
-        for table in ("chunks", "links", "headings", "blocks", "tags", "texts", "notes"):
+        for table in _TABLES_OF_NOTES:
             self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
 
     def put_file(self, row: FileRow) -> None:
@@ -313,6 +326,8 @@ class CatalogWriter:
         insert = self._db.executemany
         insert("INSERT INTO headings VALUES (?,?,?,?,?,?,?,?)", _numbered(note_id, rows.headings))
         insert("INSERT INTO blocks VALUES (?,?,?,?,?,?)", _numbered(note_id, rows.blocks))
+        self._db.execute("INSERT INTO block_spans VALUES (?,?)", (note_id, rows.block_spans))
+        insert("INSERT INTO tasks VALUES (?,?,?,?)", ((note_id, *task) for task in rows.tasks))
         insert("INSERT INTO tags VALUES (?,?)", ((tag, note_id) for tag in rows.tags))
         links = []
         for order, link in enumerate(rows.links):

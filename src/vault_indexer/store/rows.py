@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 
 from vault_indexer.model import Chunk, FileRow, JsonValue, Note
+from vault_indexer.parse import find_tasks
 
 TEXT_COMPRESSION = 3
 _STRATEGY = 7  # the column of a chunk's row
@@ -18,13 +21,15 @@ Values = tuple[str | int | float | bytes | None, ...]
 @dataclass(frozen=True, slots=True)
 class NoteRows:
     """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics),
-    the compressed text, headings, block ids, folded tags, links and chunks."""
+    the compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links and chunks."""
 
     path: str
     note: Values
     text: bytes
     headings: Sequence[Values]
     blocks: Sequence[Values]
+    block_spans: bytes
+    tasks: Sequence[Values]
     tags: Sequence[str]
     links: Sequence[Values]
     chunks: Sequence[Values]
@@ -62,10 +67,32 @@ def note_rows(note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None
         text=zlib.compress(note.text.encode("utf-8"), TEXT_COMPRESSION),
         headings=[(h.level, h.text, h.start, h.end, h.line, h.nested) for h in note.headings],
         blocks=[(b.id, b.start, b.end, b.line) for b in note.blocks],
+        block_spans=pack_spans(block_spans(note)),
+        tasks=list(find_tasks(note.text, note.body_start)),
         tags=sorted({tag.casefold() for tag in note.tags}),
         links=[(x.kind.value, x.target, x.subpath, x.display, x.start, x.end, x.line) for x in note.links],
         chunks=[_chunk_row(chunk, digest) for chunk, digest in zip(chunks, hashes, strict=True)],
     )
+
+
+def block_spans(note: Note) -> list[tuple[int, int]]:
+    """Start and end of every block of a note, each item of a list by itself, in order."""
+    parts = chain.from_iterable(element.parts or (element,) for element in note.elements)
+    return [(part.start, part.end) for part in parts]
+
+
+def pack_spans(spans: Sequence[tuple[int, int]]) -> bytes:
+    """Spans as compressed bytes; `unpack_spans` reads them."""
+    positions = list(chain.from_iterable(spans))
+    steps = [after - before for before, after in pairwise([0, *positions])]
+    return zlib.compress(struct.pack(f"<{len(steps)}i", *steps), TEXT_COMPRESSION)
+
+
+def unpack_spans(packed: bytes) -> list[tuple[int, int]]:
+    """The spans. Raises zlib.error or struct.error if the bytes are damaged."""
+    raw = zlib.decompress(packed)
+    positions = list(accumulate(struct.unpack(f"<{len(raw) // 4}i", raw)))
+    return list(zip(positions[::2], positions[1::2], strict=True))
 
 
 def _chunk_row(chunk: Chunk, digest: bytes | None) -> Values:

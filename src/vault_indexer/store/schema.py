@@ -4,12 +4,12 @@ A chunk's body is not stored: it is a span of its note's text, which is stored o
 `changes` is the log that the derived indices follow: every commit has a number (`seq`) and lists the
 chunk keys that came (`op` 1), went (`op` 0), and got the vector that they were stored without (`op` 2: only
 the vector index follows that). Vectors are float16, one per distinct text and model; a chunk with a
-`text_hash` that has none is *owed* one.
+`text_hash` that has none is *owed* one. `block_spans` and `tasks` answer filters on places without parsing.
 """
 
 from __future__ import annotations
 
-CATALOG_VERSION = 1
+CATALOG_VERSION = 2
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) WITHOUT ROWID;
@@ -61,3 +61,13 @@ CREATE TABLE blobs (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE changes (seq INTEGER NOT NULL, key INTEGER NOT NULL, op INTEGER NOT NULL);
 CREATE INDEX changes_by_seq ON changes (seq);
 """
+
+PLACES_DDL = """
+CREATE TABLE IF NOT EXISTS block_spans (note_id INTEGER PRIMARY KEY, spans BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS tasks (
+  note_id INTEGER NOT NULL, start_pos INTEGER NOT NULL, end_pos INTEGER NOT NULL, is_done INTEGER NOT NULL,
+  PRIMARY KEY (note_id, start_pos)
+) WITHOUT ROWID;
+"""
+"""Since version 2. A catalog of version 1 gets them when it is opened to be written; a note without a row in
+`block_spans` was stored before that, and its text is parsed when a filter asks."""

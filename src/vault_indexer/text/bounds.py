@@ -11,9 +11,9 @@ MAX_PATH_BYTES = 4096
 """PATH_MAX of Linux: no file has a longer path."""
 
 
-def check_query(query: str) -> None:
-    """Raises UsageError for a query that is empty or too long."""
-    if not query.strip():
+def check_query(query: str, *, may_be_empty: bool = False) -> None:
+    """Raises UsageError for a query that is too long, or empty unless that is allowed (while typing)."""
+    if not (query.strip() or may_be_empty):
         raise UsageError("the query is empty: give at least one word")
     _check_size("the query", query, MAX_QUERY_BYTES)
 
