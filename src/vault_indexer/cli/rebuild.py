@@ -11,6 +11,7 @@ from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reach import Index, ask
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.serve.shapes import RebuildJson
+from vault_indexer.text.counts import counted
 
 _NAMED = 20
 """Skipped files shown to a person; `--json` names all."""
@@ -40,11 +41,11 @@ def _print_report(report: RebuildJson) -> None:
     rate = f", {report['notes'] / report['seconds']:,.0f} notes/s" if report["seconds"] >= 1 else ""
     out().print(
         text(
-            (f"{report['notes']:,} notes, {report['chunks']:,} chunks", "bold"),
+            (f"{counted(report['notes'], 'note')}, {counted(report['chunks'], 'chunk')}", "bold"),
             (f" in {duration(report['seconds'])}{rate}", ""),
             (
                 f" · generation {report['generation']}"
-                f" · {report['embedded']:,} texts embedded, {report['reused']:,} reused",
+                f" · {counted(report['embedded'], 'text')} embedded, {report['reused']:,} reused",
                 "dim",
             ),
         )

@@ -19,8 +19,6 @@ from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
 
 LOG_FILE = "daemon.log"
-_LOG_BYTES = 1 << 20
-"""A log that has grown beyond this begins anew with the next start."""
 
 _LOOK_EVERY_S = 0.05
 
@@ -47,10 +45,7 @@ def _log_file(index_dir: Path) -> Path:
     log = index_dir / LOG_FILE
     try:
         index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            if file.tell() > _LOG_BYTES:
-                file.truncate(0)
+        os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
     except OSError as error:
         raise IndexUnusableError(f"cannot write {log}: {error.strerror}") from error
     return log
@@ -59,7 +54,7 @@ def _log_file(index_dir: Path) -> Path:
 def _spawn(place: Place, log: Path) -> subprocess.Popen[bytes]:
     named = {"--vault": place.vault, "--index-dir": place.index_dir, "--config": place.config}
     options = [part for name, value in named.items() if value for part in (name, str(value))]
-    command = [sys.executable, "-m", "vault_indexer.cli", "serve", *options]
+    command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
     with log.open("ab") as file:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
@@ -73,13 +68,18 @@ def _wait_for(
     until = time.monotonic() + wait
     while time.monotonic() < until:
         if process.poll() is not None:
-            raise DaemonError(f"the daemon did not start:\n{_logged(log, began)}")
+            raise DaemonError(_why_not(_logged(log, began)))
         info = read_daemon(index_dir)
         if info is not None and info.pid == process.pid:
             DaemonClient(info).status()
             return info
         time.sleep(_LOOK_EVERY_S)
     raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
+
+
+def _why_not(lines: str) -> str:
+    """In one line where one says it."""
+    return f"the daemon did not start:{chr(10) if chr(10) in lines else ' '}{lines}"
 
 
 def _logged(log: Path, began: int) -> str:

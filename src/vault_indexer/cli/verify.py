@@ -9,6 +9,7 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.text.counts import counted
 
 PROBLEMS = 1
 
@@ -34,7 +35,7 @@ def verify(
         if found["ok"]:
             note("vault, catalog and derived indices agree")
         elif repair:
-            note(f"{len(found['problems']):,} problems, mended; run `indexer verify` again to see")
+            note(f"{counted(len(found['problems']), 'problem')}, mended; run `indexer verify` again to see")
     return 0 if found["ok"] else PROBLEMS
 
 
