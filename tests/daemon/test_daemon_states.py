@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, holding, opened, place, wait_for
+from vault_at_work import Place, daemon, holding, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
 from vault_indexer.daemon.keeper import DaemonKeeper
@@ -60,7 +60,7 @@ def using_the_vaults_file(where: Place) -> Iterator[tuple[VaultService, Path]]:
         wait_for(lambda: service.status().state == "ready")
         yield service, where.vault / ".indexer.toml"
     finally:
-        service.close()
+        stop(service)
 
 
 def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None:
@@ -209,7 +209,7 @@ def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
         wait_for(lambda: holding(service, "lutetium") == {"Stuck.md"})
         wait_for(lambda: service.status().detail == "" and not service.status().pending)
     finally:
-        service.close()
+        stop(service)
 
 
 def test_pending_changes_stand_still_only_while_they_do_not_go_down() -> None:

@@ -36,8 +36,7 @@ def start(
         note(f"already running: process {running.pid} at {running.url}")
         return
     log = _log_file(target.index_dir)
-    began = log.stat().st_size
-    info = _wait_for(_spawn(place, log), target.index_dir, log, began, wait)
+    info = _wait_for(_spawn(place, log), target.index_dir, log, wait)
     note(f"started: process {info.pid} at {info.url}, index in {target.index_dir}")
 
 
@@ -55,20 +54,22 @@ def _spawn(place: Place, log: Path) -> subprocess.Popen[bytes]:
     named = {"--vault": place.vault, "--index-dir": place.index_dir, "--config": place.config}
     options = [part for name, value in named.items() if value for part in (name, str(value))]
     command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
-    with log.open("ab") as file:
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-        )
+    # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
 
 
-def _wait_for(
-    process: subprocess.Popen[bytes], index_dir: Path, log: Path, began: int, wait: float
-) -> DaemonInfo:
-    """The daemon once it answers. Raises DaemonError with what it logged if it ends before that."""
+def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait: float) -> DaemonInfo:
+    """The daemon once it answers. Raises DaemonError with what it said if it ends before that."""
     until = time.monotonic() + wait
     while time.monotonic() < until:
         if process.poll() is not None:
-            raise DaemonError(_why_not(_logged(log, began)))
+            raise DaemonError(f"the daemon did not start: {_last_words(process, log)}")
         info = read_daemon(index_dir)
         if info is not None and info.pid == process.pid:
             DaemonClient(info).status()
@@ -77,17 +78,12 @@ def _wait_for(
     raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
 
 
-def _why_not(lines: str) -> str:
-    """In one line where one says it."""
-    return f"the daemon did not start:{chr(10) if chr(10) in lines else ' '}{lines}"
-
-
-def _logged(log: Path, began: int) -> str:
-    """The last lines of this start, without the name that we put in front ourselves."""
-    with log.open("rb") as file:
-        file.seek(began)
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    return "\n".join(line.removeprefix("indexer: ") for line in lines[-5:]) or f"no reason given; see {log}"
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
+    """The last lines on standard error, without the name that we put in front ourselves; from a new line
+    where they are several."""
+    said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
+    lines = [line.removeprefix("indexer: ") for line in said.splitlines()[-5:]]
+    return "\n".join(lines if len(lines) < 2 else ["", *lines]) or f"no reason given; see {log}"
 
 
 app = one_command(start)

@@ -6,6 +6,7 @@ import copy
 import logging
 import logging.handlers
 import os
+import select
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from vault_indexer.errors import VaultIndexerError
 from vault_indexer.text.counts import counted
 
 FILE_BYTES = 5_000_000
@@ -172,7 +174,8 @@ def logging_to(path: Path | None) -> Iterator[None]:
     """For the time of the block all that is logged goes to this file, or to standard error (None).
 
     With a file, whatever this process and its worker processes write to standard output and standard error
-    goes through the log as well, so that it is bounded, too. Afterwards they lead to the file itself.
+    goes through the log as well, so that it is bounded, too. Afterwards both lead where they led before, or,
+    if nobody reads there any more, to nothing. A VaultIndexerError that ends the block is logged.
     """
     target = RotatingLog(path) if path else logging.StreamHandler()
     target.setFormatter(logging.Formatter(FORMAT))
@@ -184,43 +187,51 @@ def logging_to(path: Path | None) -> Iterator[None]:
         if path is None:
             yield
         else:
-            with _standard_streams_logged(path):
+            with _standard_streams_logged():
                 yield
+    except VaultIndexerError as error:
+        if path is not None:
+            logging.getLogger("vault_indexer.daemon").error("the daemon ends: %s", error)
+        raise
     finally:
         root.removeHandler(handler)
         handler.close()
 
 
 @contextmanager
-def _standard_streams_logged(path: Path) -> Iterator[None]:
+def _standard_streams_logged() -> Iterator[None]:
+    before = os.dup(1), os.dup(2)
     read, write = os.pipe()
-    _lead_to(write)
+    _lead_to(write, write)
     reader = threading.Thread(target=_log_lines, args=(read,), name="indexer-log", daemon=True)
     reader.start()
     try:
         yield
     finally:
-        # What is said at the very end, such as why the daemon ended, goes straight to the file.
-        file = _file_or_nothing(path)
-        _lead_to(file)
-        os.close(file)
+        _lead_to(*before)
         os.write(write, _END)  # other processes may still hold the pipe open
         reader.join(timeout=1.0)
-        os.close(write)
+        for file in (*before, write):
+            os.close(file)
 
 
-def _lead_to(file: int) -> None:
+def _lead_to(output: int, errors: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
-    for stream in (1, 2):
-        os.dup2(file, stream)
+    for stream, file in ((1, output), (2, errors)):
+        if _is_read(file):
+            os.dup2(file, stream)
+        else:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, stream)
+            os.close(nothing)
 
 
-def _file_or_nothing(path: Path) -> int:
-    try:
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    except OSError:
-        return os.open(os.devnull, os.O_WRONLY)
+def _is_read(file: int) -> bool:
+    """False for a pipe whose other end is closed: writing to it would be an error."""
+    poll = select.poll()
+    poll.register(file, select.POLLOUT)
+    return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
 
 
 def _log_lines(pipe: int) -> None:

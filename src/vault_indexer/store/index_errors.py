@@ -30,14 +30,22 @@ def index_errors(root: Path, needed_bytes: int | None = None) -> Iterator[None]:
         if error.explained:
             raise
         raise disk_full(root, needed_bytes) from error
-    except OSError as error:
-        if is_full(root, error):
+    except (IndexUnusableError, OSError, sqlite3.Error) as error:
+        if _met_full_disk(root, error):
             raise disk_full(root, needed_bytes) from error
-        raise _unusable(root, error) from error
-    except sqlite3.Error as error:
-        if is_full(root, error):
-            raise disk_full(root, needed_bytes) from error
-        raise unusable(root, error) from error
+        if isinstance(error, IndexUnusableError):
+            raise
+        raise (_unusable(root, error) if isinstance(error, OSError) else unusable(root, error)) from error
+
+
+def _met_full_disk(root: Path, error: BaseException | None) -> bool:
+    """Whether this error, or one that it came from, is a full disk: what is closed or cleaned up after one
+    meets errors of its own, such as a database that is only half there."""
+    while error is not None:
+        if isinstance(error, DiskFullError) or (isinstance(error, Exception) and is_full(root, error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def disk_full(root: Path, needed_bytes: int | None = None) -> DiskFullError:
