@@ -154,6 +154,11 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
             self.stream = None  # opened by the next write, as after a rollover
         super().emit(record)
 
+    def close(self) -> None:
+        """Close the file; what could not be written is lost."""
+        with suppress(OSError):
+            super().close()
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
         """Nothing: the report would go to standard error, and so come back here."""
 
