@@ -31,6 +31,7 @@ from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.manners import Crew
 from vault_indexer.index.opening import open_to_read
+from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.prepare import Preparer
 from vault_indexer.index.sample import first_part, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
@@ -54,7 +55,9 @@ from vault_indexer.search.searcher import Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog_pages import is_sound
 from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.disk_space import EDIT_BYTES, size_of
 from vault_indexer.store.generations import Generation, IndexDir
+from vault_indexer.store.index_errors import index_errors
 from vault_indexer.store.snapshot import SnapshotHolder
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.ignore import load_ignore_rules
@@ -62,6 +65,9 @@ from vault_indexer.vault.walk import Scan, root_identity, scan
 
 WEIGHTS_BLOB = "token_weights"
 """Under this name a generation keeps the token weights it was built with."""
+
+_BYTES_PER_NOTE_BYTE = 5
+"""An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
 
 _DRIFT = 1.25
 """A rebuild fits new token weights when the vault has grown or shrunk by this factor."""
@@ -311,17 +317,23 @@ class Assembly:
         found = self._scan()
         index_dir = self.index_dir
         caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
-        weights = self._weights(found, self._sound_generation(), refit=refit)
+        sound = self._sound_generation()
+        weights = self._weights(found, sound, refit=refit)
         model = _embedder(self.settings, weights).model
         spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
-        generation = index_dir.begin()
         recipe = Recipe(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
         pool = self._pool(recipe, size=self._crew().workers)
-        try:
-            result = build(generation, spec, first_part(found) if soon else found, pool, report)
-        finally:
-            pool.close()
-        return index_dir.finish(generation), result
+        with index_errors(self.root, _build_bytes(found, sound)):
+            generation = index_dir.begin()
+            try:
+                result = build(generation, spec, first_part(found) if soon else found, pool, report)
+            except BaseException:
+                pool.close()  # first, for its processes write there
+                index_dir.discard(generation)
+                raise
+            finally:
+                pool.close()
+            return index_dir.finish(generation), result
 
     def load_embedder(self) -> Embedder:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
@@ -386,6 +398,13 @@ class Assembly:
 
     def _crew(self) -> Crew:
         return Crew.of(self.settings.index, slow=self._is_slow(self.settings))
+
+
+def _build_bytes(found: Scan, current: Generation | None) -> int:
+    """About what a build writes: as much as the last one did, or what notes of this size usually need."""
+    if current is not None:
+        return EDIT_BYTES + size_of(current.folder)
+    return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in found.files if is_indexed(file))
 
 
 def _close(live: LiveIndex, *pools: Pool) -> None:

@@ -9,6 +9,7 @@ VaultIndexerError
 │   ├── VaultError                 missing, not a folder, unreadable
 │   ├── IndexUnusableError         missing, damaged, not writable
 │   │   └── DamagedError           the catalog's bytes are not what was written; the remedy is a rebuild
+│   ├── DiskFullError              no room for the index; it is whole, and the next try may succeed
 │   ├── LockedError                another process holds the index; says who
 │   ├── DaemonError                no daemon, port in use, or it does not answer
 │   ├── QueryTimeoutError          a search took longer than its deadline
@@ -93,6 +94,18 @@ class ManifestError(IndexUnusableError):
     def __init__(self, message: str, fields: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.fields = tuple(fields)
+
+
+class DiskFullError(UnavailableError):
+    """The file system of the index is full, or the user's quota is used up. What was written before is whole.
+
+    Not an IndexUnusableError: an index that cannot grow is not damaged, and must not be built again.
+    `explained` says that the message already names the folder, the room there is, and the room needed.
+    """
+
+    def __init__(self, message: str, *, explained: bool = False) -> None:
+        super().__init__(message)
+        self.explained = explained
 
 
 class LockedError(UnavailableError):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from vault_indexer.errors import UnknownNoteError, UsageError
+from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import (
     MAX_PAUSE_S,
     Explanation,
@@ -66,6 +66,11 @@ class Keeper(Protocol):
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know of the state: degraded, rebuilding, healed."""
+        ...
+
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """Why a daemon that keeps it has to end; None while it can go on."""
         ...
 
     @property
@@ -189,6 +194,11 @@ class VaultService:
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
         return self._keeper.status()
+
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """Why the daemon has to end; None while it can go on."""
+        return self._keeper.failure
 
     def pause(self, seconds: float | None = None) -> StatusReport:
         """Let indexing rest for so long, or until `resume`; searches go on, and changes are kept."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
+from vault_at_work import DEADLINE_S, Place, daemon, hits, holding, opened, place, wait_for
 
 from vault_indexer.errors import LockedError, UsageError
 from vault_indexer.model import SearchRequest
@@ -36,8 +37,9 @@ def test_what_a_start_finds_is_pending_until_it_is_in(tmp_path: Path) -> None:
         pass
     where.write("Unseen.md", "Written while no daemon ran: promethium.\n")
     with daemon(where, ready=False) as service:
+        end = time.monotonic() + DEADLINE_S
         while (status := service.status()).state != "ready" or status.pending:
-            pass
+            assert time.monotonic() < end  # asked without a rest: the moment at fault would be short
         assert holding(service, "promethium") == {"Unseen.md"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -74,7 +75,15 @@ def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
             wait_for(lambda: service.status().state == "ready")
         yield service
     finally:
-        service.close()
+        stop(service)
+
+
+def stop(service: VaultService) -> None:
+    """Stop a daemon, however long a busy machine takes for it: `close` alone waits two seconds at most, and
+    leaves the lock to the process where the loop has not ended by then."""
+    service.close()
+    wait_for(lambda: all(thread.name != "indexer-loop" for thread in threading.enumerate()))
+    service.close()
 
 
 def wait_for(condition: Callable[[], object]) -> None:

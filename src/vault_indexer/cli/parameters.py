@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import functools
 import inspect
 import os
@@ -16,13 +17,16 @@ import typer
 from typer.core import TyperCommand
 
 from vault_indexer.cli.terminal import clean
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import UnavailableError, VaultIndexerError
 
 BROKEN_PIPE = 141
 """As the shell reports a program ended by SIGPIPE: whoever read has read enough."""
 
 _SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+_SURROUNDINGS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+"""What a full or protected disk says: no mistake in this program, wherever it meets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +139,21 @@ def _guarded(command: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Python flushes at exit: into nothing, rather than into an error about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return BROKEN_PIPE
+    except OSError as error:
+        if error.errno not in _SURROUNDINGS:
+            raise
+        _discard_output()
+        where = f": {error.filename}" if error.filename else ""
+        complain(UnavailableError(f"{error.strerror}{where}"))
+        return UnavailableError.exit_code
     return status
+
+
+def _discard_output() -> None:
+    """Python flushes at exit: into nothing, rather than into an error about it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(error: VaultIndexerError) -> None:

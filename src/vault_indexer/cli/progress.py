@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.terminal import counted, err, note
+from vault_indexer.cli.terminal import err, note
 from vault_indexer.serve.shapes import ProgressJson
+from vault_indexer.text.counts import counted
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -9,8 +9,9 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reach import Index, ask
-from vault_indexer.cli.terminal import counted, note, out, print_json, text
+from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.serve.shapes import RebuildJson
+from vault_indexer.text.counts import counted
 
 _NAMED = 20
 """Skipped files shown to a person; `--json` names all."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import counted, note, print_json
+from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.text.counts import counted
 
 
 def resume(place: Place, output: Output) -> None:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from vault_indexer.bootstrap import open_daemon
 from vault_indexer.cli.here import target_of
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.terminal import note
+from vault_indexer.daemon.log import logging_to
 from vault_indexer.daemon.state import DaemonInfo, write_signpost
 from vault_indexer.index.allocator import keep_little
 from vault_indexer.index.manners import keep_to_one_thread
 from vault_indexer.serve.server import announce, announced, bind, ended_by_signals, run
 
 
-def serve(place: Place) -> None:
+def serve(
+    place: Place,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
+    ] = None,
+) -> None:
     """Run the daemon in the foreground: watch the vault, index changes, answer over HTTP on loopback."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    with logging_to(log_file):
+        _serve(place)
+
+
+def _serve(place: Place) -> None:
     keep_little()
     keep_to_one_thread()
     target = target_of(place)

@@ -19,8 +19,6 @@ from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
 
 LOG_FILE = "daemon.log"
-_LOG_BYTES = 1 << 20
-"""A log that is larger than this is emptied at the next start."""
 
 _LOOK_EVERY_S = 0.05
 
@@ -39,8 +37,7 @@ def start(
         note(f"already running: process {running.pid} at {running.url}")
         return
     log = _log_file(target.index_dir)
-    began = log.stat().st_size
-    info = _wait_for(_spawn(place, log), target.index_dir, log, began, wait)
+    info = _wait_for(_spawn(place, log), target.index_dir, log, wait)
     note(f"started: process {info.pid} at {info.url}, index in {target.index_dir}")
 
 
@@ -48,10 +45,7 @@ def _log_file(index_dir: Path) -> Path:
     log = index_dir / LOG_FILE
     try:
         index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            if file.tell() > _LOG_BYTES:
-                file.truncate(0)
+        os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
     except OSError as error:
         raise IndexUnusableError(f"cannot write {log}: {error.strerror}") from error
     return log
@@ -60,21 +54,23 @@ def _log_file(index_dir: Path) -> Path:
 def _spawn(place: Place, log: Path) -> subprocess.Popen[bytes]:
     named = {"--vault": place.vault, "--index-dir": place.index_dir, "--config": place.config}
     options = [part for name, value in named.items() if value for part in (name, str(value))]
-    command = [sys.executable, "-m", "vault_indexer.cli", "serve", *options]
-    with log.open("ab") as file:
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-        )
+    command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
+    # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
 
 
-def _wait_for(
-    process: subprocess.Popen[bytes], index_dir: Path, log: Path, began: int, wait: float
-) -> DaemonInfo:
-    """The daemon once it answers. Raises DaemonError with what it logged if it ends before that."""
+def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait: float) -> DaemonInfo:
+    """The daemon once it answers. Raises DaemonError with what it said if it ends before that."""
     until = time.monotonic() + wait
     while time.monotonic() < until:
         if process.poll() is not None:
-            raise DaemonError(f"the daemon did not start:\n{_logged(log, began)}")
+            raise DaemonError(f"the daemon did not start: {_last_words(process, log)}")
         info = read_daemon(index_dir)
         if info is not None and info.pid == process.pid:
             DaemonClient(info).status()
@@ -83,12 +79,12 @@ def _wait_for(
     raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
 
 
-def _logged(log: Path, began: int) -> str:
-    """The last lines of this start, without the name that we put in front ourselves."""
-    with log.open("rb") as file:
-        file.seek(began)
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    return "\n".join(line.removeprefix("indexer: ") for line in lines[-5:]) or f"no reason given; see {log}"
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
+    """The last lines on standard error, without the name that we put in front ourselves; from a new line
+    where they are several."""
+    said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
+    lines = [line.removeprefix("indexer: ") for line in said.splitlines()[-5:]]
+    return "\n".join(lines if len(lines) < 2 else ["", *lines]) or f"no reason given; see {log}"
 
 
 app = one_command(start)

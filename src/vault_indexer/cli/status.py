@@ -5,8 +5,9 @@ from __future__ import annotations
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.pause import until
 from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import counted, out, print_json, text
+from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.serve.shapes import StatusJson
+from vault_indexer.text.counts import counted
 
 _NAMED = 10
 

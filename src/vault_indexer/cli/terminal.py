@@ -51,11 +51,6 @@ def clean(text: str, blank: str = " ") -> str:
     return _UNSAFE.sub(lambda found: "" if found[0] in _BIDI else blank, text)
 
 
-def counted(number: int, noun: str) -> str:
-    """A count with its noun, which takes an s for the plural: `1 note`, `1,200 notes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def out() -> Console:
     """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
     from rich.console import Console

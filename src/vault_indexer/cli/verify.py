@@ -8,7 +8,8 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import counted, note, out, print_json, text
+from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.text.counts import counted
 
 PROBLEMS = 1
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from vault_indexer.errors import UnavailableError
+from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.model import Progress
 
 Answer = TypeVar("Answer")
@@ -23,21 +23,21 @@ class Asked(Generic[Answer]):
     started: bool = False
     _done: threading.Event = field(default_factory=threading.Event)
     _answer: Answer | None = None
-    _error: str = ""
+    _error: VaultIndexerError | None = None
 
     def give(self, answer: Answer) -> None:
         """The answer is there."""
         self._answer = answer
         self._done.set()
 
-    def fail(self, error: str) -> None:
-        """There will be none."""
+    def fail(self, error: VaultIndexerError) -> None:
+        """There will be none: `error` says why."""
         self._error = error
         self._done.set()
 
     def wait(self) -> Answer:
-        """The answer. Raises UnavailableError with the reason if there is none."""
+        """The answer. Raises the error that came instead."""
         self._done.wait()
         if self._answer is None:
-            raise UnavailableError(self._error)
+            raise self._error or UnavailableError("there is no answer")
         return self._answer

@@ -11,7 +11,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerError
 from vault_indexer.index.manners import Manners
 from vault_indexer.index.workers import end_with_parent
 from vault_indexer.model import Progress, RebuildReport
@@ -29,6 +29,7 @@ class _Built:
 @dataclass(frozen=True, slots=True)
 class _Failed:
     message: str
+    disk_full: bool = False
 
 
 class BuilderProcess:
@@ -57,6 +58,8 @@ class BuilderProcess:
                 continue
             self._process.join()
             if isinstance(told, _Failed):
+                if told.disk_full:
+                    raise DiskFullError(told.message, explained=True)
                 raise UnavailableError(told.message)
             assert isinstance(told, _Built)
             return told.generation, told.report
@@ -101,4 +104,4 @@ def _build(
     except (BrokenPipeError, EOFError):
         return  # nobody waits any more
     except (VaultIndexerError, OSError) as error:
-        pipe.send(_Failed(str(error)))
+        pipe.send(_Failed(str(error), disk_full=isinstance(error, DiskFullError)))

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
-from vault_indexer.errors import IndexUnusableError, VaultError
+from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.allocator import give_back
 from vault_indexer.index.plan import Applied, Plan, plan
 from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
 from vault_indexer.store.generations import Generation
+from vault_indexer.store.index_errors import index_errors
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, judge
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
@@ -279,8 +280,9 @@ class KeptIndex:
 def _close_quietly(old: OpenGeneration) -> None:
     """A generation that nobody will open again may be damaged: that is no reason to fail."""
     try:
-        old.close()
-    except (IndexUnusableError, OSError) as error:
+        with index_errors(old.generation.folder):
+            old.close()
+    except UnavailableError as error:
         log.warning("generation %d could not be closed cleanly: %s", old.generation.number, error)
 
 

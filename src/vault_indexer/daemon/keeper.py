@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -16,10 +17,15 @@ from vault_indexer.daemon.backlog import owing
 from vault_indexer.daemon.keep import KeptIndex, status_of
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.daemon.passing import Clock, PassingNotices
+from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search.opened import OpenIndex
+from vault_indexer.store.index_errors import index_errors
+from vault_indexer.text.counts import counted
 from vault_indexer.vault.watch import VaultWatcher
+
+log = logging.getLogger("vault_indexer.daemon")
 
 Report = Callable[[Progress], None]
 
@@ -30,21 +36,26 @@ it gets it back after so many seconds; Python's default is five times as long.""
 
 
 class DaemonKeeper:
-    """Keeps one index for as long as it runs. Raises LockedError or VaultError when it cannot begin.
+    """Keeps one index for as long as it runs. Raises LockedError, VaultError, IndexUnusableError or
+    DiskFullError when it cannot begin.
 
-    Sets the interpreter's switch interval: the process is the daemon's.
+    Sets the interpreter's switch interval: the process is the daemon's. `clock` (seconds) says how long
+    changes have been pending.
     """
 
-    def __init__(self, assembly: Assembly) -> None:
+    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
+        self._passing = PassingNotices()
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
         self._lock.acquire()
         try:
             self._kept = KeptIndex(assembly, hold_deletes=True)
             watcher = VaultWatcher(assembly.vault, self._kept.rules, assembly.settings.watch)
-            self._loop = IndexLoop(assembly, self._kept, watcher, self._kept.open_current())
+            with index_errors(assembly.index_dir.root):
+                reasons = self._kept.open_current()
+            self._loop = IndexLoop(assembly, self._kept, watcher, self._lock, reasons, clock)
         except BaseException:
             self._lock.release()
             raise
@@ -65,11 +76,8 @@ class DaemonKeeper:
         return current.opened
 
     def pending(self) -> int:
-        """Changes heard of, being read, or held: read in the order in which they move on, so that none is
-        missed between two of them."""
-        heard = self._loop.watcher.pending
-        under_way = max(int(self._loop.watcher.at_work), self._loop.left)
-        return heard + under_way + len(self._kept.hold)
+        """Changes heard of, being read, failed, or held."""
+        return self._loop.pending()
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
@@ -79,7 +87,13 @@ class DaemonKeeper:
             told.append(f"a rebuild is under way: {self._build_text()}")
         if self._kept.current is not None:
             told.extend(owing(self._kept.current.live.holder))
-        return (*told, *(text for text in (self._loop.trouble, self._loop.backlog.trouble) if text))
+        told.extend(self._passing.to_tell(tuple(self._loop.happened)))
+        return (*told, *(text for text in (*self._troubles(), self._stall_text()) if text))
+
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """Why the daemon has to end; None while it can go on."""
+        return self._loop.failure
 
     @property
     def paused(self) -> bool:
@@ -142,15 +156,34 @@ class DaemonKeeper:
         self._thread.join(_STOP_S)
         if self._thread.is_alive():
             return  # it may still write: the lock goes with this process
-        self._kept.close()
-        self._lock.release()
+        try:
+            with index_errors(self._assembly.index_dir.root):
+                self._kept.close()
+        except UnavailableError as error:  # the catalog is whole: what is missing is made at the next start
+            log.warning("the index could not be closed cleanly: %s", error)
+        finally:
+            self._lock.release()
+
+    def _troubles(self) -> tuple[str, ...]:
+        return (*self._loop.troubles.texts, self._loop.backlog.trouble)
 
     def _detail(self) -> str:
-        reasons = "; ".join(self._loop.reasons)
-        return self._kept.degraded or self._loop.trouble or reasons or self._loop.backlog.trouble
+        """All that is wrong, each once."""
+        told = (self._kept.degraded, *self._loop.reasons, *self._troubles(), self._stall_text())
+        return "; ".join(dict.fromkeys(filter(None, told)))
+
+    def _stall_text(self) -> str:
+        """That pending changes make no progress, and what they wait for; "" while they do."""
+        seconds, pending = self._loop.stall.stalled_s(), self.pending()
+        if not seconds or not pending or self.paused:
+            return ""
+        return (
+            f"{counted(pending, 'change')} pending for {seconds:.0f} s without progress: "
+            f"waiting for {self._loop.awaited()}"
+        )
 
     def _state(self) -> str:
-        if self._kept.degraded:
+        if self._kept.degraded or self._loop.troubles.any_degraded():
             return "degraded"
         if self.paused:
             return "paused"
@@ -158,12 +191,12 @@ class DaemonKeeper:
             return "rebuilding" if self._kept.current else "building"
         if self._kept.current is None:
             return "unusable"
-        return "indexing" if self._loop.left else "ready"
+        return "indexing" if self._loop.left or self._loop.unsynced else "ready"
 
     def _pause_text(self) -> str:
         until, pending = self._loop.pause.until, self.pending()
         ends = f"until {_utc(until)}" if until else "until `indexer resume`"
-        waiting = f"{pending:,} change{'s' * (pending != 1)}" if pending else "no change"
+        waiting = counted(pending, "change") if pending else "no change"
         return f"indexing is paused {ends}: {waiting} pending"
 
     def _build_text(self) -> str:
@@ -171,8 +204,8 @@ class DaemonKeeper:
         if self.paused:
             return self._pause_text()
         if progress is None:
-            return self._loop.trouble or "; ".join(self._loop.reasons) or "it starts"
-        return f"{progress.notes} of {progress.total} notes"
+            return "; ".join(self._loop.troubles.texts or self._loop.reasons) or "it starts"
+        return f"{progress.notes:,} of {counted(progress.total, 'note')}"
 
 
 def _utc(moment: datetime) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +15,19 @@ from vault_indexer.daemon.backlog import owing
 from vault_indexer.daemon.keep import EVERYTHING, KeptIndex, status_of
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.passing import Clock, PassingNotices
-from vault_indexer.errors import DaemonError, IndexUnusableError, LockedError, ProviderError
+from vault_indexer.errors import (
+    DaemonError,
+    IndexUnusableError,
+    LockedError,
+    ProviderError,
+    UnavailableError,
+    VaultIndexerError,
+)
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search.opened import OpenIndex
+from vault_indexer.store.index_errors import index_errors
+
+log = logging.getLogger("vault_indexer.daemon")
 
 Report = Callable[[Progress], None]
 
@@ -43,8 +55,13 @@ class LocalKeeper:
         return self._assembly.vault
 
     def open(self, report: Report, *, build: bool) -> None:
-        """Raises LockedError if another process writes the index, IndexUnusableError if there is none and
-        `build` is false: then it is only looked at, and what may take long is left alone."""
+        """Raises LockedError if another process writes the index, DiskFullError if there is no room for it,
+        IndexUnusableError if there is none and `build` is false: then it is only looked at, and what may take
+        long is left alone."""
+        with self._index_errors():
+            self._open_index(report, build=build)
+
+    def _open_index(self, report: Report, *, build: bool) -> None:
         existed = self._assembly.index_dir.current() is not None
         kept, reasons = self.open_as_is()
         damaged = existed and kept.current is None
@@ -67,7 +84,8 @@ class LocalKeeper:
         self._assembly.index_dir.prepare()
         self._lock.acquire()
         self._kept = KeptIndex(self._assembly, hold_deletes=False)
-        return self._kept, self._kept.open_current()
+        with self._index_errors():
+            return self._kept, self._kept.open_current()
 
     def opened(self) -> OpenIndex:
         """The index in force."""
@@ -89,6 +107,11 @@ class LocalKeeper:
         return [*self._done, *(kept.current.live.healed if kept.current else ())]
 
     @property
+    def failure(self) -> VaultIndexerError | None:
+        """None: what goes wrong is raised."""
+        return None
+
+    @property
     def paused(self) -> bool:
         """Never: it lives for one command."""
         return False
@@ -103,14 +126,14 @@ class LocalKeeper:
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - a scan has no deadline
         """Look at the vault now."""
-        with self._busy:
+        with self._busy, self._index_errors():
             self._open().sync(EVERYTHING)
             self._complete(_unseen)
         return True
 
     def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
         """Build here and now."""
-        with self._busy:
+        with self._busy, self._index_errors():
             done = self._switch(report, refit=refit)
             self._complete(report)
             return done
@@ -123,7 +146,7 @@ class LocalKeeper:
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything."""
-        with self._busy:
+        with self._busy, self._index_errors():
             kept = self._open()
             found = (*self._rebuilt, *kept.verify(mend=repair))
             self._rebuilt = ()
@@ -137,10 +160,18 @@ class LocalKeeper:
             return found
 
     def close(self) -> None:
-        """Close the index and release the lock."""
-        if self._kept is not None:
-            self._kept.close()
-        self._lock.release()
+        """Close the index and release the lock. What cannot be written then is made at the next opening."""
+        try:
+            if self._kept is not None:
+                with self._index_errors():
+                    self._kept.close()
+        except UnavailableError as error:
+            log.warning("the index could not be closed cleanly: %s", error)
+        finally:
+            self._lock.release()
+
+    def _index_errors(self) -> AbstractContextManager[None]:
+        return index_errors(self._assembly.index_dir.root)
 
     def _switch(self, report: Report, *, refit: bool) -> RebuildReport:
         generation, result = self._assembly.build_next(report, refit=refit)
@@ -209,6 +240,11 @@ class ReadingKeeper:
     def notices(self) -> tuple[str, ...]:
         """Says that changes may be missing, and vectors."""
         return (f"{self._busy}: the last changes may be missing", *owing(self._opened.holder))
+
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """None: it is only read."""
+        return None
 
     @property
     def paused(self) -> bool:

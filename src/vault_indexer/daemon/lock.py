@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -22,20 +23,35 @@ class IndexLock:
         self._holder = root / "lock.holder"
         self._purpose = purpose
         self._lock: BaseFileLock | None = None
+        self._locked: tuple[int, int] | None = None
 
     def acquire(self) -> None:
         """Raises LockedError naming the holder, or IndexUnusableError where no lock can be taken."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._file, timeout=0)
+        lock = FileLock(self._file, timeout=0, thread_local=False)  # one thread may lock, another release
         try:
             lock.acquire()
         except Timeout as error:
             raise LockedError(f"the index {self._file.parent} is in use by {self.holder()}") from error
         except (OSError, RuntimeError) as error:  # RuntimeError: no locks on this file system
             raise IndexUnusableError(f"cannot lock {self._file}: {error}") from error
-        self._lock = lock
-        self._holder.write_text(json.dumps({"pid": os.getpid(), "purpose": self._purpose}))
+        self._lock, self._locked = lock, self._identity()
+        with contextlib.suppress(OSError):  # on a full disk the lock counts all the same, without a name
+            self._holder.write_text(json.dumps({"pid": os.getpid(), "purpose": self._purpose}))
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file that is locked is still the one that others would lock. It is not where the folder
+        was deleted: then whoever makes a new one gets a lock beside this one."""
+        return self._lock is not None and self._identity() == self._locked
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._file.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def holder(self) -> str:
         """Who holds the lock, for a message."""

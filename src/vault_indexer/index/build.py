@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from vault_indexer.errors import ProviderError
+from vault_indexer.errors import DiskFullError, ProviderError
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.plan import is_indexed, plan
 from vault_indexer.index.prepare import Skipped
@@ -185,7 +185,8 @@ def prepare_all(
     beside, and `told` gets their results.
 
     A job whose worker died is done again, a note at a time; a note on which a worker dies twice is set
-    aside. Raises ProviderError if a worker reports that the model or the disk failed.
+    aside. Raises ProviderError if a worker reports that the model or the disk failed, DiskFullError if the
+    disk is full.
     """
     queue = list(jobs)
     tries: dict[str, int] = {}
@@ -195,7 +196,7 @@ def prepare_all(
             if not isinstance(job, PrepareJob):
                 told(result)
             elif isinstance(result, Failed):
-                raise ProviderError(result.message)
+                raise (DiskFullError if result.disk_full else ProviderError)(result.message)
             elif isinstance(result, Died):
                 _retry(job, tries, again)
             elif isinstance(result, list):

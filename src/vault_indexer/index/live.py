@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vault_indexer.errors import IndexUnusableError, ProviderError
+from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
 from vault_indexer.index.allocator import give_back
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.linking import Linker
@@ -360,6 +360,8 @@ class LiveIndex:
             for _, result in self._pool.run([job]):
                 if isinstance(result, int):
                     return
+                if isinstance(result, Failed) and result.disk_full:
+                    raise DiskFullError(result.message)  # it is whole, and only behind
                 if isinstance(result, Failed):
                     self.healed.append(f"keywords: {result.message}; made anew")
                     rebuild_keywords(self.generation)

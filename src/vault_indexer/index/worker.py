@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.errors import IndexUnusableError, VaultIndexerError
+from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
 from vault_indexer.index.allocator import give_back
 from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import chunk_key
 from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.disk_space import FULL_ERRORS
 from vault_indexer.store.generations import Generation
 from vault_indexer.store.keyword_builder import SegmentBuilder
 from vault_indexer.store.keywords import KeywordIndex
@@ -76,6 +77,7 @@ class Failed:
     """A foreseen error that concerns more than one note (the model, the disk): one clear line."""
 
     message: str
+    disk_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,10 @@ class NoteWorker:
             if isinstance(job, CompactJob) and self._keywords is not None:
                 self._keywords[1].compact()
             return seq
+        except DiskFullError as error:
+            return Failed(str(error), disk_full=True)
         except (VaultIndexerError, OSError) as error:
-            return Failed(str(error))
+            return Failed(str(error), disk_full=getattr(error, "errno", None) in FULL_ERRORS)
 
     def _ready(self) -> Preparer:
         self._preparer = self._preparer or self._make()
@@ -139,7 +143,7 @@ class NoteWorker:
             index.refreshed()  # the owner may have made it anew
             segments = index.segment_count
             seq = catch_up(index, generation)
-        except VaultIndexerError:
+        except (VaultIndexerError, OSError):
             self._keywords = None
             raise
         if index.segment_count < segments:  # a merge took memory

@@ -13,6 +13,7 @@ from vault_indexer.daemon.state import DaemonInfo
 from vault_indexer.errors import (
     ConfigError,
     DaemonError,
+    DiskFullError,
     IndexUnusableError,
     LockedError,
     ProviderError,
@@ -176,6 +177,8 @@ def remote_error(kind: str, message: str) -> VaultIndexerError:
             return VaultError(message)
         case "index_unusable" | "manifest":
             return IndexUnusableError(message)
+        case "disk_full":
+            return DiskFullError(message, explained=True)
         case "locked":
             return LockedError(message)
         case "provider":

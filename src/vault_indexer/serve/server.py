@@ -9,13 +9,13 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.state import DaemonInfo, remove_daemon, write_daemon
+from vault_indexer.daemon.state import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http import Endpoint, make_app
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import uvicorn
 
 _LOOPBACK = "127.0.0.1"
+_TICKS_PER_S = 10
+"""Of uvicorn's main loop."""
+
 _GRACE_S = 1
 """Seconds that answers under way have at the end; the whole end takes at most two."""
 
@@ -56,15 +59,18 @@ def run(
     settings: ServerSettings,
     ready: Callable[[DaemonInfo], None],
 ) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered."""
+    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the error
+    of the service if that has to end."""
     import uvicorn
 
     port: int = listener.getsockname()[1]
+    state = service.status()
+    index_dir = Path(state.index_dir)
     info = DaemonInfo(
         pid=os.getpid(),
         url=f"http://{_LOOPBACK}:{port}",
         token=secrets.token_urlsafe(32),
-        vault=service.status().vault,
+        vault=state.vault,
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     )
     serving: list[uvicorn.Server] = []
@@ -104,9 +110,17 @@ def run(
         def _connect(self) -> Connection:
             return Connection(config, self.server_state, self.lifespan.state)
 
+        async def on_tick(self, counter: int) -> bool:
+            if counter % _TICKS_PER_S == 0:
+                announce_again(index_dir, info)
+            self.should_exit = self.should_exit or service.failure is not None
+            return await super().on_tick(counter)
+
     server = Server(config)
     serving.append(server)
     server.run(sockets=[listener])
+    if service.failure is not None:
+        raise service.failure
 
 
 def announce(index_dir: Path, info: DaemonInfo) -> None:
@@ -115,6 +129,13 @@ def announce(index_dir: Path, info: DaemonInfo) -> None:
         write_daemon(index_dir, info)
     except OSError as error:
         raise IndexUnusableError(f"cannot write {index_dir}/daemon.json: {error.strerror}") from error
+
+
+def announce_again(index_dir: Path, info: DaemonInfo) -> None:
+    """Write `daemon.json` where it was deleted together with its folder and the folder is there again."""
+    if index_dir.is_dir() and not (index_dir / DAEMON_FILE).exists():
+        with suppress(OSError):
+            write_daemon(index_dir, info)
 
 
 @contextmanager

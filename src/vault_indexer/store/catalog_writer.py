@@ -105,7 +105,7 @@ class CatalogWriter:
     def commit(self) -> Iterator[CatalogWriter]:
         """All writes of the block become visible and durable together, under the next seq.
 
-        Raises IndexUnusableError, with nothing changed, if the disk is full or fails.
+        Raises, with nothing changed, DiskFullError if the disk is full, IndexUnusableError if it fails.
         """
         try:
             if self._unsealed:

@@ -115,6 +115,10 @@ class IndexDir:
         folder.mkdir(mode=0o700, exist_ok=True)
         return Generation(number, folder)
 
+    def discard(self, building: Generation) -> None:
+        """Remove what a build that failed has written: the room is needed by whatever comes next."""
+        shutil.rmtree(building.folder, ignore_errors=True)
+
     def finish(self, building: Generation) -> Generation:
         """Give a completely written and synced generation its final name; it is not yet in force."""
         folder = self._generations / f"{building.number:04d}"

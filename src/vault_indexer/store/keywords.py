@@ -17,7 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
+from vault_indexer.store.disk_space import FULL_ERRORS
 from vault_indexer.store.durable import fsync_dir, fsync_file, only_writer
 from vault_indexer.store.keyword_builder import SegmentBuilder
 from vault_indexer.store.keyword_cache import ByteCache
@@ -63,7 +64,7 @@ class KeywordIndex:
             index = cls(folder, Seal(seq=0, generation=0, files={}), [])
             index._commit([], 0)
         except OSError as error:
-            raise IndexUnusableError(f"keyword index: cannot write {folder}: {error}") from error
+            raise _unwritable(folder, error) from error
         return index
 
     @classmethod
@@ -165,7 +166,7 @@ class KeywordIndex:
             yield
         except OSError as error:
             self._swept = False
-            raise IndexUnusableError(f"keyword index: cannot write {self._folder}: {error}") from error
+            raise _unwritable(self._folder, error) from error
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -273,6 +274,11 @@ class KeywordIndex:
             elif path.name not in self._seal.files and path.suffix in {".seg", ".toc"}:
                 path.unlink(missing_ok=True)
         self._swept = True
+
+
+def _unwritable(folder: Path, error: OSError) -> UnavailableError:
+    kind = DiskFullError if error.errno in FULL_ERRORS else IndexUnusableError
+    return kind(f"keyword index: cannot write {folder}: {error}")
 
 
 def _storage(folder: Path) -> FileStorage:

@@ -1,0 +1,255 @@
+"""The daemon's log: bounded in size, and a message that repeats is counted instead of written."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import logging.handlers
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.text.counts import counted
+
+FILE_BYTES = 5_000_000
+FILES = 3
+"""The log and its older parts `.1` and `.2`: 15 MB at most."""
+
+WINDOW_S = 60.0
+FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+_DIFFERENT = 20
+"""Different messages that one line of the program may write in a window: a path or a number in a message
+must not make a flood of it."""
+
+_END = b"\0end of output\0"
+_CHUNK = 1 << 16
+_LONG_LINE = 1 << 13
+
+Clock = Callable[[], float]
+Message = tuple[str, int, str, str]
+"""Logger, level, text, and the exception that goes with it."""
+
+Source = tuple[str, str, int]
+"""Logger, and file and line of the program."""
+
+Key = TypeVar("Key", Message, Source)
+
+
+@dataclass(slots=True)
+class _Run:
+    """Records that are alike: when the window began, how many were written, how many not, and the last."""
+
+    since: float
+    last: logging.LogRecord
+    written: int = 1
+    left_out: int = 0
+
+
+class RepeatCollapser(logging.Handler):
+    """Passes records on to `target`, the same message once in `WINDOW_S` seconds; how often it came is
+    written when the window is over: "… (repeated 116,000 times in 60 s)".
+
+    A timer writes that, so it is told where nothing else is logged. Thread-safe. `clock` gives seconds.
+    """
+
+    def __init__(self, target: logging.Handler, clock: Clock = time.monotonic) -> None:
+        super().__init__()
+        self._target = target
+        self._clock = clock
+        self._messages: dict[Message, _Run] = {}
+        self._sources: dict[Source, _Run] = {}
+        self._timer: threading.Timer | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it or count it."""
+        self.summarise()
+        if self._is_new(record):
+            self._target.handle(record)
+
+    def summarise(self, *, closing: bool = False) -> None:
+        """Write how often each message came whose window is over (`closing`: of all)."""
+        self.acquire()
+        try:
+            now = self._clock()
+            self._end(self._messages, now, closing, "repeated")
+            self._end(self._sources, now, closing, "and others like it,")
+        finally:
+            self.release()
+
+    def close(self) -> None:
+        """Write what is counted, and close the target."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.summarise(closing=True)
+        self._target.close()
+        super().close()
+
+    def _is_new(self, record: logging.LogRecord) -> bool:
+        now = self._clock()
+        error = repr(record.exc_info[1]) if record.exc_info else ""
+        message = (record.name, record.levelno, record.getMessage(), error)
+        same = self._messages.get(message)
+        if same is not None:
+            same.left_out += 1
+            self._summarise_later()
+            return False
+        source = self._sources.setdefault(
+            (record.name, record.pathname, record.lineno), _Run(now, record, written=0)
+        )
+        if source.written >= _DIFFERENT:
+            source.last = record
+            source.left_out += 1
+            self._summarise_later()
+            return False
+        source.written += 1
+        self._messages[message] = _Run(now, record)
+        return True
+
+    def _end(
+        self,
+        runs: dict[Key, _Run],
+        now: float,
+        closing: bool,
+        words: str,
+    ) -> None:
+        for key in [key for key, run in runs.items() if closing or now - run.since >= WINDOW_S]:
+            run = runs.pop(key)
+            if run.left_out:
+                times = f"{counted(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
+                told = copy.copy(run.last)
+                told.msg, told.args = f"{run.last.getMessage()} ({words} {times})", None
+                told.exc_info = told.exc_text = None
+                told.created = time.time()
+                self._target.handle(told)
+
+    def _summarise_later(self) -> None:
+        if self._timer is None or not self._timer.is_alive():
+            self._timer = threading.Timer(WINDOW_S, self.summarise)
+            self._timer.daemon = True
+            self._timer.start()
+
+
+class RotatingLog(logging.handlers.RotatingFileHandler):
+    """A file of at most `FILE_BYTES` and its older parts. One whose file was deleted is opened again as soon
+    as its folder is there; what cannot be written (a full disk) is lost without a word."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
+        self._path = path
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record, into the file that has the name now."""
+        if self.stream is not None and not self._is_ours():
+            with suppress(OSError):
+                self.stream.close()
+            self.stream = None  # opened by the next write, as after a rollover
+        super().emit(record)
+
+    def close(self) -> None:
+        """Close the file; what could not be written is lost."""
+        with suppress(OSError):
+            super().close()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
+        """Nothing: the report would go to standard error, and so come back here."""
+
+    def _open(self):  # type: ignore[no-untyped-def]
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+
+    def _is_ours(self) -> bool:
+        try:
+            named, ours = self._path.stat(), os.fstat(self.stream.fileno() if self.stream else -1)
+        except (OSError, ValueError):
+            return False
+        return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+@contextmanager
+def logging_to(path: Path | None) -> Iterator[None]:
+    """For the time of the block all that is logged goes to this file, or to standard error (None).
+
+    With a file, whatever this process and its worker processes write to standard output and standard error
+    goes through the log as well, so that it is bounded, too. Afterwards both lead where they led before, or,
+    if nobody reads there any more, to nothing. A VaultIndexerError that ends the block is logged.
+    """
+    target = RotatingLog(path) if path else logging.StreamHandler()
+    target.setFormatter(logging.Formatter(FORMAT))
+    handler = RepeatCollapser(target)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    try:
+        if path is None:
+            yield
+        else:
+            with _standard_streams_logged():
+                yield
+    except VaultIndexerError as error:
+        if path is not None:
+            logging.getLogger("vault_indexer.daemon").error("the daemon ends: %s", error)
+        raise
+    finally:
+        root.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _standard_streams_logged() -> Iterator[None]:
+    before = os.dup(1), os.dup(2)
+    read, write = os.pipe()
+    _lead_to(write, write)
+    reader = threading.Thread(target=_log_lines, args=(read,), name="indexer-log", daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        _lead_to(*before)
+        os.write(write, _END)  # other processes may still hold the pipe open
+        reader.join(timeout=1.0)
+        for file in (*before, write):
+            os.close(file)
+
+
+def _lead_to(output: int, errors: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for stream, file in ((1, output), (2, errors)):
+        if _is_read(file):
+            os.dup2(file, stream)
+        else:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, stream)
+            os.close(nothing)
+
+
+def _is_read(file: int) -> bool:
+    """False for a pipe whose other end is closed: writing to it would be an error."""
+    poll = select.poll()
+    poll.register(file, select.POLLOUT)
+    return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
+
+
+def _log_lines(pipe: int) -> None:
+    """Each line that comes through the pipe, as a warning. A line without an end is cut."""
+    log = logging.getLogger("vault_indexer.output")
+    rest = b""
+    while not rest.endswith(_END) and (data := os.read(pipe, _CHUNK)):
+        *lines, rest = (rest + data).split(b"\n")
+        if len(rest) > _LONG_LINE:
+            lines, rest = [*lines, rest], b""
+        for line in lines:
+            if line.strip():
+                log.warning("%s", line[:_LONG_LINE].decode("utf-8", "replace").rstrip())
+    if rest := rest.removesuffix(_END).strip():
+        log.warning("%s", rest.decode("utf-8", "replace"))
+    os.close(pipe)

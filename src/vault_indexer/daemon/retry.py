@@ -1,0 +1,51 @@
+"""When work that failed is tried again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from vault_indexer.errors import DiskFullError
+from vault_indexer.store.disk_space import free_bytes
+
+_ROOM_BYTES = 1 << 20
+"""So much more room than at the failure is a reason to try again at once."""
+
+
+class Retry:
+    """Each failure in a row waits twice as long as the one before, between `first_s` and `latest_s` seconds.
+    After a full disk the wait ends as soon as the file system of `folder` has got room. One thread uses it.
+    """
+
+    def __init__(
+        self, folder: Path, first_s: float, latest_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._folder = folder
+        self._first_s, self._latest_s = first_s, latest_s
+        self._clock = clock
+        self._wait_s = 0.0
+        self._not_before = 0.0
+        self._full_at: int | None = None
+
+    def failed(self, error: Exception) -> None:
+        """The work failed once more."""
+        self.wait(min(max(self._first_s, 2 * self._wait_s), self._latest_s))
+        if isinstance(error, DiskFullError):
+            self._full_at = free_bytes(self._folder)
+
+    def wait(self, seconds: float) -> None:
+        """Try again after so many seconds."""
+        self._wait_s, self._full_at = seconds, None
+        self._not_before = self._clock() + seconds
+
+    def reset(self) -> None:
+        """The work succeeded, or is another now: no wait."""
+        self._wait_s, self._not_before, self._full_at = 0.0, 0.0, None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the work may be tried now."""
+        if self._clock() >= self._not_before:
+            return True
+        return self._full_at is not None and free_bytes(self._folder) >= self._full_at + _ROOM_BYTES

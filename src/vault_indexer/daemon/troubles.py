@@ -1,0 +1,84 @@
+"""What is wrong with indexing at the moment, told with each answer until it is mended."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from enum import Enum
+
+from vault_indexer.errors import DiskFullError, IndexUnusableError
+
+
+class Cause(Enum):
+    """Where a trouble comes from. Each ends by itself: what mends one says nothing about the others."""
+
+    CONFIG = "config"
+    """The configuration was changed and cannot be used. Ends when it is read without a mistake."""
+
+    INDEX_GONE = "index gone"
+    """The index folder or a part of it was deleted. Ends when the index was built again."""
+
+    BUILD = "build"
+    """A rebuild that is needed failed. Ends when one succeeds, or when none is needed any more."""
+
+    UNFIT = "unfit"
+    """What was built does not fit this program. Ends as BUILD does."""
+
+    INDEXING = "indexing"
+    """A step failed. Ends when the whole vault was looked at, and the index follows it, without an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One line for the user. With `degraded` the index cannot be written at all."""
+
+    text: str
+    degraded: bool = False
+
+
+class Troubles:
+    """At most one trouble for each cause. The daemon's loop begins and ends them; any thread reads.
+
+    The order is that of `Cause`, whichever began first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._active: dict[Cause, Trouble] = {}
+
+    def begin(self, cause: Cause, text: str, *, degraded: bool = False) -> bool:
+        """A trouble begins, or takes the place of the one of its cause. Returns whether that is news."""
+        trouble = Trouble(" ".join(text.split()), degraded)
+        with self._lock:
+            before = self._active.get(cause)
+            self._active[cause] = trouble
+        return before != trouble
+
+    def begin_with(self, cause: Cause, what: str, error: Exception) -> bool:
+        """The same with "`what`: the error"; an index that cannot be written is degraded."""
+        lines = "; ".join(line.strip() for line in str(error).splitlines())
+        unwritable = isinstance(error, DiskFullError | IndexUnusableError)
+        return self.begin(cause, f"{what}: {lines or type(error).__name__}", degraded=unwritable)
+
+    def end(self, *causes: Cause) -> None:
+        """The troubles of these causes have ended."""
+        with self._lock:
+            for cause in causes:
+                self._active.pop(cause, None)
+
+    def get(self, cause: Cause) -> str:
+        """The trouble of a cause ("" where there is none)."""
+        with self._lock:
+            trouble = self._active.get(cause)
+        return trouble.text if trouble else ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them."""
+        with self._lock:
+            return tuple(self._active[cause].text for cause in Cause if cause in self._active)
+
+    def any_degraded(self) -> bool:
+        """Whether the index cannot be written."""
+        with self._lock:
+            return any(trouble.degraded for trouble in self._active.values())

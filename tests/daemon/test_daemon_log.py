@@ -1,0 +1,157 @@
+"""The log is bounded, whatever writes to it, and tells what was left out."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.daemon import log as daemon_log
+from vault_indexer.daemon.log import FILE_BYTES, FILES, WINDOW_S, RepeatCollapser, RotatingLog
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def lines() -> Lines:
+    return Lines()
+
+
+@pytest.fixture
+def log(clock: Clock, lines: Lines) -> Iterator[logging.Logger]:
+    logger = logging.Logger("test")
+    handler = RepeatCollapser(lines, clock)
+    logger.addHandler(handler)
+    yield logger
+    handler.close()
+
+
+def test_a_message_that_repeats_is_counted(log: logging.Logger, clock: Clock, lines: Lines) -> None:
+    for _ in range(116_001):
+        log.error("accept: %s", "too many open files")
+    assert lines.said == ["accept: too many open files"]
+    clock.now = WINDOW_S
+    log.error("another")
+    assert lines.said[1:] == [
+        "accept: too many open files (repeated 116,000 times in 60 s)",
+        "another",
+    ]
+    log.error("accept: %s", "too many open files")
+    assert lines.said[-1] == "accept: too many open files"
+
+
+def test_messages_that_differ_in_a_path_only_are_counted_as_well(
+    log: logging.Logger, clock: Clock, lines: Lines
+) -> None:
+    for n in range(1000):
+        log.warning("%d.md cannot be read", n)
+    assert len(lines.said) == 20
+    clock.now = WINDOW_S
+    log.warning("another")
+    assert "999.md cannot be read (and others like it, 980 times in 60 s)" in lines.said
+
+
+def test_errors_of_one_message_are_told_apart(log: logging.Logger, lines: Lines) -> None:
+    for reason in ("one", "other", "one"):
+        log.error("a request failed", exc_info=ValueError(reason))
+    assert len(lines.said) == 2
+
+
+def test_what_was_counted_is_told_at_the_end(clock: Clock, lines: Lines) -> None:
+    handler = RepeatCollapser(lines, clock)
+    for _ in range(3):
+        handler.handle(logging.makeLogRecord({"msg": "again"}))
+    handler.close()
+    assert lines.said == ["again", "again (repeated 2 times in 1 s)"]
+
+
+def test_the_files_have_a_size_and_a_number(tmp_path: Path) -> None:
+    handler = RotatingLog(tmp_path / "daemon.log")
+    record = logging.makeLogRecord({"msg": "x" * 500_000})
+    for _ in range(60):
+        handler.handle(record)
+    handler.close()
+    files = sorted(tmp_path.iterdir())
+    assert [file.name for file in files] == ["daemon.log", "daemon.log.1", "daemon.log.2"]
+    assert len(files) == FILES
+    assert all(file.stat().st_size <= FILE_BYTES for file in files)
+
+
+def test_a_log_that_is_deleted_begins_again(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    handler = RotatingLog(folder / "daemon.log")
+    handler.handle(logging.makeLogRecord({"msg": "before"}))
+    (folder / "daemon.log").unlink()
+    folder.rmdir()
+    handler.handle(logging.makeLogRecord({"msg": "lost"}))
+    folder.mkdir()
+    handler.handle(logging.makeLogRecord({"msg": "after"}))
+    handler.close()
+    assert (folder / "daemon.log").read_text() == "after\n"
+
+
+FLOOD = """
+import asyncio, os, subprocess, sys
+from pathlib import Path
+from vault_indexer.daemon.log import logging_to
+from vault_indexer.errors import UnavailableError
+
+with logging_to(Path(sys.argv[1])):
+    for _ in range(3000):
+        print("accept: out of descriptors", file=sys.stderr)
+    subprocess.run([sys.executable, "-c", "print('from a worker process')"], check=True)
+    async def fail():
+        context = {"message": "in the event loop", "exception": OSError("x")}
+        asyncio.get_running_loop().call_exception_handler(context)
+    asyncio.run(fail())
+print("afterwards")
+with logging_to(Path(sys.argv[1])):
+    raise UnavailableError("the reason")
+"""
+
+
+def test_standard_error_goes_through_the_log(tmp_path: Path) -> None:
+    """Also that of asyncio and of other processes; a flood takes two lines."""
+    path = tmp_path / "daemon.log"
+    done = subprocess.run(
+        [sys.executable, "-c", FLOOD, str(path)], capture_output=True, text=True, timeout=300, check=False
+    )
+    text = path.read_text()
+    assert text.count("accept: out of descriptors") == 2, text
+    assert "(repeated 2,999 times in" in text
+    assert "from a worker process" in text
+    assert "in the event loop" in text and "OSError: x" in text
+    assert "the daemon ends: the reason" in text
+    assert done.stdout == "afterwards\n"
+    assert "UnavailableError: the reason" in done.stderr
+    assert "accept" not in done.stderr
+
+
+def test_the_sizes_are_those_of_the_guide() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
+    assert f"{daemon_log.FILES} files of {daemon_log.FILE_BYTES // 10**6} MB" in guide

@@ -1,0 +1,266 @@
+"""What goes wrong while the daemon runs is said until it is mended, and each trouble ends by itself."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from vault_at_work import Place, daemon, holding, opened, place, stop, wait_for
+
+from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
+from vault_indexer.daemon.keeper import DaemonKeeper
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.stall import STALLED_S, StallWatch
+from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
+from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
+from vault_indexer.store.disk_space import free_bytes
+
+FULL_DEVICE = Path("/dev/full")
+needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Place:
+    made = place(tmp_path)
+    with opened(made):
+        pass
+    return made
+
+
+def notices(service: VaultService) -> str:
+    return "; ".join(service.search(SearchRequest("bread")).notices)
+
+
+def delete(folder: Path) -> None:
+    """At once, so that the daemon makes nothing in it meanwhile."""
+    shutil.rmtree(folder.rename(folder.with_name("deleted")))
+
+
+def is_told(service: VaultService, text: str) -> bool:
+    return text in service.status().detail
+
+
+@contextmanager
+def using_the_vaults_file(where: Place) -> Iterator[tuple[VaultService, Path]]:
+    """A daemon without --config: it reads the vault's own file, too."""
+    environ = {"XDG_CONFIG_HOME": str(where.config.parent), "XDG_STATE_HOME": str(where.config.parent)}
+    target = resolve_target(where.vault, where.index_dir, None, environ=environ, options={"index.workers": 1})
+    service = open_daemon(target)
+    try:
+        wait_for(lambda: service.status().state == "ready")
+        yield service, where.vault / ".indexer.toml"
+    finally:
+        stop(service)
+
+
+def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None:
+    with using_the_vaults_file(where) as (service, file):
+        mistakes = {
+            '[search]\nlimit = "many"\n': "search.limit",
+            "[search\n": "is not valid TOML",
+            '[embedding]\nmodel = "theirs"\n': "embedding.model",
+        }
+        for number, (content, named) in enumerate(mistakes.items()):
+            file.write_text(content)
+            wait_for(partial(is_told, service, named))
+            # Edits go on, and none of them makes the trouble look mended.
+            where.write(f"After {number}.md", f"Contains cerium{number}.\n")
+            wait_for(partial(holding, service, f"cerium{number}"))
+            wait_for(lambda: not service.status().pending)
+            for told in (service.status().detail, notices(service)):
+                assert named in told and str(file) in told
+                assert "\n" not in told
+        file.write_text("[search]\nlimit = 3\n")
+        wait_for(lambda: service.status().detail == "")
+        assert "configuration" not in notices(service)
+
+
+def test_a_named_configuration_that_disappears_is_said(where: Place) -> None:
+    with daemon(where) as service:
+        where.config.unlink()
+        wait_for(lambda: str(where.config) in service.status().detail)
+        assert "there is no such file" in notices(service)
+        where.configure("[index]\nworkers = 1\n")
+        wait_for(lambda: service.status().detail == "")
+
+
+def test_a_vaults_configuration_that_disappears_is_told(where: Place) -> None:
+    with using_the_vaults_file(where) as (service, file):
+        file.write_text("[search]\nlimit = 1\n")
+        wait_for(lambda: len(service.search(SearchRequest("bread")).results) == 1)
+        file.unlink()
+        wait_for(lambda: len(service.search(SearchRequest("bread")).results) > 1)
+        wait_for(lambda: f"the configuration {file} is gone" in notices(service))
+        assert service.status().state == "ready"
+
+
+@needs_full_device
+def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place) -> None:
+    seal = where.index_dir / "generations" / "0001" / "keywords" / "SEAL.tmp"
+    with daemon(where) as service:
+        seal.symlink_to(FULL_DEVICE)  # each commit writes this file first, and gets ENOSPC
+        where.write("Late.md", "Contains lanthanum.\n")
+        wait_for(lambda: service.status().state == "degraded")
+        where.config.write_text("[search]\nlimit = 'many'\n")
+        wait_for(lambda: "limit" in service.status().detail)
+        for told in (service.status().detail, notices(service)):
+            assert str(where.index_dir) in told
+            assert "is full" in told and "are needed" in told and "free" in told
+            assert "made anew" not in told, "an index without room is not damaged"
+        assert service.status().pending
+        assert holding(service, "fan") == {"Oven.md"}, "searches go on"
+        seal.unlink()
+        wait_for(lambda: holding(service, "lanthanum") == {"Late.md"})
+        wait_for(lambda: service.status().state == "ready" and not service.status().pending)
+        assert "indexing failed" not in service.status().detail
+        assert "limit" in service.status().detail, "the other trouble has not ended"
+        assert service.verify() == ()
+        assert service.status().generation == 1
+
+
+def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
+    with daemon(where) as service:
+        where.write("Kept.md", "Contains holmium.\n")
+        wait_for(lambda: holding(service, "holmium"))
+        delete(where.index_dir)
+        wait_for(lambda: "was deleted" in service.status().detail)
+        assert holding(service, "holmium") == {"Kept.md"}, "the old one answers meanwhile"
+        where.write("New.md", "Contains terbium.\n")
+        wait_for(lambda: service.status().state == "ready" and not service.status().pending)
+        assert (where.index_dir / "CURRENT").exists()
+        assert holding(service, "holmium") | holding(service, "terbium") == {"Kept.md", "New.md"}
+        assert f"rebuilt: the index folder {where.index_dir} was deleted" in notices(service)
+        assert service.status().detail == ""
+        assert service.verify() == ()
+        assert service.failure is None
+
+        delete(where.index_dir)
+        wait_for(lambda: service.failure is not None)
+        assert "a second time" in str(service.failure)
+        assert str(where.index_dir) in str(service.failure)
+    with opened(where) as service:  # its lock is free, and whoever comes next begins again
+        assert holding(service, "terbium") == {"New.md"}
+
+
+def test_a_catalog_that_is_deleted_is_built_again(where: Place) -> None:
+    with daemon(where) as service:
+        (where.index_dir / "generations" / "0001" / "catalog.db").unlink()
+        wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
+        where.write("New.md", "Contains terbium.\n")
+        wait_for(lambda: holding(service, "terbium"))
+        assert "catalog.db of the index was deleted" in notices(service)
+        assert service.failure is None
+
+
+def test_a_folder_that_cannot_be_made_again_ends_the_daemon(where: Place) -> None:
+    with daemon(where) as service:
+        delete(where.index_dir)
+        where.index_dir.write_text("not a folder")
+        wait_for(lambda: isinstance(service.failure, IndexUnusableError))
+        assert str(where.index_dir) in str(service.failure)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def tick(self) -> bool:
+        self.now += 1
+        return True
+
+
+def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
+    clock = Clock()
+    keeper = DaemonKeeper(Assembly.of(where.target()), clock)
+    service = VaultService(keeper)
+    try:
+        wait_for(lambda: service.status().state == "ready" and not service.status().pending)
+        where.write("First.md", "Contains europium.\n")
+        wait_for(lambda: holding(service, "europium"))
+        wait_for(lambda: not service.status().pending)
+        workers = [child.pid for child in multiprocessing.active_children() if child.pid]
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            where.write("Stuck.md", "Contains lutetium.\n")
+            wait_for(lambda: service.status().pending == 1)
+            assert "without progress" not in service.status().detail
+            wait_for(lambda: clock.tick() and is_told(service, "a worker process that does not answer"))
+            assert re.search(r"1 change pending for \d+ s without progress: waiting for", notices(service))
+            service.pause()
+            assert "without progress" not in service.status().detail
+            service.resume()
+        finally:
+            for pid in workers:
+                os.kill(pid, signal.SIGCONT)
+        wait_for(lambda: holding(service, "lutetium") == {"Stuck.md"})
+        wait_for(lambda: service.status().detail == "" and not service.status().pending)
+    finally:
+        stop(service)
+
+
+def test_pending_changes_stand_still_only_while_they_do_not_go_down() -> None:
+    clock = Clock()
+    watch = StallWatch(clock)
+    watch.observe(5)
+    clock.now += STALLED_S - 1
+    watch.observe(9)  # more came, none was done
+    assert watch.stalled_s() == 0
+    clock.now += 1
+    assert watch.stalled_s() == STALLED_S
+    watch.observe(8)
+    assert watch.stalled_s() == 0
+    clock.now += STALLED_S
+    watch.observe(8, resting=True)
+    assert watch.stalled_s() == 0
+    watch.observe(0)
+    clock.now += STALLED_S
+    watch.observe(0)
+    watch.observe(1)
+    assert watch.stalled_s() == 0
+
+
+def test_each_trouble_ends_by_itself() -> None:
+    troubles = Troubles()
+    assert troubles.begin_with(Cause.CONFIG, "not used", ProviderError("one\n two"))
+    assert not troubles.any_degraded()
+    troubles.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
+    assert not troubles.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
+    assert list(troubles.texts) == ["not used: one; two", "indexing failed: no room"]
+    assert troubles.any_degraded()
+    troubles.end(Cause.INDEXING, Cause.BUILD)
+    assert list(troubles.texts) == ["not used: one; two"]
+    assert troubles.get(Cause.INDEXING) == ""
+    assert not troubles.any_degraded()
+
+
+def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:
+    clock = Clock()
+    retry = Retry(tmp_path, 3, 20, clock)
+    waits = []
+    for _ in range(5):
+        retry.failed(ProviderError("down"))
+        before = clock.now
+        while not retry.is_due:
+            clock.now += 1
+        waits.append(clock.now - before)
+    assert waits == [3, 6, 12, 20, 20]
+    retry.reset()
+    assert retry.is_due
+
+
+def test_room_on_the_disk_is_free_bytes_of_the_nearest_folder(tmp_path: Path) -> None:
+    assert 0 < free_bytes(tmp_path / "not" / "there") <= shutil.disk_usage(tmp_path).total
