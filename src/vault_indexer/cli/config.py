@@ -8,6 +8,7 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, flattened
 from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.cli.vault_folder import named_or_enclosing_vault
 from vault_indexer.config import LoadedConfig, as_json, load, rows
 from vault_indexer.errors import ConfigError
 
@@ -58,8 +59,9 @@ def show(place: Place, output: Output) -> None:
 
 def _loaded(place: Place) -> LoadedConfig:
     """As for any command, but without a vault it is the user's configuration."""
+    vault = named_or_enclosing_vault(place, os.environ)
     options = {"index.dir": place.index_dir} if place.index_dir else {}
-    return load(place.vault, config_file=place.config, environ=os.environ, options=options)
+    return load(vault, config_file=place.config, environ=os.environ, options=options)
 
 
 app = typer.Typer(no_args_is_help=True)
