@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import DEADLINE_S, Sandbox, make
+from test_cli_imports import LOADED
 
 from vault_indexer.cli.vault_folder import user_config_file
 from vault_indexer.config import user_config_file as loaded_config_file
@@ -113,6 +114,18 @@ def test_the_default_vault_of_the_users_configuration(served_alone: Sandbox) -> 
     home = configure(served_alone, 'vault = "~/../vault"\n')
     assert served_alone.run("search", "telescope").code == 0
     home.unlink()
+
+
+def test_a_search_of_the_default_vault_through_the_daemon_loads_no_configuration(
+    served_alone: Sandbox,
+) -> None:
+    file = configure(served_alone, f'vault = "{served_alone.vault}"\n')
+    for folder_of_search in (served_alone.root, served_alone.vault / "Kitchen"):
+        ran = served_alone.run("search", "telescope", code=LOADED, cwd=folder_of_search)
+        code, modules = json.loads(ran.out.splitlines()[-1])
+        assert code == 0, ran.err
+        assert {"numpy", "yaml", "vault_indexer.bootstrap", "vault_indexer.config"} & set(modules) == set()
+    file.unlink()
 
 
 def test_a_default_vault_that_is_not_there_is_named_with_its_file(sandbox: Sandbox) -> None:
