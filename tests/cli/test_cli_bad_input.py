@@ -66,7 +66,7 @@ def test_a_port_in_use(sandbox: Sandbox) -> None:
         assert ran.code == 3
         assert ran.complains(f"port {port} cannot be taken", "server.port")
         assert not (sandbox.index_dir / "daemon.json").exists()
-        background = sandbox.indexer("start", "--config", str(config))
+        background = sandbox.indexer("start", "--config", str(config), "--wait", str(DEADLINE_S))
         assert background.code == 3
         assert background.complains("the daemon did not start", f"port {port} cannot be taken")
 
