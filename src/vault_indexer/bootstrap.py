@@ -19,13 +19,12 @@ from vault_indexer.config import (
     load,
 )
 from vault_indexer.config.manifest import differences, language_model, settings_of, strategies_in
-from vault_indexer.config.paths import looks_like_vault
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
 from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
-from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError
+from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError, VaultError
 from vault_indexer.index.build import BuildSpec, Pool, build
 from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.live import LiveIndex
@@ -94,30 +93,33 @@ def resolve_target(
 ) -> Target:
     """From arguments and environment to a target. Raises UsageError, VaultError or ConfigError.
 
-    Without a vault named, the current folder is one if it looks like one.
+    Where no vault is named, neither here nor by INDEXER_VAULT, it is the one of the user's configuration.
     """
     chosen = dict(options)
     if index_dir is not None:
         chosen["index.dir"] = str(index_dir)
-    reload = partial(load, vault, config_file=config_file, environ=dict(environ), options=chosen)
-    config = reload()
-    folder = config.vault or _vault_here()
-    if config.vault is None:
-        reload = partial(load, folder, config_file=config_file, environ=dict(environ), options=chosen)
-        config = reload()
-    root_identity(folder)
+    config = load(vault, config_file=config_file, environ=environ, options=chosen)
+    folder = config.vault
+    if folder is None:
+        raise UsageError(_no_vault(config_file, environ))
+    # The daemon reads its configuration again when a file changes, but stays with its vault.
+    reload = partial(load, folder, config_file=config_file, environ=dict(environ), options=chosen)
+    try:
+        root_identity(folder)
+    except VaultError as error:
+        named = "" if vault else f" (named by {config.origins['vault']})"
+        raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
     where = config.settings.index.dir or default_index_dir(folder, environ)
     files = tuple(file.path for file in config_files(folder, config_file, environ))
     return Target(folder, where.expanduser().absolute(), config, reload, files)
 
 
-def _vault_here() -> Path:
-    here = Path.cwd()
-    if looks_like_vault(here):
-        return here
-    raise UsageError(
-        "no vault: name one with --vault DIR or INDEXER_VAULT (this folder does not look like one)"
+def _no_vault(config_file: Path | None, environ: Mapping[str, str]) -> str:
+    file = config_files(None, config_file, environ)[-1].path
+    return (
+        'no vault: name one with --vault DIR, with INDEXER_VAULT, or by `vault = "DIR"` at the top of '
+        f"{file}; or go into one: neither this folder nor one above it holds .obsidian or .indexer.toml"
     )
 
 

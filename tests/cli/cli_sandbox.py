@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +24,12 @@ NOTES = {
         "Bring a thermos and some [[Bread#Kneading|bread]].\n"
     ),
 }
+
+
+_TERMINAL_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"})
+
+DEADLINE_S = 300.0
+"""For whatever a busy machine takes seconds for: reached only where something hangs."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +83,15 @@ class Sandbox:
         }
         return {**kept, **own, **self.variables}
 
-    def run(self, *arguments: str, code: str | None = None, timeout: float = 60) -> Ran:
-        """`indexer ARGUMENTS`, or the Python `code` instead."""
+    def run(
+        self, *arguments: str, code: str | None = None, cwd: Path | None = None, timeout: float = DEADLINE_S
+    ) -> Ran:
+        """`indexer ARGUMENTS` in a folder, or the Python `code` instead."""
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
         done = subprocess.run(
             [sys.executable, *program, *arguments],
             env=self.environ,
-            cwd=self.root,
+            cwd=cwd or self.root,
             capture_output=True,
             text=True,
             timeout=timeout,
@@ -88,15 +99,50 @@ class Sandbox:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def indexer(self, *arguments: str, timeout: float = 60) -> Ran:
+    def indexer(self, *arguments: str, timeout: float = DEADLINE_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         return self.run(*arguments, *place, timeout=timeout)
+
+    def terminal(self, *arguments: str, columns: int = 80, timeout: float = DEADLINE_S) -> Ran:
+        """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` holds all that it shows."""
+        master, slave = pty.openpty()
+        place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
+        kept = {name: value for name, value in self.environ.items() if name not in _TERMINAL_VARIABLES}
+        with subprocess.Popen(
+            [sys.executable, "-m", "vault_indexer.cli", *arguments, *place],
+            env={**kept, "TERM": "xterm-256color", "COLUMNS": str(columns)},
+            cwd=self.root,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+        ) as process:
+            os.close(slave)
+            shown = _read_all(master, time.monotonic() + timeout)
+            code = process.wait(timeout)
+        return Ran(code, shown.replace("\r\n", "\n"), "")
 
     def daemon_file(self) -> dict[str, object]:
         found = json.loads((self.index_dir / "daemon.json").read_text())
         assert isinstance(found, dict)
         return found
+
+
+def _read_all(master: int, deadline: float) -> str:
+    """What is written to a terminal until its last writer has ended."""
+    parts = []
+    with open(master, "rb", buffering=0) as terminal:
+        while True:
+            ready, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, "the command did not end in time"
+            try:
+                part = terminal.read(65536)
+            except OSError:  # EIO: Linux' way to say that nobody writes any more
+                break
+            if not part:
+                break
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
 def make(root: Path) -> Sandbox:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox, make
+from cli_sandbox import DEADLINE_S, Sandbox, make
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A vault with a daemon in the background."""
     made = make(tmp_path_factory.mktemp("served"))
     assert made.indexer("rebuild").code == 0
-    started = made.indexer("start")
+    started = made.indexer("start", "--wait", str(DEADLINE_S))
     assert started.code == 0, started.err
     yield made
     assert made.indexer("stop").code == 0

@@ -7,7 +7,7 @@ import re
 import pytest
 from cli_sandbox import Sandbox
 
-from vault_indexer.cli.terminal import counted
+from vault_indexer.text.counts import counted
 
 ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
 """A plural after the number one."""

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator
 from threading import Event
 
 import pytest
-from cli_sandbox import Ran, Sandbox
+from cli_sandbox import DEADLINE_S, Ran, Sandbox
 
 from vault_indexer.cli.pause import seconds
 from vault_indexer.errors import UsageError
-
-DEADLINE_S = 60.0
 
 
 @pytest.fixture

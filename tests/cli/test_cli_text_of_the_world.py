@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from vault_indexer.cli.parameters import complain
-from vault_indexer.cli.terminal import clean, print_rows, text
+from vault_indexer.cli.rows import print_rows
+from vault_indexer.cli.terminal import clean, text
 from vault_indexer.errors import VaultIndexerError
 
 PERSIAN = "می\u200cخواهم"
@@ -64,7 +65,7 @@ def test_whatever_the_text_the_terminal_gets_no_command(whatever: str) -> None:
 def test_the_column_after_a_word_of_any_script_is_aligned(word: str) -> None:
     written = io.StringIO()
     rows = [[text((cell, "")), text(("next", ""))] for cell in (word, "a long plain cell")]
-    print_rows(Console(file=written, width=200), rows)
+    print_rows(Console(file=written, width=200), rows, head=1)
     first, second = written.getvalue().splitlines()
     assert cell_len(first.partition("next")[0]) == cell_len(second.partition("next")[0]) == 19
 

@@ -38,7 +38,7 @@ def example_entries() -> dict[str, tuple[str, str]]:
 
 def page_rows() -> dict[str, list[str]]:
     """Dotted key -> cells of its row (default, unit, why)."""
-    rows = re.findall(r"(?m)^\| `([a-z_]+\.[a-z_.]+)` \|(.+)\|$", PAGE.read_text(encoding="utf-8"))
+    rows = re.findall(r"(?m)^\| `([a-z_]+(?:\.[a-z_.]+)?)` \|(.+)\|$", PAGE.read_text(encoding="utf-8"))
     return {key: [cell.strip() for cell in rest.split("|")] for key, rest in rows}
 
 

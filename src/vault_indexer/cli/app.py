@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, cast
 
@@ -16,8 +17,7 @@ from vault_indexer.cli.parameters import Output, Place, flattened
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
-    from vault_indexer.cli.here import InProcess
-    from vault_indexer.serve.client import DaemonClient
+    from vault_indexer.cli.reached import Reached
 
 
 class Command(NamedTuple):
@@ -54,7 +54,7 @@ UNFORESEEN = 3
 class Here(Protocol):
     """The module `here`, as far as it is used through `here()`."""
 
-    def reach(self, place: Place) -> DaemonClient | InProcess:
+    def reach(self, place: Place) -> Reached:
         """The daemon named by the configuration, else the index itself."""
         ...
 
@@ -62,7 +62,7 @@ class Here(Protocol):
         """Vault, index and configuration of a command."""
         ...
 
-    def in_process(self, place: Place) -> InProcess:
+    def in_process(self, place: Place) -> Reached:
         """The index itself."""
         ...
 
@@ -82,7 +82,6 @@ def build(arguments: Collection[str]) -> typer.Typer:
         help="Search a folder of Markdown notes by meaning, by word and by link. "
         "Your notes stay on this computer.",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,  # plain help: drawing it with rich takes 80 ms of the 200 a help may take
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -140,9 +139,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        typer.main.get_command(build(given))(args=given, prog_name="indexer")
+        typer.main.get_command(build([*given, *_words_to_complete(os.environ)]))(
+            args=given, prog_name="indexer"
+        )
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
+    """The command line that a shell asks to complete, as the scripts of `--show-completion` hand it over."""
+    if not environ.get("_INDEXER_COMPLETE"):
+        return []
+    return [word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in environ.get(name, "").split()]
 
 
 def _unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, flattened
 from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.cli.vault_folder import named_or_enclosing_vault
 from vault_indexer.config import LoadedConfig, as_json, load, rows
-from vault_indexer.config.paths import looks_like_vault
-from vault_indexer.config.sources import VAULT_VARIABLE
 from vault_indexer.errors import ConfigError
 
 PROBLEMS = 2
@@ -67,11 +65,9 @@ def show(place: Place, output: Output) -> None:
 
 
 def _loaded(place: Place) -> LoadedConfig:
-    """As for any command, except that there need not be a vault: then it is the user's configuration."""
+    """As for any command, but without a vault it is the user's configuration."""
+    vault = named_or_enclosing_vault(place, os.environ)
     options = {"index.dir": place.index_dir} if place.index_dir else {}
-    vault = place.vault
-    if vault is None and not os.environ.get(VAULT_VARIABLE) and looks_like_vault(Path.cwd()):
-        vault = Path.cwd()
     return load(vault, config_file=place.config, environ=os.environ, options=options)
 
 

@@ -9,7 +9,7 @@ import typer
 from vault_indexer.cli.hits import reasons_of
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
-from vault_indexer.cli.reach import ask
+from vault_indexer.cli.reach import ask_about
 from vault_indexer.cli.terminal import out, print_json, text
 
 NOT_SHOWN = 1
@@ -22,7 +22,7 @@ def explain(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in `search`.")],
 ) -> int:
     """Explain where a note is among the hits of a query and why, or why it is not there."""
-    answer = ask(place, lambda index: index.explain(note, " ".join(query)))
+    answer = ask_about(place, note, lambda reached, path: reached.index.explain(path, " ".join(query)))
     if output.json:
         print_json(answer)
     else:

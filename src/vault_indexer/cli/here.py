@@ -10,11 +10,13 @@ from typing import cast
 from vault_indexer.bootstrap import Target, open_index, open_to_rebuild, resolve_target
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
+from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.vault_folder import named_or_enclosing_vault
 from vault_indexer.daemon.local import NOT_KEPT
 from vault_indexer.daemon.state import read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.model import Expand, SearchRequest
-from vault_indexer.serve.client import DaemonClient, Parameters
+from vault_indexer.serve.client import Parameters
 from vault_indexer.serve.shapes import (
     ExplainJson,
     LinksJson,
@@ -50,7 +52,8 @@ from vault_indexer.service import MENTIONS, VaultService
 
 def target_of(place: Place) -> Target:
     """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
-    return resolve_target(place.vault, place.index_dir, place.config, environ=os.environ, options={})
+    vault = named_or_enclosing_vault(place, os.environ)
+    return resolve_target(vault, place.index_dir, place.config, environ=os.environ, options={})
 
 
 @contextmanager
@@ -137,13 +140,17 @@ class InProcess:
             return rebuild_json(report)
 
 
-def reach(place: Place) -> DaemonClient | InProcess:
+def reach(place: Place) -> Reached:
     """The daemon of the index that the configuration names, if one runs there; else the index itself."""
     target = target_of(place)
     info = read_daemon(target.index_dir)
-    return DaemonClient(info) if info else InProcess(target)
+    return Reached.through(info) if info else _in_process(target)
 
 
-def in_process(place: Place) -> InProcess:
+def in_process(place: Place) -> Reached:
     """The index itself, whatever `daemon.json` says."""
-    return InProcess(target_of(place))
+    return _in_process(target_of(place))
+
+
+def _in_process(target: Target) -> Reached:
+    return Reached(InProcess(target), target.vault, target.index_dir)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vault_indexer.cli.rows import path_style
 from vault_indexer.cli.terminal import clean, note, out, text
 from vault_indexer.serve.shapes import HitJson, SearchJson, WhyJson
 
@@ -12,9 +16,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _BAR = "▁▂▃▄▅▆▇█"
+_MARK = "bold yellow"
+_WORD = re.compile(r"\w+")
+_STEM = 4
+"""Letters that a word has to share with another form of it."""
 
 
-def print_hits(answer: SearchJson, *, explain: bool) -> None:
+def print_hits(answer: SearchJson, vault: Path, *, explain: bool) -> None:
     """All hits on standard output; what the index has to say of itself on standard error."""
     console = out()
     hits = answer["results"]
@@ -22,14 +30,19 @@ def print_hits(answer: SearchJson, *, explain: bool) -> None:
     for rank, hit in enumerate(hits, start=1):
         if rank > 1:
             console.print()
-        _print_hit(console, hit, f"{rank:>{digits}}", explain=explain)
+        _print_hit(console, hit, f"{rank:>{digits}}", path_style(vault, hit["path"]), explain=explain)
     if not hits:
         note(f"nothing found for: {answer['query']}")
+    print_notices(answer)
+
+
+def print_notices(answer: SearchJson) -> None:
+    """What the index has to say of itself, on standard error."""
     for notice in answer["notices"]:
         note(f"note: {notice}")
 
 
-def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> None:
+def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, explain: bool) -> None:
     console.print(
         text(
             (f"{rank}  ", "dim"),
@@ -37,7 +50,7 @@ def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> N
             (f" {hit['score']:.2f}  ", "dim"),
             (hit["title"], "bold"),
             ("  ", ""),
-            (f"{hit['path']}:{hit['line']}", "cyan"),
+            (f"{hit['path']}:{hit['line']}", path_style),
             ("  changed since" if hit["stale"] else "", "yellow"),
         )
     )
@@ -45,30 +58,49 @@ def _print_hit(console: Console, hit: HitJson, rank: str, *, explain: bool) -> N
     if hit["header_path"] and hit["header_path"] != hit["title"]:
         _indented(console, text((hit["header_path"], "dim")), below)
     passage = hit.get("passage")
-    _indented(console, _passage(passage["text"]) if passage else _snippet(hit), below)
+    _indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
     for name, reason in reasons_of(hit["why"]) if explain else ():
         _indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
 
 
 def _indented(console: Console, line: Text, by: int) -> None:
-    """Wrapped and indented on a terminal; one line where a program reads."""
+    """Every line indented; wrapped on a terminal, as it is where a program reads."""
     from rich.padding import Padding
 
     if console.is_terminal:
         console.print(Padding(line, (0, 0, 0, by), expand=False))
-    else:
-        line.pad_left(by)
-        console.print(line)
+        return
+    for part in line.split("\n", allow_blank=True):
+        part.pad_left(by)
+        part.rstrip()
+        console.print(part)
 
 
 def _level(score: float) -> str:
     return _BAR[min(len(_BAR) - 1, int(score * len(_BAR)))]
 
 
-def _passage(text: str) -> Text:
+def _passage(passage: str, hit: HitJson) -> Text:
+    """The text around a hit, with the words set off that the hit was found by."""
     from rich.text import Text
 
-    return Text("\n".join(clean(line) for line in text.splitlines()))
+    shown = Text("\n".join(clean(line) for line in passage.splitlines()))
+    keyword = hit["why"]["keyword"]
+    marked = [hit["snippet"][start:end] for start, end in hit["marks"]]
+    wanted = {word.casefold() for word in (*marked, *(keyword["terms"] if keyword else ())) if word}
+    for found in _WORD.finditer(shown.plain) if wanted else ():
+        if _is_form_of_any(found.group().casefold(), wanted):
+            shown.stylize(_MARK, *found.span())
+    return shown
+
+
+def _is_form_of_any(word: str, wanted: Iterable[str]) -> bool:
+    """Whether one is the other, or begins with it: inflected forms are marked as well, as in snippets."""
+    return any(
+        word == other
+        or (min(len(word), len(other)) >= _STEM and (word.startswith(other) or other.startswith(word)))
+        for other in wanted
+    )
 
 
 def _snippet(hit: HitJson) -> Text:
@@ -78,7 +110,7 @@ def _snippet(hit: HitJson) -> Text:
     snippet = hit["snippet"]
     shown = Text(clean(snippet))
     for start, end in hit["marks"]:
-        shown.stylize("bold yellow", len(clean(snippet[:start])), len(clean(snippet[:end])))
+        shown.stylize(_MARK, len(clean(snippet[:start])), len(clean(snippet[:end])))
     return shown
 
 

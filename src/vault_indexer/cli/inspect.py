@@ -11,6 +11,7 @@ from vault_indexer.cli.here import target_of
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import print_json_line
+from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.errors import UsageError
 from vault_indexer.model import SkippedFile
 from vault_indexer.serve.wire import inspection_json
@@ -36,9 +37,11 @@ def inspect(
     del output  # it is JSON in any case
     if not notes and not every:
         raise UsageError("name notes to inspect, or --all")
-    inspector = make_inspector(target_of(place), strategy)
+    target = target_of(place)
+    inspector = make_inspector(target, strategy)
     status = 0
-    for found in inspector.inspect(inspector.all_notes() if every else notes or []):
+    named = [note_in_vault(note, target.vault) for note in notes or []]
+    for found in inspector.inspect(inspector.all_notes() if every else named):
         if isinstance(found, SkippedFile):
             say(f"{found.path}: {found.reason}")
             status = SKIPPED

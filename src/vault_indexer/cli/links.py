@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vault_indexer.cli.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask
+from vault_indexer.cli.reach import ask_about, ask_reached
+from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.rows import path_style, print_rows
 from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import out, print_json, print_rows, text
+from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.shapes import LinksJson, MentionsJson, OrphansJson, OutgoingLinkJson, UnresolvedJson
+from vault_indexer.serve.shapes import LinksJson, OutgoingLinkJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,25 +53,21 @@ class View:
 def links(
     place: Place,
     output: Output,
+    lines: GrepLines,
     view: View,
     note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Its path in the vault, or its name.")] = "",
 ) -> int:
     """Outgoing links, backlinks and unresolved links of a note; or what the links of the vault lack."""
     _check(note, view)
+    lines.check(output)
+    show = _Show(output, lines)
     if view.unresolved:
-        return _show_unresolved(
-            ask(place, lambda index: index.unresolved_links(view.limit)), json=output.json
-        )
+        return ask_reached(place, lambda reached: _show_unresolved(reached, view.limit, show))
     if view.orphans:
-        return _show_orphans(ask(place, lambda index: index.orphans(view.limit)), json=output.json)
+        return ask_reached(place, lambda reached: _show_orphans(reached, view.limit, show))
     if view.mentions:
-        return _show_mentions(ask(place, lambda index: index.mentions(note, view.limit)), json=output.json)
-    answer = ask(place, lambda index: index.links(note, view.limit))
-    if output.json:
-        print_json(answer)
-    else:
-        _print_links(out(), answer)
-    return 0
+        return ask_about(place, note, lambda reached, path: _show_mentions(reached, path, view.limit, show))
+    return ask_about(place, note, lambda reached, path: _show_links(reached, path, view.limit, show))
 
 
 def _check(note: str, view: View) -> None:
@@ -78,20 +79,53 @@ def _check(note: str, view: View) -> None:
         raise UsageError("name a NOTE, or ask for --unresolved or --orphans")
 
 
-def _print_links(console: Console, answer: LinksJson) -> None:
+@dataclass(frozen=True, slots=True)
+class _Show:
+    """How an answer is printed: for a program, or for a person."""
+
+    output: Output
+    lines: GrepLines
+
+    def to_program(self, answer: object, vault: Path, places: Iterable[NotePlace]) -> bool:
+        """Print the answer as JSON, or its places as grep would; False if neither was asked for."""
+        if self.output.json:
+            print_json(answer)
+        elif self.lines.wanted:
+            self.lines.print(vault, places)
+        return self.output.json or self.lines.wanted
+
+
+def _show_links(reached: Reached, path: str, limit: int | None, show: _Show) -> int:
+    answer = reached.index.links(path, limit)
+    if not show.to_program(answer, reached.vault, _link_places(answer)):
+        _print_links(out(), answer, reached.vault)
+    return 0
+
+
+def _link_places(answer: LinksJson) -> Iterator[NotePlace]:
+    """Where each link stands: the note's own, in the order of its text, then those of other notes."""
+    for link in answer["outgoing"]:
+        leads = link["resolved"] or "nowhere"
+        yield NotePlace(answer["path"], link["line"], f"{link['target']}{_after(link)} -> {leads}")
+    for back in answer["backlinks"]:
+        yield NotePlace(back["path"], back["line"], back["snippet"])
+
+
+def _print_links(console: Console, answer: LinksJson, vault: Path) -> None:
     found = [link for link in answer["outgoing"] if link["resolved"] is not None]
-    console.print(text((answer["path"], "bold")))
+    console.print(text((answer["path"], f"bold {path_style(vault, answer['path'])}")))
     _head(console, "links to", answer["outgoing_count"] - answer["unresolved_count"])
     print_rows(
         console,
         [
             (
                 _line(link["line"]),
-                text((link["resolved"] or "", "cyan"), (_after(link), "dim")),
+                text(_path(link["resolved"] or "", vault), (_after(link), "dim")),
                 _remark(link),
             )
             for link in found
         ],
+        head=3,
     )
     _head(console, "linked from", answer["backlink_count"])
     print_rows(
@@ -99,12 +133,13 @@ def _print_links(console: Console, answer: LinksJson) -> None:
         [
             (
                 _line(back["line"]),
-                text((back["path"], "cyan"), (_subpath(back["subpath"]), "dim")),
+                text(_path(back["path"], vault), (_subpath(back["subpath"]), "dim")),
                 text((back["problem"] or "", "yellow")),
                 text((back["snippet"], "")),
             )
             for back in answer["backlinks"]
         ],
+        head=3,
     )
     if answer["unresolved"]:
         _head(console, "leads nowhere", answer["unresolved_count"])
@@ -114,59 +149,73 @@ def _print_links(console: Console, answer: LinksJson) -> None:
             (_line(link["line"]), text((link["target"], "yellow"), (_after(link), "dim")))
             for link in answer["unresolved"]
         ],
+        head=2,
     )
     _say_more(answer["more"])
 
 
-def _show_unresolved(answer: UnresolvedJson, *, json: bool) -> int:
-    if json:
-        print_json(answer)
+def _show_unresolved(reached: Reached, limit: int | None, show: _Show) -> int:
+    answer = reached.index.unresolved_links(limit)
+    places = (
+        NotePlace(source["path"], source["line"], one["target"])
+        for one in answer["unresolved"]
+        for source in one["sources"]
+    )
+    if show.to_program(answer, reached.vault, places):
         return 0
     console = out()
     _head(console, "links that lead nowhere", answer["links"])
     rows = []
     for one in answer["unresolved"]:
-        places = [f"{place['path']}:{place['line']}" for place in one["sources"]]
-        more = len(places) - _SOURCES_SHOWN
-        shown = ", ".join(places[:_SOURCES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        named = [f"{place['path']}:{place['line']}" for place in one["sources"]]
+        more = len(named) - _SOURCES_SHOWN
+        shown = ", ".join(named[:_SOURCES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
         rows.append(
             (text((f"{one['count']:>7,}", "bold")), text((one["target"], "yellow")), text((shown, "dim")))
         )
-    print_rows(console, rows)
+    print_rows(console, rows, head=2)
     _say_more(answer["more"])
     return 0
 
 
-def _show_orphans(answer: OrphansJson, *, json: bool) -> int:
-    if json:
-        print_json(answer)
+def _show_orphans(reached: Reached, limit: int | None, show: _Show) -> int:
+    answer = reached.index.orphans(limit)
+    places = (NotePlace(one["path"], None, one["title"]) for one in answer["orphans"])
+    if show.to_program(answer, reached.vault, places):
         return 0
     console = out()
     _head(console, "notes without links", answer["count"])
     rows = [
-        (text(("  ", ""), (one["path"], "cyan")), text((one["title"], "dim"))) for one in answer["orphans"]
+        (text((" ", "")), text(_path(one["path"], reached.vault)), text((one["title"], "dim")))
+        for one in answer["orphans"]
     ]
-    print_rows(console, rows)
+    print_rows(console, rows, head=2)
     _say_more(answer["more"])
     return 0
 
 
-def _show_mentions(answer: MentionsJson, *, json: bool) -> int:
-    if json:
-        print_json(answer)
-    else:
-        console = out()
-        rows = [
-            (_line(one["line"]), text((one["path"], "cyan")), _marked(one["snippet"], one["marks"]))
-            for one in answer["mentions"]
-        ]
-        print_rows(console, rows)
-        names = ", ".join(answer["names"])
-        if not answer["mentions"]:
-            say(f"no other note names {answer['path']} ({names}) without linking it")
-        elif answer["more"]:
-            say(f"there are more than these {len(rows)}: raise --limit")
-    return 0 if answer["mentions"] else NOTHING_FOUND
+def _show_mentions(reached: Reached, path: str, limit: int | None, show: _Show) -> int:
+    answer = reached.index.mentions(path, limit)
+    found = answer["mentions"]
+    status = 0 if found else NOTHING_FOUND
+    places = (NotePlace(one["path"], one["line"], one["snippet"]) for one in found)
+    if show.to_program(answer, reached.vault, places):
+        return status
+    rows = [
+        (_line(one["line"]), text(_path(one["path"], reached.vault)), _marked(one["snippet"], one["marks"]))
+        for one in found
+    ]
+    print_rows(out(), rows, head=2)
+    names = ", ".join(answer["names"])
+    if not found:
+        say(f"no other note names {answer['path']} ({names}) without linking it")
+    elif answer["more"]:
+        say(f"there are more than these {len(rows)}: raise --limit")
+    return status
+
+
+def _path(path: str, vault: Path) -> tuple[str, str]:
+    return path, path_style(vault, path)
 
 
 def _say_more(more: bool) -> None:

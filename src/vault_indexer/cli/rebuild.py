@@ -8,7 +8,8 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.progress import duration, showing
-from vault_indexer.cli.reach import Index, ask
+from vault_indexer.cli.reach import ask
+from vault_indexer.cli.reached import Index
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.serve.shapes import RebuildJson
 from vault_indexer.text.counts import counted

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vault_indexer.cli.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask
+from vault_indexer.cli.reach import ask_about
+from vault_indexer.cli.rows import path_style, print_rows
 from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import out, print_json, print_rows, text
+from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.serve.shapes import RelatedNoteJson
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 NOTHING_NEAR = 1
 
@@ -18,27 +24,37 @@ NOTHING_NEAR = 1
 def related(
     place: Place,
     output: Output,
+    lines: GrepLines,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Notes at most.")] = 10,
 ) -> int:
     """Notes near a note, by meaning and by link, and why."""
-    answer = ask(place, lambda index: index.related(note, limit))
+    lines.check(output)
+    reached, answer = ask_about(
+        place, note, lambda reached, path: (reached, reached.index.related(path, limit))
+    )
     if output.json:
         print_json(answer)
+    elif lines.wanted:
+        lines.print(reached.vault, (_place(near) for near in answer["results"]))
     else:
-        rows = [
-            (
-                text((f"{near['score']:.2f}", "green")),
-                text((near["title"], "bold")),
-                text((near["path"], "cyan")),
-                text((_why(near), "dim")),
-            )
-            for near in answer["results"]
-        ]
-        print_rows(out(), rows)
+        print_rows(out(), [_row(near, reached.vault) for near in answer["results"]], head=3)
         if not answer["results"]:
             say(f"nothing near {note}")
     return 0 if answer["results"] else NOTHING_NEAR
+
+
+def _row(near: RelatedNoteJson, vault: Path) -> tuple[Text, ...]:
+    return (
+        text((f"{near['score']:.2f}", "green")),
+        text((near["title"], "bold")),
+        text((near["path"], path_style(vault, near["path"]))),
+        text((_why(near), "dim")),
+    )
+
+
+def _place(near: RelatedNoteJson) -> NotePlace:
+    return NotePlace(near["path"], None, f"{near['title']} ({_why(near)})")
 
 
 def _why(near: RelatedNoteJson) -> str:

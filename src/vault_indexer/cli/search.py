@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.hits import print_hits
+from vault_indexer.cli.grep_lines import GrepLines, NotePlace
+from vault_indexer.cli.hits import print_hits, print_notices
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
-from vault_indexer.cli.reach import ask
+from vault_indexer.cli.reach import ask_reached
+from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import print_json
 from vault_indexer.serve.client import Parameters
+from vault_indexer.serve.shapes import HitJson
 
 NO_HITS = 1
 
@@ -72,15 +75,26 @@ def search(
     search: Search,
     place: Place,
     output: Output,
+    lines: GrepLines,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is there.")] = False,
 ) -> int:
     """Find notes by meaning, by word and by link; through the daemon when one runs."""
-    answer = ask(place, lambda index: index.search(search.parameters()))
+    lines.check(output)
+    reached, answer = ask_reached(place, lambda reached: (reached, reached.index.search(search.parameters())))
     if output.json:
         print_json(answer)
+    elif lines.wanted:
+        lines.print(reached.vault, (_place(hit) for hit in answer["results"]))
+        print_notices(answer)
     else:
-        print_hits(answer, explain=explain)
+        print_hits(answer, reached.vault, explain=explain)
+        if reached.index_dir is not None:
+            hint_at_start(reached.index_dir)
     return 0 if answer["results"] else NO_HITS
+
+
+def _place(hit: HitJson) -> NotePlace:
+    return NotePlace(hit["path"], hit["line"], hit["snippet"])
 
 
 app = one_command(search, QueryCommand)

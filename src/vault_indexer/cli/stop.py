@@ -15,7 +15,7 @@ from vault_indexer.daemon.state import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 
-_WAIT_S = 10.0
+_WAIT_S = 60.0
 _LOOK_EVERY_S = 0.02
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 100_000
 """Columns where there is no terminal: nothing is wrapped for a program that reads lines."""
-
-_COLUMN_WIDTH = 60
 
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f"
 """Bidirectional controls with a scope, and the deprecated format characters beside them (Unicode UAX #9)."""
@@ -70,20 +67,3 @@ def text(*parts: tuple[str, str]) -> Text:
     from rich.text import Text
 
     return Text.assemble(*((clean(content), style) for content, style in parts))
-
-
-def print_rows(console: Console, rows: Sequence[Sequence[Text]]) -> None:
-    """Rows in columns, each on one line; a terminal shows of it what it has room for.
-
-    One very long cell does not push all others away: it alone is out of line.
-    """
-    widths = [min(_COLUMN_WIDTH, max(cell.cell_len for cell in column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        line = text()
-        for cell, width in zip(row, widths, strict=True):
-            line.append_text(cell)
-            line.append(" " * (max(0, width - cell.cell_len) + 2 * (width > 0)))
-        line.rstrip()
-        if console.is_terminal:
-            line.truncate(console.width, overflow="ellipsis")
-        console.print(line, no_wrap=True, overflow="ignore", crop=False)

@@ -37,7 +37,7 @@ class LoadedConfig:
     """The settings in force, and for every dotted key where its value came from.
 
     `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
-    read. `vault` is the one that the argument or the variable names.
+    read. `vault` is the one that the argument, the variable or the key `vault` names.
     """
 
     settings: Settings
@@ -54,7 +54,8 @@ def load(
     environ: Mapping[str, str],
     options: Mapping[str, OptionValue],
 ) -> LoadedConfig:
-    """The configuration for a vault, or for `INDEXER_VAULT` if that is None. Raises ConfigError.
+    """The configuration for a vault; for None that of `INDEXER_VAULT`, else of the key `vault`. Raises
+    ConfigError.
 
     `config_file` is what `--config` names; `options` holds dotted keys from the command line, None for
     those not used. The error holds every mistake of every source, those of values that lose, too.
@@ -62,6 +63,19 @@ def load(
     named_vault = environ.get(VAULT_VARIABLE, "")
     if vault is None and named_vault:
         vault = with_home(named_vault)
+    loaded = _load(vault, config_file, environ, options)
+    default_vault = loaded.settings.vault
+    if vault is not None or default_vault is None:
+        return loaded
+    return _load(default_vault, config_file, environ, options)
+
+
+def _load(
+    vault: Path | None,
+    config_file: Path | None,
+    environ: Mapping[str, str],
+    options: Mapping[str, OptionValue],
+) -> LoadedConfig:
     files, sources = _read_files(vault, config_file, environ)
     chosen = list(from_options(options))
     variables = list(from_environment(environ, _key_variables([*sources, chosen], environ)))

@@ -252,6 +252,9 @@ class IndexSettings(Section):
 class Settings(Section):
     """The whole configuration."""
 
+    vault: OptionalFolder = Field(
+        default=None, description="the vault where none is named and the current folder is in none"
+    )
     files: FilesSettings = FilesSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

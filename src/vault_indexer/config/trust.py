@@ -45,6 +45,7 @@ that is paid for and gets the text."""
 
 TRUST: Mapping[str, Trust] = MappingProxyType(
     {
+        "vault": Trust.USER,
         "files.include": Trust.VAULT,
         "files.exclude": Trust.VAULT,
         "files.max_file_bytes": Trust.VAULT,

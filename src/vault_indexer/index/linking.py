@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from vault_indexer.parse import VaultPaths, link_key, resolve
 from vault_indexer.store.catalog_writer import CatalogWriter, ResolvedLink
@@ -12,8 +13,14 @@ class Linker:
     """Resolves links against the files of the vault; remembers which outcomes a change can alter."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._paths = VaultPaths(paths)
+        self._given = list(paths)
         self._affected: set[str] = set()
+
+    @cached_property
+    def _paths(self) -> VaultPaths:
+        """Made when the first note is written: a command that only searches never needs it."""
+        given, self._given = self._given, []
+        return VaultPaths(given)
 
     def __call__(self, target: str, source: str) -> ResolvedLink:
         """Where `target`, written in the note `source`, leads now."""

@@ -1,0 +1,147 @@
+"""Which folder is the vault of a command, and which note of it a person names. Loads no configuration.
+
+The order, the strongest first: the option `--vault`, the variable INDEXER_VAULT, the vault around the current
+folder, the key `vault` of the user's configuration.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import platformdirs
+
+from vault_indexer.cli.parameters import Place
+from vault_indexer.errors import UsageError
+
+VAULT_MARKERS = (".obsidian", ".indexer.toml")
+"""What makes a folder a vault: Obsidian's own folder, or our configuration."""
+
+_APP = "vault-indexer"
+
+
+def named_or_enclosing_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The vault of the option or the variable, else the one around the current folder."""
+    if place.vault is not None:
+        return place.vault
+    if named := environ.get("INDEXER_VAULT"):
+        return Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
+    folder = current_folder()
+    return enclosing_vault(folder, _home()) if folder is not None else None
+
+
+def enclosing_vault(folder: Path, home: Path | None) -> Path | None:
+    """The nearest folder with a marker, from `folder` upwards.
+
+    The search ends with the home folder, since what lies above belongs to nobody or to everybody, and at the
+    border of the file system, as git's does: a removable disk is no part of a vault around its mount point.
+    """
+    return next((level for level in _upwards(folder, home) if is_vault(level)), None)
+
+
+def is_vault(folder: Path) -> bool:
+    """Whether the folder holds a marker."""
+    # os.path: Path.exists raises for a folder that may not be entered.
+    return any(os.path.exists(folder / marker) for marker in VAULT_MARKERS)  # noqa: PTH110
+
+
+def default_vault(environ: Mapping[str, str]) -> Path | None:
+    """The key `vault` of the user's configuration, read without the rest of it.
+
+    None where there is no such file, no such key, or anything is wrong with either: whoever loads the
+    whole configuration says what.
+    """
+    file = user_config_file(environ)
+    try:
+        named = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("vault")
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(named, str) or not named:
+        return None
+    return file.parent.absolute() / os.path.expanduser(named)  # noqa: PTH111
+
+
+def user_config_file(environ: Mapping[str, str]) -> Path:
+    """As `config.user_config_file` gives it; a test compares the two. That module brings pydantic along."""
+    chosen = Path(environ.get("XDG_CONFIG_HOME", ""))
+    base = chosen / _APP if chosen.is_absolute() else Path(platformdirs.user_config_dir(_APP))
+    return base / "config.toml"
+
+
+def current_folder() -> Path | None:
+    """The working directory with symlinks resolved; None if it has been removed."""
+    try:
+        return Path.cwd().resolve()
+    except OSError:
+        return None
+
+
+def note_in_vault(note: str, vault: Path) -> str:
+    """A note as a person names it, as its path in the vault.
+
+    An absolute path, or one that begins with `./`, `../` or `~/`, names that file. Any other text names the
+    file of this path below the current folder, if there is one in the vault, with or without `.md`. Else it
+    is left as it is: a path in the vault, or a name. Raises UsageError for a file outside of the vault.
+    """
+    folder = current_folder()
+    typed = Path(os.path.expanduser(note))  # noqa: PTH111
+    if typed.is_absolute():
+        return _below(vault, typed, note)
+    if folder is None or not note.strip():
+        return note
+    if note.startswith(("./", "../")) and (folder.is_relative_to(vault) or _exists(folder / typed)):
+        return _below(vault, folder / typed, note)
+    if folder != vault and folder.is_relative_to(vault) and _exists(folder / typed):
+        return _below(vault, folder / typed, note)
+    return note
+
+
+def shown_path(path: str, vault: Path) -> str:
+    """The path of a note for editors: from the current folder if the note lies below it, else absolute.
+
+    It never begins with a dash, which would make it an option.
+    """
+    file, folder = vault / path, current_folder()
+    if folder is None or not file.is_relative_to(folder):
+        return str(file)
+    relative = str(file.relative_to(folder))
+    return f"./{relative}" if relative.startswith("-") else relative
+
+
+def _upwards(folder: Path, home: Path | None) -> Iterator[Path]:
+    for level in (folder, *folder.parents):
+        if not _on_same_device(level, folder):
+            return
+        yield level
+        if level == home:
+            return
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # none is known of this user
+        return None
+
+
+def _on_same_device(one: Path, other: Path) -> bool:
+    try:
+        return one.stat().st_dev == other.stat().st_dev
+    except OSError:
+        return False
+
+
+def _exists(file: Path) -> bool:
+    # os.path: Path.is_file raises for a name that is too long for a file.
+    return os.path.isfile(file) or os.path.isfile(f"{file}.md")  # noqa: PTH113
+
+
+def _below(vault: Path, file: Path, note: str) -> str:
+    """The path in the vault of a file, whichever way it is reached: as typed, or through symlinks."""
+    plain = Path(os.path.normpath(file))
+    for way in (plain, plain.parent.resolve() / plain.name, plain.resolve()):
+        if way != vault and way.is_relative_to(vault):
+            return way.relative_to(vault).as_posix()
+    raise UsageError(f"{note} is outside of the vault {vault}")

@@ -1,0 +1,110 @@
+"""Completion of commands and options in the user's shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_sandbox import DEADLINE_S, Ran, Sandbox
+from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
+
+BASH = shutil.which("bash")
+
+COMPLETE = """
+COMP_WORDS=({words}) COMP_CWORD={last}
+_indexer_completion indexer
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def in_bash(sandbox: Sandbox, script: str) -> Ran:
+    """The script in a bash that finds the command `indexer`."""
+    assert BASH is not None
+    commands = sandbox.root / "bin"
+    commands.mkdir(exist_ok=True)
+    command = commands / "indexer"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vault_indexer "$@"\n')
+    command.chmod(0o755)
+    (sandbox.root / "home").mkdir(exist_ok=True)
+    done = subprocess.run(
+        [BASH, "--norc", "-c", script],
+        env={**sandbox.environ, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}"},
+        cwd=sandbox.root,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def completing(*words: str) -> str:
+    return COMPLETE.format(words=" ".join(f"'{word}'" for word in words), last=len(words) - 1)
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+def test_bash_completes_commands_and_options(sandbox: Sandbox) -> None:
+    source = 'eval "$(indexer --show-completion)"\n'
+    assert in_bash(sandbox, source + completing("indexer", "sea")).out == "search\n"
+    options = in_bash(sandbox, source + completing("indexer", "search", "telescope", "--exp"))
+    assert options.out.split() == ["--expand", "--explain"], options.err
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+def test_the_completion_installed_for_bash_works(sandbox: Sandbox) -> None:
+    installed = in_bash(sandbox, "indexer --install-completion; exit $?")
+    assert installed.code == 0, installed.err
+    completed = in_bash(sandbox, "source ~/.bashrc\n" + completing("indexer", "links", "--orph"))
+    assert completed.out == "--orphans\n", completed.err
+
+
+@pytest.mark.parametrize(
+    ("shell", "script", "variables", "expected"),
+    [
+        (
+            "zsh",
+            "compdef _indexer_completion indexer",
+            {"_TYPER_COMPLETE_ARGS": "indexer sea"},
+            '"search":"Find notes',
+        ),
+        (
+            "fish",
+            "complete --command indexer",
+            {"_TYPER_COMPLETE_ARGS": "indexer sea", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+            "search\tFind notes",
+        ),
+    ],
+)
+def test_zsh_and_fish_get_a_script_and_completions(
+    sandbox: Sandbox, shell: str, script: str, variables: dict[str, str], expected: str
+) -> None:
+    printed = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"source_{shell}"}).run()
+    assert printed.code == 0, printed.err
+    assert f"_INDEXER_COMPLETE=complete_{shell}" in printed.out
+    assert script in printed.out
+    asked = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"complete_{shell}", **variables}).run()
+    assert expected in asked.out
+    assert "serve" not in asked.out
+    if found := shutil.which(shell):
+        file = Path(sandbox.root / "script")
+        file.write_text(printed.out)
+        assert subprocess.run([found, "-n", str(file)], timeout=DEADLINE_S, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("words", ["indexer ", "indexer search --", "indexer start --", "indexer links --"])
+def test_completing_loads_nothing_heavy(sandbox: Sandbox, words: str) -> None:
+    variables = {
+        "_INDEXER_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    ran = Sandbox(sandbox.root, variables).run(code=LOADED)
+    *completed, last = ran.out.splitlines()
+    assert completed
+    modules = {name.partition(".")[0] for name in json.loads(last)[1]}
+    assert modules & (ENGINES | FRAMEWORKS | {"pydantic", "yaml", "rich"}) == set()
