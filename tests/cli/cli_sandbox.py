@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from waiting import PROCESS_S
+
 NOTES = {
     "Welcome.md": "# Welcome\n\nStart with [[Bread]] or read about the [[Night sky]].\n\nThen [[Nowhere]].\n",
     "Kitchen/Bread.md": (
@@ -74,7 +76,7 @@ class Sandbox:
         }
         return {**kept, **own, **self.variables}
 
-    def run(self, *arguments: str, code: str | None = None, timeout: float = 60) -> Ran:
+    def run(self, *arguments: str, code: str | None = None, timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS`, or the Python `code` instead."""
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
         done = subprocess.run(
@@ -88,7 +90,7 @@ class Sandbox:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def indexer(self, *arguments: str, timeout: float = 60) -> Ran:
+    def indexer(self, *arguments: str, timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         return self.run(*arguments, *place, timeout=timeout)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
+from waiting import PROCESS_S
 
 
 def test_no_such_vault(sandbox: Sandbox) -> None:
@@ -112,7 +113,7 @@ def test_a_reader_that_has_read_enough_is_no_error(sandbox: Sandbox) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) in (0, 141)
+        assert process.wait(PROCESS_S) in (0, 141)
 
 
 def test_a_mistake_in_the_program_is_one_line_too(sandbox: Sandbox) -> None:

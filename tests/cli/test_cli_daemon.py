@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from cli_sandbox import Sandbox
+from waiting import PROCESS_S
 
 
 def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
@@ -37,7 +38,7 @@ def test_a_signal_ends_it_cleanly(sandbox: Sandbox, number: signal.Signals) -> N
     process = serving(sandbox)
     assert (sandbox.index_dir / "daemon.json").exists()
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PROCESS_S)
     assert process.returncode == 0, err
     assert out == ""
     assert "Traceback" not in err

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chunk_laws import EDGE_NOTES, SMALL, build, note_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "chunk"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "reliability"))
-
-from chunk_laws import EDGE_NOTES, SMALL, build, note_of
 from reliability_lab import (
     OPTIONS,
     OneProcess,

@@ -29,7 +29,7 @@ class Daemon:
     token: str
 
     def connect(self) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return HTTPConnection("127.0.0.1", self.port, timeout=180)
 
     def get(self, connection: HTTPConnection, target: str) -> tuple[int, bytes]:
         connection.request("GET", target, headers={"Authorization": f"Bearer {self.token}"})
@@ -58,7 +58,7 @@ def serving(vault: Path, index: Path) -> Iterator[Daemon]:
         yield daemon
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(180)
 
 
 @dataclass
