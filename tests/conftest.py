@@ -12,12 +12,20 @@ No test is timed, and no wait is short: a busy machine is no counterexample. Wai
 
 from __future__ import annotations
 
+import gc
+
 from hypothesis import HealthCheck, settings
 
 # Examples that take long to draw say something about the machine, not about the code.
 settings.register_profile(
     "quick", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=300)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=200)
 # `--hypothesis-profile` overrides this.
 settings.load_profile("quick")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests stay to the end: let no garbage collection look at them again."""
+    gc.collect()
+    gc.freeze()

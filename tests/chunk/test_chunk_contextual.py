@@ -133,7 +133,10 @@ def test_what_is_not_embedded_needs_no_preamble(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
-@pytest.mark.parametrize("granularity", ["section", "paragraph", "chunk"])
+@pytest.mark.parametrize(
+    "granularity",
+    ["section", *(pytest.param(name, marks=pytest.mark.long) for name in ("paragraph", "chunk"))],
+)
 def test_around_every_strategy_the_chunks_stay_the_same(strategy: str, granularity: str) -> None:
     options = {"strategy": strategy, **NEEDED.get(strategy, {}), **SMALL[strategy]}
     for text in EDGE_NOTES.values():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
@@ -47,7 +47,6 @@ def test_no_token_crosses_a_border_between_words() -> None:
     assert crossing == ["<unk>", "<s>", "</s>"]
 
 
-@settings(max_examples=300, deadline=None)
 @given(plain_text)
 @example("²." * 3 + " ² .² ,")
 def test_ids_are_those_of_the_tokenizer(text: str) -> None:
@@ -63,7 +62,6 @@ def test_vectors_are_those_of_wordllama() -> None:
     assert cosines == pytest.approx(np.ones(len(TEXTS)), abs=1e-5)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(plain_text, max_size=8))
 def test_a_vector_does_not_depend_on_its_batch(texts: list[str]) -> None:
     together = EMBEDDER.embed(texts)
