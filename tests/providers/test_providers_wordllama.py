@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from waiting import PROCESS_S
 
 from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
 from vault_indexer.providers.wordllama_tokens import WORD, WordLlamaTokens, load_tokenizer, wordllama_file
@@ -113,6 +116,29 @@ def test_offsets_of_a_long_text_run_to_its_end() -> None:
     spans = WordLlamaTokenizer().offsets(text)
     assert spans == sorted(spans)
     assert spans[-1][1] == len(text)
+
+
+def test_a_process_loads_the_vocabulary_once_and_only_when_asked() -> None:
+    """Two embedders (a build has three) share it; a tokenizer that measures nothing has none."""
+    code = (
+        "import tokenizers\n"
+        "from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer\n"
+        "loads, load = [], tokenizers.Tokenizer.from_file\n"
+        "class Counted:\n"
+        "    def from_file(path):\n"
+        "        loads.append(path)\n"
+        "        return load(path)\n"
+        "tokenizers.Tokenizer = Counted\n"
+        "one, other = WordLlamaEmbedder(), WordLlamaEmbedder()\n"
+        "assert (one.embed_query('tea') == other.embed_query('tea')).all()\n"
+        "tokenizer = WordLlamaTokenizer()\n"
+        "print(len(loads))\n"
+        "tokenizer.offsets('tea')\n"
+        "tokenizer.offsets('tea')\n"
+        "print(len(loads))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S)
+    assert ran.stdout == "1\n2\n", ran.stderr
 
 
 def test_implements_the_port() -> None:

@@ -99,7 +99,7 @@ def under_load(
         thread.start()
     try:
         number = 0
-        while time.monotonic() - began < seconds:
+        while time.monotonic() - began < seconds or number < 2:
             word = f"edited{number}"
             (vault / f"Edited {number % 5}.md").write_text(
                 f"# Edited\n\n{word} under load\n", encoding="utf-8"
