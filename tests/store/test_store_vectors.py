@@ -94,7 +94,7 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_p
     before = [made.search(query, 10)[0].tolist() for query in matrix[:20]]
     for thread in threading.enumerate():
         if thread.name == "indexer-screen":
-            thread.join(60)
+            thread.join(180)
     assert made.look.screen is not None
     proved = [made.look.screen.search(query, 10) is not None for query in matrix[:20]]
     assert [made.search(query, 10)[0].tolist() for query in matrix[:20]] == before
