@@ -6,17 +6,20 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_VAULT := src/vault_indexer/demo
 WORKERS ?= 2
+# By file: what the tests of a file share is made once.
+PARALLEL := -n $(WORKERS) --dist loadfile
 # `small` keeps the slow tests under a few minutes, `full` is what `make torture` means.
 SLOW_SIZE ?= full
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check gates format torture clean
+.PHONY: help venv demo test test-all check gates format torture clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
-	@echo "make test     the test suite, without the slow tests"
+	@echo "make test     the test suite in 300 seconds of processor time: all but what is marked long or slow"
+	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
@@ -45,7 +48,11 @@ demo: $(STAMP)
 	find 'By link: another note calls the tea by this word; its own text does not hold it.' 'antifreeze'
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not slow"
+
+# Property tests carry the marker of hypothesis itself; the rest of what `test` runs is not repeated.
+test-all: $(STAMP)
+	$(BIN)/python -m pytest $(PARALLEL) -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
 
 check: $(STAMP)
 	$(BIN)/ruff check --no-cache .

@@ -41,6 +41,11 @@ def chunker(
     return chunker_for(settings, tokenizer=Words(), llm=llm, llm_cache=cache)
 
 
+def patience_s(answer: Answer) -> float:
+    """A time-out for this answer: short only where none comes."""
+    return 0.3 if answer.silent else 60.0
+
+
 def says(server: ModelServer, *answers: object) -> None:
     """The next answers: JSON of what is given, or a text as it is."""
     texts = [answer if isinstance(answer, str) else json.dumps(answer) for answer in answers]

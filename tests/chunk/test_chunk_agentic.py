@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked_models import FAILURES, GARBAGE, chunker, firsts, paragraphs, prompts, says
+from asked_models import FAILURES, GARBAGE, chunker, firsts, paragraphs, patience_s, prompts, says
 from chunk_laws import build, check_laws, note_of
 from openai_server import Answer, ModelServer
 
@@ -17,7 +17,7 @@ BY_BOUNDARY = ["P0", "P2", "P4", "P6"]
 
 
 def agentic(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
-    table = {"target_chunk_size": 200, "timeout_s": 5, **options}
+    table = {"target_chunk_size": 200, "timeout_s": 60, **options}
     return chunker(server, {"strategy": "agentic", "agentic": table}, cache)
 
 
@@ -75,7 +75,7 @@ def test_without_a_usable_answer_boundary_cuts(
     server: ModelServer, note: Note, mode: str, answer: Answer
 ) -> None:
     server.script.extend([answer] * 2)
-    chunks = cut(agentic(server, mode=mode, timeout_s=0.3), note)
+    chunks = cut(agentic(server, mode=mode, timeout_s=patience_s(answer)), note)
     assert firsts(chunks) == BY_BOUNDARY
     assert {chunk.extra["fallback"] for chunk in chunks} == {"boundary"}
     assert all(str(chunk.extra["reason"]) for chunk in chunks)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from asked_models import FAILURES, chunker, prompts, says
+from asked_models import FAILURES, chunker, patience_s, prompts, says
 from chunk_laws import EDGE_NOTES, NEEDED, SMALL, Letters, Oracle, Words, check_laws, note_of
 from openai_server import Answer, ModelServer
 
@@ -36,7 +36,7 @@ PARAGRAPH = {"strategy": "paragraph", "max_chars": 60, "min_chars": 0}
 
 
 def contextual(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
-    table = {"granularity": "chunk", "timeout_s": 5, **options}
+    table = {"granularity": "chunk", "timeout_s": 60, **options}
     return chunker(server, {**PARAGRAPH, "contextual": table}, cache)
 
 
@@ -86,14 +86,14 @@ def test_the_model_is_told_where_the_text_stands(server: ModelServer) -> None:
 @pytest.mark.parametrize("answer", [*FAILURES.values(), Answer("---")], ids=[*FAILURES, "no words"])
 def test_a_failure_costs_the_preamble_alone(server: ModelServer, answer: Answer) -> None:
     server.script.extend([answer] * (4 if answer.text else 1))
-    chunks = contextual(server, timeout_s=0.3).chunk(NOTE)
+    chunks = contextual(server, timeout_s=patience_s(answer)).chunk(NOTE)
     assert [replace(chunk, extra={}) for chunk in chunks] == PLAIN
     assert all(chunk.extra["no_preamble"] for chunk in chunks)
     asked = len(server.requests)
     assert asked == (4 if answer.text else 1), "a model that is down is asked once a note"
     server.script.append(answer)
     with pytest.raises(NoteError, match=r"Note\.md: chunking\.contextual\.keep_on_failure"):
-        contextual(server, timeout_s=0.3, keep_on_failure=False).chunk(NOTE)
+        contextual(server, timeout_s=patience_s(answer), keep_on_failure=False).chunk(NOTE)
 
 
 def test_a_failure_in_the_middle_costs_that_chunk_alone(server: ModelServer) -> None:
@@ -133,7 +133,10 @@ def test_what_is_not_embedded_needs_no_preamble(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
-@pytest.mark.parametrize("granularity", ["section", "paragraph", "chunk"])
+@pytest.mark.parametrize(
+    "granularity",
+    ["section", *(pytest.param(name, marks=pytest.mark.long) for name in ("paragraph", "chunk"))],
+)
 def test_around_every_strategy_the_chunks_stay_the_same(strategy: str, granularity: str) -> None:
     options = {"strategy": strategy, **NEEDED.get(strategy, {}), **SMALL[strategy]}
     for text in EDGE_NOTES.values():

@@ -34,7 +34,7 @@ def test_edge_notes(strategy: str, name: str) -> None:
         assert all(chunk.strategy == strategy for chunk in chunks)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(text=NOTES)
 def test_generated_notes(strategy: str, text: str) -> None:
     note = note_of(text)
@@ -43,6 +43,7 @@ def test_generated_notes(strategy: str, text: str) -> None:
     assert chunks == build(strategy, **SMALL[strategy]).chunk(note)
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.skipif(not VAULT.is_dir(), reason="needs ../shared/data")
 def test_real_notes(strategy: str) -> None:

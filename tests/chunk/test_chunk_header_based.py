@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from chunk_laws import EDGE_NOTES, NOTES, note_of
-from hypothesis import given, settings
+from hypothesis import given
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
@@ -140,7 +140,6 @@ def test_overlap_never_reaches_over_a_heading() -> None:
         assert not (crossing and chunk.overlap)
 
 
-@settings(max_examples=200, deadline=None)
 @given(text=NOTES)
 def test_size_laws(text: str) -> None:
     chunks = cut(text, min_chunk_chars=60, max_chunk_chars=150, overlap_chars=20)

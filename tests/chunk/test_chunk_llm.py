@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked_models import FAILURES, GARBAGE, chunker, firsts, paragraphs, prompts, says
+from asked_models import FAILURES, GARBAGE, chunker, firsts, paragraphs, patience_s, prompts, says
 from chunk_laws import build, check_laws, note_of
 from openai_server import Answer, ModelServer
 
@@ -20,7 +20,7 @@ SETTINGS = {"strategy": "llm", "discourse": DISCOURSE}
 
 
 def llm(server: ModelServer, cache: Path | None = None, model: str = "test", **options: object) -> Chunker:
-    return chunker(server, {**SETTINGS, "llm": {"timeout_s": 5, **options}}, cache, model)
+    return chunker(server, {**SETTINGS, "llm": {"timeout_s": 60, **options}}, cache, model)
 
 
 def cut(chunker: Chunker, note: Note) -> list[Chunk]:
@@ -105,14 +105,14 @@ def test_with_strict_an_invalid_action_sets_the_note_aside(server: ModelServer, 
 @pytest.mark.parametrize("answer", [*FAILURES.values(), *GARBAGE.values()], ids=[*FAILURES, *GARBAGE])
 def test_without_a_usable_answer_discourse_stays(server: ModelServer, note: Note, answer: Answer) -> None:
     server.script.append(answer)
-    chunks = cut(llm(server, timeout_s=0.3), note)
+    chunks = cut(llm(server, timeout_s=patience_s(answer)), note)
     assert firsts(chunks) == ["P0", "P3", "P6"]
     assert {chunk.extra["fallback"] for chunk in chunks} == {"discourse"}
     (reason,) = {str(chunk.extra["reason"]) for chunk in chunks}
     assert 5 < len(reason) <= 200
     server.script.append(answer)
     with pytest.raises(NoteError, match="strict"):
-        llm(server, timeout_s=0.3, strict=True).chunk(note)
+        llm(server, timeout_s=patience_s(answer), strict=True).chunk(note)
 
 
 def test_an_answer_may_be_wrapped_in_words(server: ModelServer, note: Note) -> None:
@@ -149,7 +149,7 @@ def test_answers_are_kept_by_content_and_model(server: ModelServer, note: Note, 
 @pytest.mark.parametrize("answer", [*FAILURES.values(), *GARBAGE.values()], ids=[*FAILURES, *GARBAGE])
 def test_a_bad_answer_is_not_kept(server: ModelServer, note: Note, tmp_path: Path, answer: Answer) -> None:
     server.script.append(answer)
-    cut(llm(server, tmp_path, timeout_s=0.3), note)
+    cut(llm(server, tmp_path, timeout_s=patience_s(answer)), note)
     assert not list(tmp_path.rglob("*.txt"))
     says(server, {"actions": [{"split": 1, "after": 0}]})
     assert firsts(cut(llm(server, tmp_path), note)) == ["P0", "P3", "P4", "P6"]

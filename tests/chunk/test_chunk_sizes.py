@@ -79,7 +79,7 @@ def test_limits_hold_on_the_edge_notes(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", LIMITS)
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(text=NOTES)
 def test_limits_hold_on_generated_notes(strategy: str, text: str) -> None:
     held, limit = LIMITS[strategy]
@@ -87,7 +87,6 @@ def test_limits_hold_on_generated_notes(strategy: str, text: str) -> None:
     assert all(held(note, chunk) <= limit for chunk in build(strategy, **SMALL[strategy]).chunk(note))
 
 
-@settings(max_examples=50, deadline=None)
 @given(text=NOTES)
 def test_parents_and_children_have_limits_of_their_own(text: str) -> None:
     note = note_of(text)
@@ -95,7 +94,6 @@ def test_parents_and_children_have_limits_of_their_own(text: str) -> None:
         assert words(note, chunk) <= (40 if chunk.extra["level"] == 0 else 12) + 1
 
 
-@settings(max_examples=50, deadline=None)
 @given(text=NOTES)
 def test_nothing_is_repeated_where_no_overlap_is_asked_for(text: str) -> None:
     note = note_of(text)

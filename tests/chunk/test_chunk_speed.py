@@ -28,6 +28,8 @@ TEXTS = {
 }
 # With a model behind them the time is the model's.
 OURS = sorted(STRATEGIES.keys() - {"llm", "agentic", "custom"})
+TRIES = 4
+"""Other processes fill the caches, which costs processor time too; quadratic time fails every try."""
 
 
 @cache
@@ -53,12 +55,16 @@ def seconds(strategy: str, note: Note) -> float:
     return min(times)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("strategy", OURS)
 def test_time_is_linear(strategy: str, name: str, no_collection: None) -> None:
-    small, large = seconds(strategy, sized(name, 15_000)), seconds(strategy, sized(name, 60_000))
-    # Quadratic time would be 16 times as much; below some milliseconds a ratio means nothing.
-    assert large < max(9 * small, 0.04)
+    for _ in range(TRIES):
+        small, large = seconds(strategy, sized(name, 15_000)), seconds(strategy, sized(name, 60_000))
+        # Quadratic time would be 16 times as much; below some milliseconds a ratio means nothing.
+        if large < max(9 * small, 0.04):
+            return
+    raise AssertionError(f"{small:.4f} s, then {large:.4f} s")
 
 
 @pytest.mark.slow

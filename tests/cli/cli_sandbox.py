@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from waiting import PROCESS_S
+
 NOTES = {
     "Welcome.md": "# Welcome\n\nStart with [[Bread]] or read about the [[Night sky]].\n\nThen [[Nowhere]].\n",
     "Kitchen/Bread.md": (
@@ -27,9 +29,6 @@ NOTES = {
 
 
 _TERMINAL_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"})
-
-DEADLINE_S = 300.0
-"""For whatever a busy machine takes seconds for: reached only where something hangs."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Sandbox:
         return {**kept, **own, **self.variables}
 
     def run(
-        self, *arguments: str, code: str | None = None, cwd: Path | None = None, timeout: float = DEADLINE_S
+        self, *arguments: str, code: str | None = None, cwd: Path | None = None, timeout: float = PROCESS_S
     ) -> Ran:
         """`indexer ARGUMENTS` in a folder, or the Python `code` instead."""
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
@@ -99,12 +98,12 @@ class Sandbox:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def indexer(self, *arguments: str, timeout: float = DEADLINE_S) -> Ran:
+    def indexer(self, *arguments: str, timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         return self.run(*arguments, *place, timeout=timeout)
 
-    def terminal(self, *arguments: str, columns: int = 80, timeout: float = DEADLINE_S) -> Ran:
+    def terminal(self, *arguments: str, columns: int = 80, timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` holds all that it shows."""
         master, slave = pty.openpty()
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))

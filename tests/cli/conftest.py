@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cli_sandbox import DEADLINE_S, Sandbox, make
+from cli_sandbox import Sandbox, make
+from waiting import PROCESS_S
 
 
 @pytest.fixture
@@ -13,21 +16,49 @@ def sandbox(tmp_path: Path) -> Sandbox:
     return make(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """A vault with an index, for commands that only read."""
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A vault with an index, built once for all commands that only read."""
     made = make(tmp_path_factory.mktemp("indexed"))
     ran = made.indexer("rebuild")
     assert ran.code == 0, ran.err
     return made
 
 
+@pytest.fixture(scope="session")
+def indexed(built: Sandbox) -> Sandbox:
+    """A vault with an index, for commands that only read."""
+    return built
+
+
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A vault with a daemon in the background."""
-    made = make(tmp_path_factory.mktemp("served"))
-    assert made.indexer("rebuild").code == 0
-    started = made.indexer("start", "--wait", str(DEADLINE_S))
+def served(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A vault with a daemon in the background, for the tests of one file."""
+    with daemon_on_copy(built, tmp_path_factory.mktemp("served")) as made:
+        yield made
+
+
+@pytest.fixture(
+    scope="session", params=["through the daemon", pytest.param("in process", marks=pytest.mark.long)]
+)
+def reader(
+    request: pytest.FixtureRequest, built: Sandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """A vault whose commands answer through a daemon, which is cheap, or in their own process."""
+    if request.param == "in process":
+        yield built
+        return
+    with daemon_on_copy(built, tmp_path_factory.mktemp("reader")) as made:
+        yield made
+
+
+@contextmanager
+def daemon_on_copy(built: Sandbox, root: Path) -> Iterator[Sandbox]:
+    """A daemon in the background that keeps a copy of the vault and of its index."""
+    made = Sandbox(root)
+    shutil.copytree(built.vault, made.vault)
+    shutil.copytree(built.index_dir, made.index_dir)
+    started = made.indexer("start", "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
     yield made
     assert made.indexer("stop").code == 0

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_sandbox import DEADLINE_S, Ran, Sandbox
+from cli_sandbox import Ran, Sandbox
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
+from waiting import PROCESS_S
 
 BASH = shutil.which("bash")
 
@@ -37,7 +38,7 @@ def in_bash(sandbox: Sandbox, script: str) -> Ran:
         cwd=sandbox.root,
         capture_output=True,
         text=True,
-        timeout=DEADLINE_S,
+        timeout=PROCESS_S,
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
@@ -93,7 +94,7 @@ def test_zsh_and_fish_get_a_script_and_completions(
     if found := shutil.which(shell):
         file = Path(sandbox.root / "script")
         file.write_text(printed.out)
-        assert subprocess.run([found, "-n", str(file)], timeout=DEADLINE_S, check=False).returncode == 0
+        assert subprocess.run([found, "-n", str(file)], timeout=PROCESS_S, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("words", ["indexer ", "indexer search --", "indexer start --", "indexer links --"])

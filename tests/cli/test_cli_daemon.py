@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from cli_sandbox import DEADLINE_S, Sandbox
+from cli_sandbox import Sandbox
+from waiting import PROCESS_S
 
 
 def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
@@ -37,7 +38,7 @@ def test_a_signal_ends_it_cleanly(sandbox: Sandbox, number: signal.Signals) -> N
     process = serving(sandbox)
     assert (sandbox.index_dir / "daemon.json").exists()
     process.send_signal(number)
-    out, err = process.communicate(timeout=DEADLINE_S)
+    out, err = process.communicate(timeout=PROCESS_S)
     assert process.returncode == 0, err
     assert out == ""
     assert "Traceback" not in err
@@ -70,7 +71,7 @@ def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sand
 
 def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
     assert sandbox.run("rebuild", "--vault", str(sandbox.vault)).code == 0
-    started = sandbox.run("start", "--vault", str(sandbox.vault), "--wait", str(DEADLINE_S))
+    started = sandbox.run("start", "--vault", str(sandbox.vault), "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
     try:
         found = sandbox.run("status", "--vault", str(sandbox.vault), "--json")

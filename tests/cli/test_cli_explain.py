@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from cli_sandbox import Sandbox
+
+
+@pytest.fixture
+def indexed(reader: Sandbox) -> Sandbox:
+    """Both ways to an answer have to be alike."""
+    return reader
 
 
 def test_a_note_that_is_there(indexed: Sandbox) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from threading import Event
+from collections.abc import Iterator
 
 import pytest
-from cli_sandbox import DEADLINE_S, Ran, Sandbox
+from cli_sandbox import Ran, Sandbox
+from waiting import wait_until
 
 from vault_indexer.cli.pause import seconds
 from vault_indexer.errors import UsageError
@@ -15,16 +14,11 @@ from vault_indexer.errors import UsageError
 
 @pytest.fixture
 def running(served: Sandbox) -> Iterator[Sandbox]:
-    wait_for(lambda: served.indexer("status", "--json").data["pending"] == 0)  # the look at its start is done
+    wait_until(
+        lambda: served.indexer("status", "--json").data["pending"] == 0
+    )  # the look at its start is done
     yield served
     assert served.indexer("resume").code == 0
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        Event().wait(0.05)
 
 
 def found_in(ran: Ran, word: str) -> bool:
@@ -39,7 +33,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     assert (paused.code, paused.out) == (0, "")
     assert "indexing is paused, until `indexer resume`" in paused.err
     running.write("Paused.md", "# Paused\n\nAbout a zeppelin.\n")
-    wait_for(lambda: running.indexer("status", "--json").data["pending"] == 1)
+    wait_until(lambda: running.indexer("status", "--json").data["pending"] == 1)
     status = running.indexer("status")
     assert "paused, 1 change pending" in status.out
     assert "until `indexer resume`" in status.out
@@ -60,8 +54,8 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
 
     resumed = running.indexer("resume")
     assert resumed.code == 0
-    assert "indexing is resumed" in resumed.err
-    wait_for(lambda: found_in(running.indexer("search", "zeppelin", "--json"), "zeppelin"))
+    assert "indexing goes on" in resumed.err
+    wait_until(lambda: found_in(running.indexer("search", "zeppelin", "--json"), "zeppelin"))
     after = running.indexer("status", "--json").data
     assert (after["paused"], after["pending"]) == (False, 0)
 

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_sandbox import DEADLINE_S, Sandbox, make
+from cli_sandbox import Sandbox, make
+from waiting import PROCESS_S
 
 
 def run_in(sandbox: Sandbox, folder: Path, *arguments: str) -> list[str]:
@@ -128,7 +129,7 @@ def test_the_package_is_the_command(sandbox: Sandbox) -> None:
         env=sandbox.environ,
         capture_output=True,
         text=True,
-        timeout=DEADLINE_S,
+        timeout=PROCESS_S,
         check=False,
     )
     assert done.returncode == 2

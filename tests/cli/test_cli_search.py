@@ -1,10 +1,18 @@
-"""`search`, `related` and `links`, in process: what is printed, where, and the exit status."""
+"""`search`, `related` and `links`: what is printed, where, and the exit status."""
 
 from __future__ import annotations
 
 import json
 
+import pytest
 from cli_sandbox import Sandbox
+
+
+@pytest.fixture
+def indexed(reader: Sandbox) -> Sandbox:
+    """Both ways to an answer have to be alike."""
+    return reader
+
 
 HIT_KEYS = {
     *("path", "title", "header_path", "chunk_id", "chunk_index", "start_pos", "end_pos", "start_line"),

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_sandbox import DEADLINE_S, Sandbox, make
+from cli_sandbox import Sandbox, make
 from test_cli_imports import LOADED
+from waiting import PROCESS_S
 
 from vault_indexer.cli.vault_folder import user_config_file
 from vault_indexer.config import user_config_file as loaded_config_file
@@ -23,7 +24,7 @@ def served_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     made.write("Sky/Bread.md", "# Bread of the gods\n\nManna.\n")
     built = made.run("rebuild", "--vault", str(made.vault))
     assert built.code == 0, built.err
-    started = made.run("start", "--vault", str(made.vault), "--wait", str(DEADLINE_S))
+    started = made.run("start", "--vault", str(made.vault), "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
     yield made
     assert made.run("stop", "--vault", str(made.vault)).code == 0

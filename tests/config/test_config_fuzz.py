@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tomli_w
 from config_sandbox import Sandbox
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_indexer.config import LoadedConfig, load
@@ -84,7 +84,6 @@ def test_tables_never_raise_anything_else(table: dict[str, object]) -> None:
     attempt(tomli_w.dumps(table).encode())
 
 
-@settings(max_examples=300)
 @given(set_keys)
 def test_any_value_of_a_known_key_is_taken_or_told(values: dict[str, object]) -> None:
     text = "".join(f"{key} = {toml_text(value)}\n" for key, value in values.items())

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import random
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import cast
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "reliability"))
-
 from reliability_lab import InProcessPool, OneProcess, assembly_of, make_vault, unheard
 
 from vault_indexer.daemon.assembly import OpenGeneration

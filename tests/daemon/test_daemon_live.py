@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vault_at_work import DEADLINE_S, Place, daemon, hits, holding, opened, place, wait_for
+from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
+from waiting import DEADLINE_S
 
 from vault_indexer.errors import LockedError, UsageError
 from vault_indexer.model import SearchRequest
@@ -37,9 +38,10 @@ def test_what_a_start_finds_is_pending_until_it_is_in(tmp_path: Path) -> None:
         pass
     where.write("Unseen.md", "Written while no daemon ran: promethium.\n")
     with daemon(where, ready=False) as service:
-        end = time.monotonic() + DEADLINE_S
+        # No pause between two looks: a moment of "ready" before the first look at the vault counts.
+        deadline = time.monotonic() + DEADLINE_S
         while (status := service.status()).state != "ready" or status.pending:
-            assert time.monotonic() < end  # asked without a rest: the moment at fault would be short
+            assert time.monotonic() < deadline
         assert holding(service, "promethium") == {"Unseen.md"}
 
 
@@ -90,7 +92,7 @@ def test_a_heading_moved_to_another_level_changes_the_header_path(
 
 def test_a_fresh_search_waits_for_what_was_just_written(where: Place, service: VaultService) -> None:
     where.write("Fresh.md", "Contains dysprosium.\n")
-    answer = service.search(SearchRequest("dysprosium", fresh=True), fresh_deadline_s=60)
+    answer = service.search(SearchRequest("dysprosium", fresh=True), fresh_deadline_s=DEADLINE_S)
     assert "Fresh.md" in [hit.path for hit in answer.results]
 
 

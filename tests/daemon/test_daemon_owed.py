@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "providers"))
-
 from openai_server import ModelServer, model_server
 from vault_at_work import Place, daemon, holding, opened, place, wait_for
 

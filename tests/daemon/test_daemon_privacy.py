@@ -44,7 +44,7 @@ def test_no_python_code_of_any_process_opens_a_connection(where: Place, tmp_path
     record = tmp_path / "record"
     environ = {**os.environ, "PYTHONPATH": str(hooks), "RECORD": str(record)}
     for command in commands(where):
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
     told = record.read_text().splitlines()
     assert told.count("process") >= 3, "the workers are watched too"
@@ -56,7 +56,7 @@ def test_no_native_code_opens_a_connection_either(where: Place, tmp_path: Path) 
     record = tmp_path / "calls"
     trace = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg,bind", "-o", str(record)]
     for command in commands(where):
-        done = subprocess.run([*trace, *command], capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run([*trace, *command], capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         outward = re.compile(r'AF_INET6?,.*(sin_addr=inet_addr\("(?!127\.)|inet_pton\(AF_INET6, "(?!::1"))')
         assert [line for line in record.read_text().splitlines() if outward.search(line)] == []

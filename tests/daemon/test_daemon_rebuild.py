@@ -41,11 +41,10 @@ def test_the_first_opening_builds(where: Place) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n",
-        '[chunking]\nstrategy = "none"\n',
-        '[embedding]\ntoken_weights = "none"\n',
+        pytest.param("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n", id="max_chunk_chars"),
+        pytest.param('[chunking]\nstrategy = "none"\n', id="strategy", marks=pytest.mark.long),
+        pytest.param('[embedding]\ntoken_weights = "none"\n', id="embedding", marks=pytest.mark.long),
     ],
-    ids=["max_chunk_chars", "strategy", "embedding"],
 )
 def test_a_change_that_alters_the_index_rebuilds_it_at_the_next_start(where: Place, change: str) -> None:
     with opened(where) as service:
@@ -94,7 +93,14 @@ def test_an_unrelated_key_rebuilds_nothing(where: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["spec_version", "embedding_model", "parsers", "chunking_config", "analyzer"]
+    "field",
+    [
+        "spec_version",
+        *(
+            pytest.param(field, marks=pytest.mark.long)
+            for field in ("embedding_model", "parsers", "chunking_config", "analyzer")
+        ),
+    ],
 )
 def test_a_manifest_with_a_field_missing_rebuilds(where: Place, field: str) -> None:
     with opened(where):
@@ -130,6 +136,7 @@ def test_a_rebuild_embeds_only_texts_it_has_not_seen(where: Place) -> None:
         assert back.embedded == 0
 
 
+@pytest.mark.long
 def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(where: Place) -> None:
     with opened(where) as service:
         first = service.rebuild(silent)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "providers"))
-
 from openai_server import ModelServer, model_server
 from vault_at_work import Place, daemon, hits, opened, place, wait_for
 

@@ -79,6 +79,7 @@ def test_a_merge_begins_after_some_rest_and_changes_no_content(
     assert not under_way(tidying), "there is nothing left to do"
 
 
+@pytest.mark.long
 def test_a_merge_ends_when_its_generation_is_closed(live: LiveIndex, tidying: Tidying) -> None:
     before = keys(live)
     tidying.step(live, idle=True)

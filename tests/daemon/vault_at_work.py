@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 
-from vault_indexer.bootstrap import Target, open_daemon, open_index, resolve_target
+from reliability_lab import OneProcess
+from waiting import wait_until
+
+from vault_indexer.bootstrap import Target, resolve_target
+from vault_indexer.daemon.keeper import DaemonKeeper
+from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
+from vault_indexer.errors import LockedError
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.service import VaultService
 
@@ -19,7 +23,6 @@ NOTES = {
     "Oven.md": "---\ntags: [kitchen]\n---\n# Oven\n\nError E-417 means that the fan is blocked.\n",
     "Garden/Tomatoes.md": "# Tomatoes\n\n## Sowing\n\nSow in March.\n\n## Harvest\n\nPick them red.\n",
 }
-DEADLINE_S = 90.0
 
 
 @dataclass(frozen=True)
@@ -60,16 +63,24 @@ def silent(_progress: Progress) -> None:
 
 @contextmanager
 def opened(where: Place, options: Mapping[str, str] | None = None) -> Iterator[VaultService]:
-    service = open_index(where.target(options), silent)
+    """The index as one command has it, in this process alone: starting a worker costs a second each time,
+    and what these tests are about is the same without. Those of processes are in tests/reliability."""
+    assembly = OneProcess.of(where.target(options))
+    keeper = LocalKeeper(assembly)
     try:
-        yield service
+        keeper.open(silent, build=True)
+    except LockedError as busy:
+        yield VaultService(ReadingKeeper(assembly, busy))
+    else:
+        yield VaultService(keeper)
     finally:
-        service.close()
+        keeper.close()
 
 
 @contextmanager
 def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
-    service = open_daemon(where.target())
+    """The index as the daemon keeps it; only its builds run in a process of their own."""
+    service = VaultService(DaemonKeeper(OneProcess.of(where.target())))
     try:
         if ready:
             wait_for(lambda: service.status().state == "ready")
@@ -87,11 +98,8 @@ def stop(service: VaultService) -> None:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    """Returns as soon as the condition holds; fails after a generous deadline."""
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        Event().wait(0.02)
+    """Return as soon as the condition holds; fail after a generous deadline."""
+    wait_until(condition)
 
 
 def hits(service: VaultService, query: str) -> tuple[Hit, ...]:

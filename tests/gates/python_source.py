@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,8 +40,9 @@ def module(text: str, path: str = "room/part.py") -> Module:
     return Module(path, text, ast.parse(text))
 
 
+@cache
 def modules(folder: Path) -> list[Module]:
-    """Every Python file below the folder, in the order of paths."""
+    """Every Python file below the folder, in the order of paths; read once."""
     return [
         module(file.read_text(encoding="utf-8"), file.relative_to(folder).as_posix())
         for file in sorted(folder.rglob("*.py"))

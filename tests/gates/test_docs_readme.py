@@ -33,7 +33,7 @@ def shell(script: str, home: Path) -> str:
         env={"HOME": str(home), "PATH": path, "LANG": "C.UTF-8"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "chunk"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "reliability"))
-
 from chunk_laws import EDGE_NOTES, SMALL, build, note_of
+from hypothesis import given
+from hypothesis import strategies as st
 from reliability_lab import (
     OPTIONS,
     OneProcess,
@@ -122,6 +117,7 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
         assert keeper.verify(repair=False) == ()
 
 
+@pytest.mark.long
 def test_portion_by_portion_it_becomes_a_fresh_build(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index") as (keeper, live):
@@ -247,7 +243,9 @@ def test_a_lost_vector_is_found_and_made_again(vault: Path, tmp_path: Path) -> N
         assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
 
-@pytest.mark.parametrize("seed", range(sized(2, 60)))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, sized(2, 60)))]
+)
 def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     vault, index = make_vault(tmp_path / "vault", rng, 8), tmp_path / "index"
@@ -288,7 +286,10 @@ def _change(vault: Path, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
-@pytest.mark.parametrize("contextual", [False, True], ids=["plain", "contextual"])
+@pytest.mark.parametrize(
+    "contextual",
+    [pytest.param(False, id="plain"), pytest.param(True, id="contextual", marks=pytest.mark.long)],
+)
 def test_the_catalog_gives_the_text_that_was_to_be_embedded(
     strategy: str, contextual: bool, tmp_path: Path
 ) -> None:
@@ -328,7 +329,6 @@ STEPS = st.lists(
 
 
 @given(start=CHUNKS, steps=STEPS)
-@settings(max_examples=200, deadline=None)
 def test_the_queue_is_a_list_of_texts_with_their_chunks(
     start: dict[int, bytes], steps: list[tuple[str, object]]
 ) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "providers"))
-
 from openai_server import Answer, ModelServer, model_server
 
 from vault_indexer import Vault, open_vault

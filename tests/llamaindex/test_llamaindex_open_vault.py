@@ -125,7 +125,7 @@ def run(script: str, folder: Path, *arguments: Path) -> str:
         [sys.executable, program, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         env={"PYTHONPATH": str(folder / "code"), "HOME": str(folder)},
     )

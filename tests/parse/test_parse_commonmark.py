@@ -64,7 +64,7 @@ def oracle(text: str) -> list[tuple[int, str, int]]:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @example("- # a\n\n  b\n  ---\n> # c\n")
 @example("# *a **b** c*_d_ `e*` \\# &amp; #")
 def test_headings_agree_with_markdown_it(text: str) -> None:

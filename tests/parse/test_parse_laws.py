@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_indexer.errors import NoteError
@@ -68,7 +68,6 @@ def parsed(text: str) -> Note:
 
 
 @given(st.binary(max_size=400), st.sampled_from(["n.md", "n.canvas"]))
-@settings(max_examples=300, deadline=None)
 @example(b"\xff\xfe", "n.md")
 @example(b"[" * 100_000, "n.canvas")
 @example(b"---\na: " + b"[" * 60_000 + b"\n---\n", "n.md")
@@ -84,7 +83,6 @@ def test_any_bytes_give_a_note_or_a_note_error(data: bytes, path: str) -> None:
 
 
 @given(MARKDOWN)
-@settings(max_examples=400, deadline=None)
 def test_elements_cover_the_body_in_order(text: str) -> None:
     note = parsed(text)
     assert note.text == text.removeprefix("\ufeff")
@@ -108,7 +106,6 @@ def check_parts(element: Element) -> None:
 
 
 @given(MARKDOWN)
-@settings(max_examples=300, deadline=None)
 def test_sections_follow_each_other_and_the_outline(text: str) -> None:
     note = parsed(text)
     outline = [heading for heading in note.headings if not heading.nested]
@@ -132,7 +129,6 @@ def test_sections_follow_each_other_and_the_outline(text: str) -> None:
 
 
 @given(MARKDOWN)
-@settings(max_examples=300, deadline=None)
 def test_spans_and_lines_are_true(text: str) -> None:
     note = parsed(text)
     for link in note.links:
@@ -153,7 +149,6 @@ def line_of(text: str, position: int) -> int:
 
 
 @given(MARKDOWN)
-@settings(max_examples=200, deadline=None)
 def test_non_ascii_text_moves_nothing(text: str) -> None:
     """Positions are characters: the same note with each letter made wide has everything at the same place."""
     plain = parsed(text.replace("é", "a").replace("😀", "a"))

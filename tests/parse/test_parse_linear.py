@@ -13,6 +13,10 @@ from vault_indexer.parse import Anchors, parse_note
 
 GROWTH = 9.0
 NOISE_S = 0.03
+TRIES = 4
+"""Other processes fill the caches, which costs processor time too; quadratic time fails every try."""
+
+pytestmark = pytest.mark.long
 SHAPES: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "[[" * n,
     "embeds": lambda n: "![[a" * n,
@@ -70,8 +74,11 @@ def seconds(text: str) -> float:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_four_times_the_text_takes_about_four_times_as_long(shape: str) -> None:
     make = SHAPES[shape]
-    small, large = seconds(make(1500)), seconds(make(6000))
-    assert large <= GROWTH * small + NOISE_S, f"{shape}: {small:.4f} s, then {large:.4f} s"
+    for _ in range(TRIES):
+        small, large = seconds(make(1500)), seconds(make(6000))
+        if large <= GROWTH * small + NOISE_S:
+            return
+    raise AssertionError(f"{shape}: {small:.4f} s, then {large:.4f} s")
 
 
 @pytest.mark.parametrize("link", ["Part {}", "part-{}", "Same-{}", "nowhere {}"])
@@ -85,5 +92,8 @@ def test_a_table_of_contents_is_resolved_in_time_linear_in_it(link: str) -> None
             anchors.find(link.format(n), slugs=True)
         return time.process_time() - start
 
-    small, large = min(seconds_of(500) for _ in range(2)), seconds_of(2000)
-    assert large <= GROWTH * small + NOISE_S
+    for _ in range(TRIES):
+        small, large = min(seconds_of(500) for _ in range(2)), seconds_of(2000)
+        if large <= GROWTH * small + NOISE_S:
+            return
+    raise AssertionError(f"{small:.4f} s, then {large:.4f} s")

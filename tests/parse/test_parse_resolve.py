@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import BlockId, Heading
@@ -66,7 +66,6 @@ STEP = st.tuples(st.booleans(), st.lists(st.sampled_from(PATHS), min_size=1, max
 
 
 @given(st.lists(st.sampled_from(PATHS), max_size=8), st.lists(STEP, max_size=12))
-@settings(max_examples=150, deadline=None)
 def test_links_with_an_affected_key_are_all_that_change(
     start: list[str], steps: list[tuple[bool, list[str]]]
 ) -> None:
@@ -83,7 +82,6 @@ def test_links_with_an_affected_key_are_all_that_change(
 
 
 @given(st.lists(st.sampled_from(PATHS), max_size=8), st.sampled_from(TARGETS), st.sampled_from(SOURCES))
-@settings(max_examples=300, deadline=None)
 def test_what_is_found_is_in_the_vault(start: list[str], target: str, source: str) -> None:
     paths = VaultPaths(start)
     found = resolve(target, source, paths)
@@ -97,7 +95,6 @@ def test_what_is_found_is_in_the_vault(start: list[str], target: str, source: st
 
 
 @given(st.permutations(PATHS[:20]), st.sampled_from(TARGETS), st.sampled_from(SOURCES))
-@settings(max_examples=100, deadline=None)
 def test_the_order_of_the_paths_does_not_matter(paths: list[str], target: str, source: str) -> None:
     assert resolve(target, source, VaultPaths(paths)) == resolve(target, source, VaultPaths(sorted(paths)))
 

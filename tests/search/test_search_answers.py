@@ -4,7 +4,7 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_vault import Ask
 
@@ -100,7 +100,6 @@ def test_a_mistake_points_at_its_column(ask: Ask) -> None:
     assert caught.value.column == 10
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text(st.sampled_from("ab\"()[]:->< \\#OR茶é*?'tag:[rating:>"), min_size=1, max_size=30))
 def test_any_text_gives_hits_or_a_clear_error(indexed: Indexed, query: str) -> None:
     try:

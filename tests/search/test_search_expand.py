@@ -207,6 +207,7 @@ def test_a_large_note_is_read_in_its_near_part_only() -> None:
     assert sum(counted) < 1_000
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.skipif(
     not (Path(__file__).parents[3] / "shared/data/vaults/obsidian-help").is_dir(),

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_vault import NOTES, Ask
 
@@ -147,7 +147,6 @@ CONDITIONS = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(CONDITIONS, CONDITIONS, CONDITIONS)
 def test_filters_obey_the_laws_of_sets(indexed: Indexed, a: str, b: str, c: str) -> None:
     everything = set(NOTES)

@@ -1,5 +1,6 @@
 """What the fusion does in a vault: function words, foreign languages, the texts of links."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,19 +30,32 @@ NOTES = {
 }
 
 
-def opened(folder: Path, **options: str | float) -> VaultService:
-    vault = folder / "vault"
-    vault.mkdir(exist_ok=True)
-    for name, text in NOTES.items():
-        (vault / name).write_text(text, "utf-8")
+def opened(vault: Path, index_dir: Path, **options: str | float) -> VaultService:
     chosen = {key.replace("__", "."): value for key, value in options.items()}
-    target = resolve_target(vault, folder / "index", None, environ={}, options=chosen)
+    target = resolve_target(vault, index_dir, None, environ={}, options=chosen)
     return open_index(target, lambda _: None)
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    held = opened(tmp_path_factory.mktemp("fuse"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the vault and its index."""
+    made = tmp_path_factory.mktemp("fuse")
+    (made / "vault").mkdir()
+    for name, text in NOTES.items():
+        (made / "vault" / name).write_text(text, "utf-8")
+    opened(made / "vault", made / "index", index__workers=1).close()
+    return made
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """The vault, and an index of it to be opened in another way."""
+    return folder / "vault", shutil.copytree(folder / "index", tmp_path / "index")
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path) -> Iterator[VaultService]:
+    held = opened(folder / "vault", folder / "index")
     yield held
     held.close()
 
@@ -78,9 +92,9 @@ def test_every_hit_tells_both_scores(service: VaultService) -> None:
     assert all(hit.why.vector is not None for hit in found.values())
 
 
-def test_the_link_ranking_can_be_left_out(tmp_path: Path, service: VaultService) -> None:
+def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: VaultService) -> None:
     found = hits(service, "sauerkraut")
-    held = opened(tmp_path, search__weights__graph=0)
+    held = opened(*copy, search__weights__graph=0)
     try:
         without = hits(held, "sauerkraut")
     finally:
@@ -89,8 +103,8 @@ def test_the_link_ranking_can_be_left_out(tmp_path: Path, service: VaultService)
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
 
-def test_rrf_counts_ranks_alone(tmp_path: Path) -> None:
-    held = opened(tmp_path, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
+def test_rrf_counts_ranks_alone(copy: tuple[Path, Path]) -> None:
+    held = opened(*copy, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
     try:
         why = hits(held, "rain and wind on Tuesday")["Weather.md"].why
     finally:
@@ -100,8 +114,8 @@ def test_rrf_counts_ranks_alone(tmp_path: Path) -> None:
     assert why.fused == pytest.approx(1.0 / (60 + why.vector.rank) + 1.0 / (60 + why.keyword.rank))
 
 
-def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(tmp_path: Path) -> None:
-    held = opened(tmp_path, search__weights__graph=0, search__recency__enabled=False)
+def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(copy: tuple[Path, Path]) -> None:
+    held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
     try:
         known = hits(held, "rain wind on Tuesday")["Weather.md"].why
         unknown = hits(held, "rain xylophone quagmire")["Weather.md"].why

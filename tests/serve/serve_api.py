@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
+from waiting import DEADLINE_S, PROCESS_S
+
 NOTES = {
     "Bread.md": "# Bread\n\nFlour, water, salt and a ripe starter. See [[Sky]].\n",
     "Sky.md": "# Sky\n\nThe telescope shows the rings of Saturn.\n",
@@ -52,7 +54,7 @@ class Api:
     vault: Path
 
     def connect(self) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self.port, timeout=30)
+        return HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
 
     def ask(
         self,
@@ -98,7 +100,9 @@ def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess
     environ = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]
     command = [sys.executable, "-m", "vault_indexer.cli"]
-    subprocess.run([*command, "rebuild", *place], env=environ, check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        [*command, "rebuild", *place], env=environ, check=True, capture_output=True, timeout=PROCESS_S
+    )
     limited = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"] if open_files else []
     process = subprocess.Popen(
         [*limited, *command, "serve", *place],
@@ -121,6 +125,6 @@ def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess
 def end(process: subprocess.Popen[str]) -> str:
     """SIGTERM; what the server said on standard error."""
     process.terminate()
-    _, said = process.communicate(timeout=10)
+    _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 0, said
     return said

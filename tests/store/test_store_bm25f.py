@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.store.keyword_schema import FIELDS, FieldWeight, FieldWeights, KeywordDocument
@@ -48,7 +48,6 @@ def whoosh_scores(folder: Path, words: list[str], weights: FieldWeights) -> dict
         return {keys[hit.docnum]: hit.score for hit in searcher.search(query.Or(terms), limit=None)}
 
 
-@settings(max_examples=60, deadline=None)
 @given(Commits, st.lists(WORDS, min_size=1, max_size=4, unique=True), st.booleans())
 def test_scores_are_those_of_whoosh(
     commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], reopen: bool
@@ -69,7 +68,6 @@ def test_scores_are_those_of_whoosh(
         assert top.keys.tolist() == order[:3]
 
 
-@settings(max_examples=40, deadline=None)
 @given(Commits, st.lists(WORDS, min_size=2, max_size=4, unique=True), st.sets(st.integers(-5, 30)))
 def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
     commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], asked: set[int]

@@ -120,9 +120,9 @@ def test_a_glob_of_many_stars_is_refused_and_named(tmp_path: Path) -> None:
 def test_the_worst_accepted_patterns_take_milliseconds(tmp_path: Path) -> None:
     rules = rules_of(tmp_path, ignore="*a*a*b\n", app={"userIgnoreFilters": ["/.*a.*b$/"]})
     assert rules.problems == ()
-    started = time.perf_counter()
+    started = time.process_time()
     rules.decide("a" * 250 + ".md", is_dir=False)
-    assert time.perf_counter() - started < 10.0  # backtracking would take years
+    assert time.process_time() - started < 10.0  # backtracking would take years
 
 
 def test_an_ignore_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
 from vault_indexer.providers.unit import unit_rows
-from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, WordLlamaTokens, wordllama_file
+from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens, wordllama_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ class WordLlamaEmbedder:
 
     def __init__(self, weights: TokenWeights | None = None) -> None:
         self._model = wordllama_model(weights)
-        self._tokens = WordLlamaTokens()
+        self._tokens = shared_tokens()
         self._table = _load_table(weights)
 
     @property
