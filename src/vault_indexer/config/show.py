@@ -128,7 +128,8 @@ def _commented_lines() -> Iterator[str]:
     yield from _comment(_INTRODUCTION)
     for table, keys in _keys_by_table().items():
         own = [key for key in keys if TRUST.get(key.name, Trust.USER) is Trust.USER]
-        yield from ("", f"## [{table}]" if own == keys else f"[{table}]", *_comment(_meaning(table)))
+        if table:
+            yield from ("", f"## [{table}]" if own == keys else f"[{table}]", *_comment(_meaning(table)))
         for key in keys:
             yield from (
                 "",
@@ -138,6 +139,7 @@ def _commented_lines() -> Iterator[str]:
 
 
 def _keys_by_table() -> dict[str, list[Key]]:
+    """Keys of the top level under "", which comes first as TOML wants it."""
     tables: dict[str, list[Key]] = {}
     for name, key in SCHEMA.items():
         tables.setdefault(name.rpartition(".")[0], []).append(key)
