@@ -43,7 +43,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     running.write("Paused.md", "# Paused\n\nAbout a zeppelin.\n")
     wait_for(lambda: running.indexer("status", "--json").data["pending"] == 1)
     status = running.indexer("status")
-    assert "paused, 1 changes pending" in status.out
+    assert "paused, 1 change pending" in status.out
     assert "until `indexer resume`" in status.out
     data = running.indexer("status", "--json").data
     assert (data["paused"], data["paused_until"], data["state"]) == (True, "", "paused")
