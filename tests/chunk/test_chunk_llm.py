@@ -207,5 +207,5 @@ def test_what_discourse_had_to_say_stays(server: ModelServer) -> None:
 def test_without_a_model_it_says_what_is_missing(strategy: str) -> None:
     settings = ChunkingSettings.model_validate({"strategy": strategy})
     assert settings.asks_model
-    with pytest.raises(UsageError, match=rf"chunking\.strategy = {strategy}: .*\[llm\]"):
+    with pytest.raises(UsageError, match=rf"chunking\.strategy = {strategy}: .*llm\.provider"):
         chunker_for(settings)

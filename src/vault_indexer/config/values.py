@@ -22,7 +22,8 @@ from vault_indexer.errors import ConfigProblem
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token$", re.IGNORECASE)
 _SHOWN_CHARS = 80
-_JOINERS = "\u200c\u200d"
+_JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+"""A zero-width joiner inside a word or an emoji; elsewhere it is only an invisible character."""
 _TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)", tuple: "(a list)"})
 
 
@@ -75,10 +76,14 @@ def shown(key: str, value: object, is_text: bool = False) -> str:
 def printable(text: str, limit: int = _SHOWN_CHARS) -> str:
     """The text in one line of at most `limit` characters, control and other unprintable ones escaped.
 
-    The zero-width joiners stay: words of Persian and Hindi, and emoji, need them.
+    Zero-width joiners inside words and emoji stay: Persian and Hindi need them.
     """
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "".join(char if char.isprintable() or char in _JOINERS else ascii(char)[1:-1] for char in cut)
+    joiners = {found.start() for found in _JOINER.finditer(cut)}
+    return "".join(
+        char if char.isprintable() or place in joiners else ascii(char)[1:-1]
+        for place, char in enumerate(cut)
+    )
 
 
 def toml_text(value: object) -> str:
