@@ -13,7 +13,7 @@ from vault_indexer.parse import parse_canvas, parse_note
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, scan_blocks
 from vault_indexer.parse.inline import MAX_BRACKETS
 from vault_indexer.parse.links import MAX_FINDS, MAX_LINK, MAX_TAG
-from vault_indexer.parse.notes import MAX_HEADER_PATH, MAX_HEADING
+from vault_indexer.parse.notes import MAX_HEADER_PATH, MAX_HEADING, MAX_TAGS
 
 PIECES = (
     "# Part {n}\n\n",
@@ -180,3 +180,9 @@ def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     assert [link.target for link in note.links] == ["far"]
     assert len(limits(note)) == 1
     assert_nothing_is_lost(note)
+
+
+def test_a_note_holds_so_many_different_tags() -> None:
+    note = parse_note("n.md", " ".join(f"#t{n}" for n in range(MAX_TAGS + 10)).encode())
+    assert (len(note.tags), note.tags[-1]) == (MAX_TAGS, f"t{MAX_TAGS - 1}")
+    assert limits(note) == [f"more than {MAX_TAGS:,} different tags: the rest is text"]

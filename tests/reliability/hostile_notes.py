@@ -90,7 +90,7 @@ def wide_table(size: int) -> bytes:
 
 def long_table(size: int) -> bytes:
     head = "| a | b | c |\n|---|---|---|\n"
-    return (head + "".join(f"| {n} | [[x{n}]] | word |\n" for n in range(size // 24))).encode()
+    return (head + "".join(f"| {n} | [[x{n}]] | word |\n" for n in range(size // 32))).encode()
 
 
 def ragged_table(size: int) -> bytes:
@@ -169,7 +169,7 @@ def random_text(size: int) -> bytes:
     """Characters of every plane, at random."""
     chosen = random.Random(6)
     planes = ((32, 127), (0xA0, 0x3000), (0x3000, 0xD7FF), (0x10000, 0x1FFFF))
-    ranges = chosen.choices(planes, k=size * 2 // 5)
+    ranges = chosen.choices(planes, k=size // 3)
     return "".join(chr(chosen.randrange(*plane)) for plane in ranges).encode()
 
 
@@ -180,7 +180,7 @@ def random_words(size: int) -> bytes:
 
 
 def minified_json(size: int) -> bytes:
-    rows = [{"id": n, "name": f"row {n}", "tags": ["a", "b"], "at": [n, None]} for n in range(size // 52)]
+    rows = [{"id": n, "name": f"row {n}", "tags": ["a", "b"], "at": [n, None]} for n in range(size // 66)]
     return json.dumps(rows, separators=(",", ":")).encode()
 
 

@@ -21,7 +21,17 @@ from itertools import pairwise
 from vault_indexer.model import Diagnostic, Element, ElementKind, JsonValue, Link, LinkKind, Note, Section
 from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.links import MAX_LINK, TOO_LONG, TOO_MANY
-from vault_indexer.parse.notes import Body, Room, decode, parse_body, sections, stem, unique_tags
+from vault_indexer.parse.notes import (
+    MAX_TAGS,
+    Body,
+    Room,
+    decode,
+    parse_body,
+    sections,
+    stem,
+    tags_problem,
+    unique_tags,
+)
 
 SEPARATOR = "\n\n"
 ARROW = " → "
@@ -172,17 +182,18 @@ def _note(path: str, text: str, sheet: _Sheet) -> Note:
         bodies.append(body)
         outline += sections(text, start, end, body.headings, len(outline))
         links += [link for link in body.links if link.start not in of_files]
+    tags = unique_tags(tag for body in bodies for tag in body.tags)
     return Note(
         path=path,
         text=text,
         title=stem(path),
-        tags=unique_tags(tag for body in bodies for tag in body.tags),
+        tags=tags[:MAX_TAGS],
         headings=tuple(heading for body in bodies for heading in body.headings),
         links=tuple(sorted(links, key=lambda link: link.start)),
         blocks=tuple(block for body in bodies for block in body.blocks),
         sections=tuple(outline),
         elements=tuple(element for body in bodies for element in body.elements),
-        diagnostics=(*sheet.problems.values(), *_first_of_each(bodies)),
+        diagnostics=(*sheet.problems.values(), *_first_of_each(bodies), *tags_problem(tags)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -43,6 +43,10 @@ TOO_MANY = f"more than {MAX_BLOCKS:,} blocks: the rest is read as text"
 MAX_HEADING = 1000
 """Characters of a heading's text; the longest of 16,600 real notes has 251."""
 
+MAX_TAGS = 40_000
+"""Different tags of a note: more than 64 KiB of frontmatter can hold, which no chunk does."""
+
+TOO_MANY_TAGS = f"more than {MAX_TAGS:,} different tags: the rest is text"
 MAX_HEADING_SOURCE = 4 * MAX_HEADING
 MAX_HEADER_PATH = 1000
 """Characters of the headings in force together, of which each chunk repeats those above it."""
@@ -95,6 +99,7 @@ def parse_note(path: str, data: bytes) -> Note:
     front = read_frontmatter(text)
     lines = Lines(text)
     body = parse_body(text, front.body_start, len(text), lines, Room())
+    tags = unique_tags([*property_tags(front.values), *body.tags])
     return Note(
         path=path,
         text=text,
@@ -103,13 +108,13 @@ def parse_note(path: str, data: bytes) -> Note:
         frontmatter=front.values,
         body_start=front.body_start,
         aliases=property_aliases(front.values),
-        tags=unique_tags([*property_tags(front.values), *body.tags]),
+        tags=tags[:MAX_TAGS],
         headings=body.headings,
         links=(*frontmatter_links(text, front, lines), *body.links),
         blocks=body.blocks,
         sections=sections(text, front.body_start, len(text), body.headings),
         elements=body.elements,
-        diagnostics=(*([front.problem] if front.problem else ()), *body.diagnostics),
+        diagnostics=(*([front.problem] if front.problem else ()), *body.diagnostics, *tags_problem(tags)),
     )
 
 
@@ -250,6 +255,11 @@ def _language(values: Mapping[str, JsonValue]) -> str:
         if isinstance(value, str) and value.strip():
             return value.strip()
     return ""
+
+
+def tags_problem(tags: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """What is to be said of so many tags."""
+    return (Diagnostic("limit", TOO_MANY_TAGS, 1),) if len(tags) > MAX_TAGS else ()
 
 
 def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
