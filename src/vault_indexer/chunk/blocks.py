@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vault_indexer.chunk.sizes import Ruler
@@ -14,6 +14,12 @@ from vault_indexer.model import Element, ElementKind, Note
 LINEWISE = frozenset(
     {ElementKind.CODE, ElementKind.TABLE, ElementKind.HTML, ElementKind.MATH, ElementKind.QUOTE}
 )
+
+
+_HUGE = 1_000_000
+"""Characters of a block whose atoms are joined as they are found: there may be millions."""
+
+_ATOMS_OF_HUGE = 16  # in a chunk, at least
 
 
 def blocks_of(note: Note) -> list[Element]:
@@ -78,7 +84,8 @@ class Cutter:
         """The atoms from the first block to `end`; a heading is one with what follows, where both fit."""
         found: list[Span] = []
         for block, span in touching(blocks, end):
-            found.extend(self._block(block, *span))
+            atoms = self._block(block, *span)
+            found.extend(atoms if span[1] - span[0] <= _HUGE else self._joined(atoms))
         return self._with_headings(found, {b.start for b in blocks if b.kind is ElementKind.HEADING})
 
     def sentence(self, start: int, end: int) -> Iterator[Span]:
@@ -112,7 +119,7 @@ class Cutter:
 
     def _finer(self, block: Element, start: int, end: int) -> Iterator[Span]:
         if block.kind in LINEWISE:
-            return iter(lines(self.text, start, end))
+            return lines(self.text, start, end)
         return tile(sentence_spans(self.text, start, end), start, end)
 
     def _with_headings(self, spans: list[Span], headings: set[int]) -> list[Span]:
@@ -126,6 +133,20 @@ class Cutter:
                 joined.append((start, end))
             open_heading = start in headings
         return joined
+
+    def _joined(self, atoms: Iterable[Span]) -> Iterator[Span]:
+        """Atoms of a block that has very many, joined as far as a fair cut allows."""
+        most = self.limit // _ATOMS_OF_HUGE
+        open_span: Span | None = None
+        for start, end in atoms:
+            if open_span and self.ruler.at(end) - self.ruler.at(open_span[0]) <= most:
+                open_span = (open_span[0], end)
+                continue
+            if open_span:
+                yield open_span
+            open_span = (start, end)
+        if open_span:
+            yield open_span
 
     def _fits(self, start: int, end: int) -> bool:
         return self.ruler.size(start, end) <= self.limit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 
 from vault_indexer.model import HEADER_SEPARATOR, Note, Section
@@ -14,7 +15,7 @@ class Outline:
     def __init__(self, note: Note) -> None:
         self._sections = note.sections
         self._starts = [section.start for section in note.sections]
-        self._line_starts = [match.end() for match in re.finditer("\n", note.text)]
+        self._line_starts = array("I", (match.end() for match in re.finditer("\n", note.text)))
 
     def section(self, pos: int) -> Section | None:
         """The section that holds `pos`; None before the first one."""

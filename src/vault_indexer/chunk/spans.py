@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from vault_indexer.text.sentences import sentences
 
@@ -34,9 +34,9 @@ def trim(text: str, start: int, end: int) -> Span:
     return (start if start == 0 or text[start - 1] == "\n" else first), bare_end
 
 
-def lines(text: str, start: int, end: int) -> list[Span]:
+def lines(text: str, start: int, end: int) -> Iterator[Span]:
     """The lines of a span, each with its line break."""
-    return [match.span() for match in _LINE.finditer(text, start, end)]
+    return (match.span() for match in _LINE.finditer(text, start, end))
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[Span]:
@@ -44,9 +44,9 @@ def sentence_spans(text: str, start: int, end: int) -> list[Span]:
     return [(start + a, start + b) for a, b in sentences(text[start:end])]
 
 
-def words(text: str, start: int, end: int) -> list[Span]:
+def words(text: str, start: int, end: int) -> Iterator[Span]:
     """The words of a span (runs without white space), each with the white space before it."""
-    return [match.span() for match in _WORD.finditer(text, start, end)]
+    return (match.span() for match in _WORD.finditer(text, start, end))
 
 
 def word_start(text: str, pos: int, end: int) -> int:
@@ -102,8 +102,13 @@ def _is_flag_half(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
-def tile(spans: list[Span], start: int, end: int) -> Iterator[Span]:
+def tile(spans: Iterable[Span], start: int, end: int) -> Iterator[Span]:
     """The spans widened so that they touch and together cover start to end."""
+    begins, covered = start, False
     for index, (own_start, _) in enumerate(spans):
-        following = spans[index + 1][0] if index + 1 < len(spans) else end
-        yield (start if index == 0 else own_start), following
+        if index:
+            yield begins, own_start
+            begins = own_start
+        covered = True
+    if covered:
+        yield begins, end

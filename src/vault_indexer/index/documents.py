@@ -10,6 +10,10 @@ from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.keyword_schema import KeywordDocument
 from vault_indexer.text.tokens import analyze
 
+SHARED_TERMS = 250
+"""Terms of a note's title, aliases, tags or path that each of its chunks is found by; by the others its first
+chunk is. The product of words and chunks of one note would else be unbounded."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoteWords:
@@ -34,13 +38,14 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
     tags = analyze("\n".join(words.tags), words.language)
     path = analyze(words.path, words.language)
     for key, chunk in chunks:
+        shared = None if chunk.chunk_index == 0 else SHARED_TERMS
         yield KeywordDocument(
             key=key,
-            title=title,
-            aliases=aliases,
+            title=title[:shared],
+            aliases=aliases[:shared],
             headers=analyze(chunk.header_path, words.language),
-            tags=tags,
-            path=path,
+            tags=tags[:shared],
+            path=path[:shared],
             content=analyze(chunk.content, words.language),
         )
 

@@ -3,13 +3,16 @@
 tree-sitter gets a *shadow* of the body: ASCII of the same length in characters, so that its byte
 offsets are character offsets and no map is needed. Characters that are neither printable ASCII, tab
 nor line break become U+007F, which no rule of Markdown mentions.
+
+A tree takes up to 500 bytes for a byte of text, so a long body is read in windows (`scan_blocks`), and what
+stands after `MAX_BLOCKS` blocks is not read as Markdown at all.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 NOT_PLAIN_ASCII = re.compile(r"[^\t\n\r\x20-\x7e]+")
 REST_OF_LINE = re.compile(r"[^\r\n]*")
+LINE_END = re.compile(r"\r\n?|\n")
 
 # tree-sitter-markdown writes its stack of open blocks (4 bytes each) unchecked into a buffer of 1,024
 # bytes: beyond 254 it overwrites memory. Nothing that a person writes comes near this limit.
@@ -28,10 +32,22 @@ MAX_DEPTH = 100
 DEEP_PREFIX = re.compile(rf"^[ \t>*+\-\d.)]{{{MAX_DEPTH},}}", re.MULTILINE)
 CONTAINER = re.compile(r">|(?:[-+*]|\d{1,9}[.)])(?=[ \t\r\n]|$)|\t|  ")
 
+WINDOW = 512 * 1024
+"""Characters that are read into one tree; a shorter body has one."""
+
+WIDENED = 4  # times a window is what a block of small trees may take
+
+SMALL_TREES = frozenset({"fenced_code_block", "indented_code_block", "html_block", "pipe_table"})
+MAX_BLOCKS = 100_000
+"""Blocks, items and rows of a note. Each takes about 1 KB until the note is stored."""
+
+BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){64,}+")
+FENCE_OPENING = re.compile(r"\s*+(`{3,}+|~{3,}+)")
+
 # What throws the grammar off; see `_repaired`.
 DELIMITER_CELL = r"[ \t]*:?-++:?[ \t]*"
 DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*+\|?[ \t\r]*$"
-FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})[|:\- \t]*\|[|:\- \t\r]*$", re.MULTILINE)
+FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
 UNDERLINED_ROW = re.compile(r"^([^\r\n|]*\|[^\r\n]*)(\r?\n[ \t>]*:?-+:?[ \t\r]*)$", re.MULTILINE)
 ITEM_OPENING = re.compile(r"^((?:[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]+|[ \t]+))(?:<|\[(?=\\))", re.MULTILINE)
 LONE_RETURN = re.compile(r"\r(?!\n)")
@@ -76,6 +92,8 @@ class Blocks:
     leaves: list[Leaf] = field(default_factory=list)
     definitions: list[tuple[int, int]] = field(default_factory=list)
     too_deep: list[int] = field(default_factory=list)
+    too_many: list[int] = field(default_factory=list)
+    count: int = 0
 
 
 KINDS = {
@@ -115,17 +133,54 @@ def _parse(source: str) -> Tree:
     return Parser(_grammar()).parse(source.encode("ascii"))
 
 
-def scan_blocks(text: str, start: int, end: int) -> Blocks:
-    """The blocks of `text[start:end]`, positions relative to `text`."""
-    walk = _Walk(text, start, end)
+def scan_blocks(text: str, start: int, end: int, room: int = MAX_BLOCKS, window: int = WINDOW) -> Blocks:
+    """The blocks of `text[start:end]`, positions relative to `text`. What stands after the first `room`
+    blocks is left out, and `too_many` says where that begins.
+
+    A longer body is read in windows. The last block of a window may go on behind it, so the next window
+    begins with that block. A block longer than a window ends with it: what follows is read as a block of its
+    own. Only code between fences is followed to its end, and a list is divided between two items.
+    """
+    walk = _Walk(text, start, end, room)
+    shadow = _shadow(text[start:end], start, walk.blocks.too_deep)
+    position, size = 0, window
+    while position < len(shadow) and not walk.blocks.too_many:
+        stop = _window_end(shadow, position, size)
+        nodes = _flat(_tree_of(shadow[position:stop]).root_node)
+        walk.begin(start + position, start + stop)
+        if stop == len(shadow):
+            walk.take(nodes)
+            break
+        last = walk.take_all_but_last(nodes)
+        if last is None or walk.blocks.too_many:
+            position = stop
+            continue
+        again = shadow.rfind("\n", position, max(walk.place(last) - start, position)) + 1
+        if again > position:
+            position, size = again, window
+        elif last.type in SMALL_TREES and size < WIDENED * window:
+            size *= 2
+        else:
+            position, size = walk.take_long(last) - start, window
+    return walk.blocks
+
+
+def _window_end(shadow: str, position: int, size: int) -> int:
+    """Where the window that begins at `position` ends: behind a line break, or with the text."""
+    if len(shadow) - position <= size:
+        return len(shadow)
+    line_end = shadow.rfind("\n", position, position + size)
+    if line_end < 0:
+        line_end = shadow.find("\n", position + size)
+    return len(shadow) if line_end < 0 else line_end + 1
+
+
+def _tree_of(shadow: str) -> Tree:
     # A line break in front keeps `---` and `+++` at the start of a body from being read as metadata;
     # one at the end is what the grammar needs to close a heading, rule or fence there.
-    source = "\n" + _shadow(text[start:end], start, walk.blocks.too_deep) + "\n"
+    source = "\n" + shadow + "\n"
     tree = _parse(source)
-    if tree.root_node.has_error:
-        tree = _parse(_repaired(source))
-    walk.document(tree.root_node)
-    return walk.blocks
+    return _parse(_repaired(source)) if tree.root_node.has_error else tree
 
 
 def _repaired(source: str) -> str:
@@ -153,28 +208,92 @@ def _shadow(body: str, start: int, too_deep: list[int]) -> str:
                 return prefix[: marker.start()] + "x" * (len(prefix) - marker.start())
         return prefix
 
+    # A blank line means the same with blanks in it, and one line makes a smaller tree than many.
+    body = BLANK_RUN.sub(lambda match: "\n" + " " * (len(match[0]) - 2) + "\n", body)
     return DEEP_PREFIX.sub(flatten, body)
 
 
 class _Walk:
-    """Visits the blocks of one tree without descending into inline content.
+    """Visits the blocks of the trees of one body without descending into inline content.
 
-    Positions of nodes are shifted by `base`: the body's start less the line break put in front.
+    Positions of nodes are shifted by `base`: the start of the window that their tree is made of, less the
+    line break put in front.
     """
 
-    def __init__(self, text: str, start: int, end: int) -> None:
+    def __init__(self, text: str, start: int, end: int, room: int) -> None:
         self.text = text
-        self.start = start
-        self.end = end
+        self.first = self.start = start
+        self.last = self.end = end
         self.base = start - 1
+        self.room = room
         self.blocks = Blocks()
 
-    def document(self, root: Node) -> None:
-        """Fills `blocks` from the whole tree."""
-        for node in _flat(root):
+    def begin(self, start: int, end: int) -> None:
+        """The nodes that follow are of the window from `start` to `end`."""
+        self.start, self.end = start, end
+        self.base = start - 1
+
+    def place(self, node: Node) -> int:
+        """Where a node begins."""
+        return node.start_byte + self.base
+
+    def take(self, nodes: Iterable[Node]) -> None:
+        """Adds top-level blocks to `blocks`, as long as there is room."""
+        for node in nodes:
             element = self._block(node, nested=False)
             if element is not None:
-                self.blocks.elements.append(element)
+                self.blocks.elements.append(self._within_room(element))
+            if self.blocks.too_many:
+                return
+
+    def take_all_but_last(self, nodes: Iterator[Node]) -> Node | None:
+        """As `take`, but for the last node; returns that one (None if there is no node)."""
+        held = next(nodes, None)
+        for node in nodes:
+            if held is not None:
+                self.take([held])
+            held = node
+            if self.blocks.too_many:
+                break
+        return held
+
+    def take_long(self, node: Node) -> int:
+        """Adds the only block of a window, which goes on behind it; returns where to go on."""
+        if node.type == "fenced_code_block":
+            start, _ = self._span(node)
+            end = self._fence_end(start)
+            self.blocks.elements.append(Element(ElementKind.CODE, start, end, self._language(node)))
+            line_end = LINE_END.search(self.text, end, self.last)
+            return line_end.end() if line_end else self.last
+        items = [child for child in node.named_children if child.type == "list_item"]
+        if node.type == "list" and len(items) > 1:
+            begins = self.place(items[-1])
+            self.end = max(self.text.rfind(end, self.start, begins) for end in "\r\n") + 1 or begins
+        self.take([node])
+        return self.end
+
+    def _fence_end(self, start: int) -> int:
+        """The end of the line that closes the fence which opens at `start`, else of the body."""
+        opening = FENCE_OPENING.match(self.text, start, self.last)
+        if opening is None:
+            return self.last
+        fence = opening[1]
+        closing = re.compile(rf"(?<=[\r\n])[ \t]{{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*(?=[\r\n]|\Z)")
+        found = closing.search(self.text, self.end, self.last)
+        return found.end() if found else self.last
+
+    def _within_room(self, element: Element) -> Element:
+        limit = self.blocks.too_many[0] if self.blocks.too_many else self.last
+        return element if element.end <= limit else _clipped(element, limit)
+
+    def _has_room(self, start: int) -> bool:
+        """Counts a block; False where it is one too many."""
+        self.blocks.count += 1
+        if self.blocks.count <= self.room:
+            return True
+        if not self.blocks.too_many:
+            self.blocks.too_many.append(start)
+        return False
 
     def _block(self, node: Node, *, nested: bool, owner: tuple[int, int] | None = None) -> Element | None:
         """Collects what is inside a block and returns it as an element (None for an empty span).
@@ -182,7 +301,7 @@ class _Walk:
         `owner` is the quote or item around it: what a `^id` at its end names.
         """
         start, end = self._span(node)
-        if start >= end:
+        if start >= end or not self._has_room(start):
             return None
         kind = KINDS.get(node.type, ElementKind.OTHER)
         if kind is ElementKind.HEADING:
@@ -206,6 +325,8 @@ class _Walk:
             case ElementKind.QUOTE:
                 for child in _flat(node):
                     self._block(child, nested=True, owner=owner)
+                    if self.blocks.too_many:
+                        break
             case ElementKind.HTML:
                 self.blocks.leaves.append(Leaf(*span, LeafKind.HTML, *owner))
             case _:
@@ -265,6 +386,8 @@ class _Walk:
         for row in node.named_children:
             if row.type in ("pipe_table_header", "pipe_table_row"):
                 start, end = row.start_byte + self.base, row.end_byte + self.base
+                if not self._has_room(start):
+                    break
                 self.blocks.leaves.append(Leaf(start, end, LeafKind.ROW, *owner))
 
     def _items(self, node: Node) -> tuple[Element, ...]:
@@ -275,6 +398,8 @@ class _Walk:
             start, end = self._span(child)
             if start >= end:
                 continue
+            if not self._has_room(start):
+                break
             inside = [self._block(block, nested=True, owner=(start, end)) for block in _flat(child)]
             parts = tuple(
                 part for block in inside if block and block.kind is ElementKind.LIST for part in block.parts
@@ -289,6 +414,11 @@ class _Walk:
             return ElementKind.PARAGRAPH
         self.blocks.definitions.append((start, end))
         return ElementKind.OTHER
+
+
+def _clipped(element: Element, end: int) -> Element:
+    parts = tuple(_clipped(part, end) for part in element.parts if part.start < end)
+    return replace(element, end=min(element.end, end), parts=parts)
 
 
 def _flat(node: Node) -> Iterator[Node]:

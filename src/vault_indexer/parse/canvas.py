@@ -5,24 +5,43 @@ all offsets and lines of a canvas refer to the text made here: a block for each 
 left to right, then a line for each arrow that has a label or touches a file. Every block is a piece
 of Markdown of its own (a heading in one card is not in force in the next), so there may be several
 sections of level 0.
+
+Many edges may meet in a card of much text. The ends of all edges together may take as many characters as
+the file has; an edge beyond that shows its label only. The card itself always has its whole text.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from vault_indexer.model import Diagnostic, JsonValue, Link, LinkKind, Note, Section
+from vault_indexer.model import Diagnostic, Element, ElementKind, JsonValue, Link, LinkKind, Note, Section
 from vault_indexer.parse.lines import Lines
-from vault_indexer.parse.notes import Body, decode, parse_body, sections, stem, unique_tags
+from vault_indexer.parse.links import MAX_LINK, TOO_LONG, TOO_MANY
+from vault_indexer.parse.notes import (
+    MAX_TAGS,
+    Body,
+    Room,
+    decode,
+    parse_body,
+    sections,
+    stem,
+    tags_problem,
+    unique_tags,
+)
 
 SEPARATOR = "\n\n"
 ARROW = " → "
 EDGE_ENDS = ("fromNode", "toNode")
 FAR = 1e12
+TOO_LONG_ENDS = "edges would repeat more text than the file has: the rest show their labels only"
+LEAST_FOR_ENDS = 100_000
+PLAIN_LINE = re.compile(
+    r"[^\W\d_][^\r\n#\[<^|\\]*+(?<=\S)(?=\n\n\Z)"
+)  # a paragraph without anything to find in it
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # what JSON can escape and no text holds
 
 
@@ -34,6 +53,12 @@ class _Sheet:
     length: int = 0
     pieces: list[int] = field(default_factory=list)  # where each block begins
     links: list[tuple[LinkKind, str, str, str | None, int, int]] = field(default_factory=list)
+    room: Room = field(default_factory=Room)
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is told once
+
+    def refuse(self, detail: str) -> None:
+        """Something is not as it would be in a smaller canvas."""
+        self.problems.setdefault(detail, Diagnostic("limit", detail, 1))
 
     def write(self, text: str) -> None:
         """Appends to the current block."""
@@ -44,7 +69,13 @@ class _Sheet:
         """Appends the path of a file card as a link."""
         path, subpath, start = _text(card, "file"), _text(card, "subpath").removeprefix("#"), self.length
         self.write(path)
-        self.links.append((kind, path, subpath, display, start, self.length))
+        self.room.finds -= 1
+        if max(len(path), len(subpath), len(display or "")) > MAX_LINK:
+            self.refuse(TOO_LONG)
+        elif self.room.finds < 0:
+            self.refuse(TOO_MANY)
+        else:
+            self.links.append((kind, path, subpath, display, start, self.length))
 
     def close_block(self, start: int) -> None:
         """Ends the block that began at `start`; an empty one leaves no trace."""
@@ -65,11 +96,15 @@ def parse_canvas(path: str, data: bytes) -> Note:
     if not isinstance(canvas, dict):
         problem = Diagnostic("canvas", "not a JSON object with nodes and edges", 1)
         return Note(path=path, text="", title=stem(path), diagnostics=(problem,))
-    sheet = _lay_out(_objects(canvas, "nodes"), _objects(canvas, "edges"))
+    for_ends = max(len(source), LEAST_FOR_ENDS)
+    del source
+    sheet = _lay_out(_objects(canvas, "nodes"), _objects(canvas, "edges"), for_ends)
+    del canvas
     return _note(path, "".join(sheet.parts), sheet)
 
 
-def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]]) -> _Sheet:
+def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]], for_ends: int) -> _Sheet:
+    """`for_ends` is how many characters the ends of edges may take together."""
     sheet = _Sheet()
     for card in sorted(nodes, key=lambda card: (_number(card, "y"), _number(card, "x"))):
         start = sheet.length
@@ -79,25 +114,61 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
             sheet.write((_text(card, "text") or _text(card, "label")).strip("\r\n"))
         sheet.close_block(start)
     by_id = {_text(card, "id"): card for card in nodes}
+    nowhere: dict[str, JsonValue] = {}
+    names: dict[int, str] = {}
     for edge in edges:
-        start = sheet.length
-        _write_edge(sheet, _text(edge, "label"), [by_id.get(_text(edge, key), {}) for key in EDGE_ENDS])
+        start, label = sheet.length, _text(edge, "label")
+        ends = [by_id.get(_text(edge, key), nowhere) for key in EDGE_ENDS]
+        if label or any(map(_is_file, ends)):
+            for card in ends:
+                if id(card) not in names:  # a card may be long and have many edges: it is looked at once
+                    names[id(card)] = _name(card)
+                for_ends -= len(names[id(card)]) + len(str(card.get("subpath", "")))
+            if for_ends < 0:
+                sheet.refuse(TOO_LONG_ENDS)
+                sheet.write(label)
+            else:
+                _write_edge(sheet, label, [(card, names[id(card)]) for card in ends])
         sheet.close_block(start)
     return sheet
 
 
-def _write_edge(sheet: _Sheet, label: str, ends: list[dict[str, JsonValue]]) -> None:
-    if not label and not any(_text(card, "file") for card in ends):
-        return
-    for position, card in enumerate(ends):
+def _is_file(card: Mapping[str, JsonValue]) -> bool:
+    return isinstance(card.get("file"), str) and card["file"] != ""
+
+
+def _name(card: Mapping[str, JsonValue]) -> str:
+    """What an edge shows of a card at its end."""
+    if _is_file(card):
+        return _text(card, "file")
+    words = (_text(card, "text") or _text(card, "label")).strip()
+    return words.splitlines()[0] if words else ""
+
+
+def _write_edge(sheet: _Sheet, label: str, ends: list[tuple[dict[str, JsonValue], str]]) -> None:
+    for position, (card, name) in enumerate(ends):
         if position:
             sheet.write(ARROW)
-        if _text(card, "file"):
+        if _is_file(card):
             sheet.write_file(LinkKind.WIKILINK, card, label or None)
         else:
-            words = (_text(card, "text") or _text(card, "label")).strip()
-            sheet.write(words.splitlines()[0] if words else "")
+            sheet.write(name)
     sheet.write(f" ({label})" if label else "")
+
+
+def _borders(text: str, sheet: _Sheet) -> list[int]:
+    """Where each block begins, and the end; of too many, the rest are one."""
+    return [*sheet.pieces[: max(0, sheet.room.blocks) + 1], len(text)]
+
+
+def _plain_body(text: str, start: int, end: int, room: Room) -> Body | None:
+    """The block as one paragraph, where that is easily seen. Large canvases have very many of those."""
+    line = PLAIN_LINE.match(text, start, end)
+    if line is None or room.blocks <= 0:
+        return None
+    room.blocks -= 1
+    paragraph = Element(ElementKind.PARAGRAPH, start, line.end())
+    return Body((), (), (), (), (paragraph,), ())
 
 
 def _note(path: str, text: str, sheet: _Sheet) -> Note:
@@ -106,23 +177,34 @@ def _note(path: str, text: str, sheet: _Sheet) -> Note:
     outline: list[Section] = []
     links = [Link(*link, lines.at(link[4])) for link in sheet.links]
     of_files = {link.start for link in links}
-    for start, end in pairwise([*sheet.pieces, len(text)]):
-        body = parse_body(text, start, end, lines)
+    for start, end in pairwise(_borders(text, sheet)):
+        body = _plain_body(text, start, end, sheet.room) or parse_body(text, start, end, lines, sheet.room)
         bodies.append(body)
         outline += sections(text, start, end, body.headings, len(outline))
         links += [link for link in body.links if link.start not in of_files]
+    tags = unique_tags(tag for body in bodies for tag in body.tags)
     return Note(
         path=path,
         text=text,
         title=stem(path),
-        tags=unique_tags(tag for body in bodies for tag in body.tags),
+        tags=tags[:MAX_TAGS],
         headings=tuple(heading for body in bodies for heading in body.headings),
         links=tuple(sorted(links, key=lambda link: link.start)),
         blocks=tuple(block for body in bodies for block in body.blocks),
         sections=tuple(outline),
         elements=tuple(element for body in bodies for element in body.elements),
-        diagnostics=tuple(diagnostic for body in bodies for diagnostic in body.diagnostics),
+        diagnostics=(*sheet.problems.values(), *_first_of_each(bodies), *tags_problem(tags)),
     )
+
+
+def _first_of_each(bodies: list[Body]) -> Iterable[Diagnostic]:
+    """All that is wrong, but what is said of limits once: the first block that meets one is not the last."""
+    found = [diagnostic for body in bodies for diagnostic in body.diagnostics]
+    told: set[str] = set()
+    for diagnostic in found:
+        if diagnostic.kind != "limit" or diagnostic.detail not in told:
+            yield diagnostic
+        told.add(diagnostic.detail)
 
 
 def _objects(canvas: Mapping[str, JsonValue], key: str) -> list[dict[str, JsonValue]]:

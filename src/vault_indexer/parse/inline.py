@@ -49,6 +49,7 @@ TITLE = re.compile(
 LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
 MAX_PARENTHESES = 32
 MAX_LABEL = 999
+MAX_BRACKETS = 32  # open at once: of more, the outermost are text
 
 
 class SpanKind(Enum):
@@ -96,6 +97,8 @@ class InlineScan:
         self.definitions = definitions
         self.brackets: list[_Bracket] = []
         self.closed_below = 0  # brackets under this index cannot become links: links do not nest
+        self.too_deep = False  # whether a bracket that was given up could have become a link
+        self.given_up = 0
         self.runs: dict[int, list[int]] | None = None
         self.ahead: dict[re.Pattern[str], int] = {}
 
@@ -168,10 +171,18 @@ class InlineScan:
         return known
 
     def _open(self, match: re.Match[str]) -> None:
+        if len(self.brackets) == MAX_BRACKETS:
+            del self.brackets[0]
+            self.closed_below = max(0, self.closed_below - 1)
+            self.given_up += 1
         self.brackets.append(_Bracket(match.start(), match.end(), match[0][0] == "!"))
 
     def _close(self, match: re.Match[str]) -> Span | None:
         if not self.brackets:
+            self.too_deep = self.too_deep or (
+                self.given_up > 0 and inline_tail(self.text, match.end(), self.end) is not None
+            )
+            self.given_up = max(0, self.given_up - 1)
             return None
         bracket = self.brackets.pop()
         closed = len(self.brackets) < self.closed_below

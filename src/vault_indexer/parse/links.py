@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
-from vault_indexer.model import BlockId, Element, Link, LinkKind
+from vault_indexer.model import BlockId, Diagnostic, Element, Link, LinkKind
 from vault_indexer.parse.blocks import Leaf, LeafKind
 from vault_indexer.parse.frontmatter import Frontmatter, strings
 from vault_indexer.parse.inline import (
     LABEL,
+    MAX_BRACKETS,
     NEEDS_SCAN,
     SPACE,
     InlineScan,
@@ -27,8 +28,17 @@ from vault_indexer.parse.plain import plain, unescape_destination, wikilink_part
 
 WIKILINK = re.compile(r"!?\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n])++)\]\]")
 BLOCK_ID = re.compile(r"(?:^|(?<=\s)|(?<=\]\]))\^([A-Za-z0-9-]+)[ \t]*\Z")
+OWN_LINE_ID = re.compile(r"\s*+\^[A-Za-z0-9-]++\s*+")
 BLOCK_ID_TAIL = 200
 MAX_DISPLAY = 500  # images nest, so their texts together could be quadratic in the note
+MAX_LINK = 4096  # characters of a target or a display text: no path is longer
+MAX_TAG = 512
+MAX_FINDS = 100_000
+"""Links and tags of a note, each counted as often as it stands there; one takes about 1 KB of memory."""
+
+TOO_MANY = f"more than {MAX_FINDS:,} links and tags: the rest is text"
+TOO_LONG = f"a link of more than {MAX_LINK:,} characters, or a tag of more than {MAX_TAG}, is text"
+TOO_DEEP = f"brackets nested more than {MAX_BRACKETS} deep are text"
 CONTINUATION = re.compile(r"[\r\n][ \t\r\n>]*")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
@@ -40,6 +50,26 @@ class Finds:
     links: list[Link] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     blocks: list[BlockId] = field(default_factory=list)
+    room: int = MAX_FINDS
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is told once
+
+    def refuse(self, detail: str, line: int) -> None:
+        """Something is text that could have been a link or a tag."""
+        self.problems.setdefault(detail, Diagnostic("limit", detail, line))
+
+    def has_room(self, start: int, lines: Lines) -> bool:
+        """Counts a link or tag that stands at `start`; False where it is one too many."""
+        self.room -= 1
+        if self.room < 0:
+            self.refuse(TOO_MANY, lines.at(start))
+        return self.room >= 0
+
+    def add_link(self, link: Link) -> None:
+        """Adds a link, unless it is too long."""
+        if max(len(link.target), len(link.subpath), len(link.display or "")) > MAX_LINK:
+            self.refuse(TOO_LONG, link.line)
+        else:
+            self.links.append(link)
 
 
 def link_definitions(text: str, spans: Iterable[tuple[int, int]]) -> dict[str, str]:
@@ -57,20 +87,42 @@ def link_definitions(text: str, spans: Iterable[tuple[int, int]]) -> dict[str, s
     return found
 
 
-def scan_leaves(text: str, leaves: Iterable[Leaf], definitions: Mapping[str, str], lines: Lines) -> Finds:
-    """All links, tags and block ids of the body."""
-    finds = Finds()
+FOUND = frozenset(
+    {SpanKind.TAG, SpanKind.WIKILINK, SpanKind.EMBED, SpanKind.HTML, SpanKind.LINK, SpanKind.IMAGE}
+)
+
+
+def scan_leaves(
+    text: str, leaves: Iterable[Leaf], definitions: Mapping[str, str], lines: Lines, room: int = MAX_FINDS
+) -> Finds:
+    """The links, tags and block ids of the body, of the first two no more than `room`."""
+    finds = Finds(room=room)
     for leaf in leaves:
         if leaf.kind is LeafKind.HTML:
             _add_html(finds, text, leaf.start, leaf.end, lines)
             continue
-        if NEEDS_SCAN.search(text, leaf.start, leaf.end):
-            found = list(InlineScan(text, leaf.start, leaf.end, definitions).spans())
-            found.sort(key=lambda span: span.start)
-            for span in found:
-                _add_span(finds, text, span, lines)
+        if finds.room >= 0 and NEEDS_SCAN.search(text, leaf.start, leaf.end):
+            _scan_leaf(finds, text, leaf, definitions, lines)
         _add_block_id(finds, text, leaf, lines)
     return finds
+
+
+def _scan_leaf(finds: Finds, text: str, leaf: Leaf, definitions: Mapping[str, str], lines: Lines) -> None:
+    scan = InlineScan(text, leaf.start, leaf.end, definitions)
+    found: list[Span] = []
+    for span in scan.spans():
+        if span.kind not in FOUND or (
+            span.kind is SpanKind.HTML and text.find("[[", span.start, span.end) < 0
+        ):
+            continue
+        found.append(span)
+        if len(found) > finds.room:  # one more than there is room for: `_add_span` says so
+            break
+    found.sort(key=lambda span: span.start)
+    for span in found:
+        _add_span(finds, text, span, lines)
+    if scan.too_deep:
+        finds.refuse(TOO_DEEP, lines.at(leaf.start))
 
 
 def frontmatter_links(text: str, frontmatter: Frontmatter, lines: Lines) -> list[Link]:
@@ -98,7 +150,7 @@ def own_line_ids(text: str, blocks: Sequence[BlockId], elements: Sequence[Elemen
     ends = [element.end for element in elements]
     found = []
     for block in blocks:
-        if text[block.start : block.end].strip() == f"^{block.id}":
+        if OWN_LINE_ID.fullmatch(text, block.start, block.end):
             before = bisect_right(ends, block.start) - 1
             if before >= 0:
                 block = replace(block, start=elements[before].start, end=elements[before].end)
@@ -126,19 +178,24 @@ def markdown_target(destination: str) -> tuple[str, str] | None:
 
 
 def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
-    inner = text[span.inner_start : span.inner_end]
+    if not finds.has_room(span.start, lines):
+        return
     match span.kind:
+        case SpanKind.TAG if span.inner_end - span.inner_start > MAX_TAG:
+            finds.refuse(TOO_LONG, lines.at(span.start))
         case SpanKind.TAG:
-            finds.tags.append(inner)
+            finds.tags.append(text[span.inner_start : span.inner_end])
         case SpanKind.WIKILINK | SpanKind.EMBED:
+            inner = text[span.inner_start : span.inner_end]
             _add_wikilink(finds, text, (span.start, span.end), inner, lines)
         case SpanKind.HTML:
             _add_html(finds, text, span.start, span.end, lines)
         case SpanKind.LINK | SpanKind.IMAGE:
             place = markdown_target(span.destination)
             if place and any(place):
-                display = plain(CONTINUATION.sub(" ", inner[:MAX_DISPLAY]))
-                finds.links.append(
+                shown = text[span.inner_start : min(span.inner_end, span.inner_start + MAX_DISPLAY)]
+                display = plain(CONTINUATION.sub(" ", shown))
+                finds.add_link(
                     Link(LinkKind.MARKDOWN, *place, display, span.start, span.end, lines.at(span.start))
                 )
 
@@ -146,6 +203,8 @@ def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
 def _add_html(finds: Finds, text: str, start: int, end: int, lines: Lines) -> None:
     """Wikilinks count inside HTML and its comments; nothing else does."""
     for match in WIKILINK.finditer(text, start, end):
+        if not finds.has_room(match.start(), lines):
+            return
         _add_wikilink(finds, text, match.span(), match[1], lines)
 
 
@@ -153,7 +212,7 @@ def _add_wikilink(finds: Finds, text: str, span: tuple[int, int], inner: str, li
     target, subpath, display = wikilink_parts(inner)
     if target or subpath:
         kind = LinkKind.EMBED if text[span[0]] == "!" else LinkKind.WIKILINK
-        finds.links.append(Link(kind, target, subpath, display, *span, lines.at(span[0])))
+        finds.add_link(Link(kind, target, subpath, display, *span, lines.at(span[0])))
 
 
 def _add_block_id(finds: Finds, text: str, leaf: Leaf, lines: Lines) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -20,11 +20,12 @@ from vault_indexer.model import (
     Section,
     doc_id_of,
 )
-from vault_indexer.parse.blocks import Blocks, Leaf, LeafKind, RawHeading, scan_blocks
+from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, Leaf, LeafKind, RawHeading, scan_blocks
 from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, read_frontmatter
 from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.links import (
+    MAX_FINDS,
     block_id,
     frontmatter_links,
     link_definitions,
@@ -37,6 +38,22 @@ BOM = b"\xef\xbb\xbf"
 SNIFFED = 8192
 TOO_DEEP = "quotes or lists nested too deep are read as text"
 UNREAD = "Markdown that the grammar cannot read is taken as text"
+TOO_MANY = f"more than {MAX_BLOCKS:,} blocks: the rest is read as text"
+
+MAX_HEADING = 1000
+"""Characters of a heading's text; the longest of 16,600 real notes has 251."""
+
+MAX_TAGS = 40_000
+"""Different tags of a note: more than 64 KiB of frontmatter can hold, which no chunk does."""
+
+TOO_MANY_TAGS = f"more than {MAX_TAGS:,} different tags: the rest is text"
+MAX_HEADING_SOURCE = 4 * MAX_HEADING
+MAX_HEADER_PATH = 1000
+"""Characters of the headings in force together, of which each chunk repeats those above it."""
+
+CUT_OFF = "…"
+LONG_HEADING = f"a heading of more than {MAX_HEADING:,} characters is cut off where it is shown"
+HASHES = re.compile(r"[ \t]*+#")
 CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
 CONTINUED = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t]*")
 CONTINUED_QUOTE = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t>]*")
@@ -51,6 +68,14 @@ def decode(path: str, data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NoteError(f"{path}: not UTF-8 (byte offset {error.start}: {error.reason})") from error
+
+
+@dataclass(slots=True)
+class Room:
+    """How many more blocks, and how many more links and tags, are read of a note."""
+
+    blocks: int = MAX_BLOCKS
+    finds: int = MAX_FINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +98,8 @@ def parse_note(path: str, data: bytes) -> Note:
     text = decode(path, data)
     front = read_frontmatter(text)
     lines = Lines(text)
-    body = parse_body(text, front.body_start, len(text), lines)
+    body = parse_body(text, front.body_start, len(text), lines, Room())
+    tags = unique_tags([*property_tags(front.values), *body.tags])
     return Note(
         path=path,
         text=text,
@@ -82,35 +108,56 @@ def parse_note(path: str, data: bytes) -> Note:
         frontmatter=front.values,
         body_start=front.body_start,
         aliases=property_aliases(front.values),
-        tags=unique_tags([*property_tags(front.values), *body.tags]),
+        tags=tags[:MAX_TAGS],
         headings=body.headings,
         links=(*frontmatter_links(text, front, lines), *body.links),
         blocks=body.blocks,
         sections=sections(text, front.body_start, len(text), body.headings),
         elements=body.elements,
-        diagnostics=(*([front.problem] if front.problem else ()), *body.diagnostics),
+        diagnostics=(*([front.problem] if front.problem else ()), *body.diagnostics, *tags_problem(tags)),
     )
 
 
-def parse_body(text: str, start: int, end: int, lines: Lines) -> Body:
-    """Parses `text[start:end]` as Markdown that knows nothing of what stands around it."""
-    blocks = scan_blocks(text, start, end)
+def parse_body(text: str, start: int, end: int, lines: Lines, room: Room) -> Body:
+    """Parses `text[start:end]` as Markdown that knows nothing of what stands around it.
+
+    `room` is made smaller by what is found.
+    """
+    blocks = scan_blocks(text, start, end, room.blocks)
     definitions = link_definitions(text, blocks.definitions)
     elements = finish_elements(text, start, end, blocks.elements)
     unread = _unread(blocks, elements)
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
-    finds = scan_leaves(text, leaves, definitions, lines)
+    finds = scan_leaves(text, leaves, definitions, lines, room.finds)
+    room.blocks, room.finds = room.blocks - blocks.count, finds.room
+    headings = tuple(_heading(text, raw, lines, definitions) for raw in blocks.headings)
     return Body(
-        headings=tuple(_heading(text, raw, lines, definitions) for raw in blocks.headings),
+        headings=headings,
         links=tuple(finds.links),
         tags=tuple(finds.tags),
         blocks=own_line_ids(text, finds.blocks, elements),
         elements=elements,
         diagnostics=(
             *(Diagnostic("nesting", TOO_DEEP, lines.at(position)) for position in blocks.too_deep[:1]),
-            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in unread[:1]),
+            *_limits(blocks, headings, lines),
+            *finds.problems.values(),
+            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in _misread(blocks, unread)[:1]),
         ),
     )
+
+
+def _limits(blocks: Blocks, headings: Iterable[Heading], lines: Lines) -> Iterator[Diagnostic]:
+    for position in blocks.too_many:
+        yield Diagnostic("limit", TOO_MANY, lines.at(position))
+    long = next((heading for heading in headings if len(heading.text) > MAX_HEADING), None)
+    if long:
+        yield Diagnostic("limit", LONG_HEADING, long.line)
+
+
+def _misread(blocks: Blocks, unread: list[Leaf]) -> list[Leaf]:
+    """The leaves that the grammar could not read; it did not see those for which there was no room."""
+    limit = blocks.too_many[0] if blocks.too_many else None
+    return unread if limit is None else [leaf for leaf in unread if leaf.start < limit]
 
 
 def _unread(blocks: Blocks, elements: Iterable[Element]) -> list[Leaf]:
@@ -146,7 +193,7 @@ def sections(
             parent=parent.index if parent else None,
             level=heading.level,
             title=heading.text,
-            header_path=(*(parent.header_path if parent else ()), heading.text),
+            header_path=_header_path(parent, heading),
             start=heading.start,
             body_start=_next_line(text, heading.end),
             end=stop,
@@ -154,6 +201,17 @@ def sections(
         found.append(section)
         open_sections.append(section)
     return tuple(found)
+
+
+def _header_path(parent: Section | None, heading: Heading) -> tuple[str, ...]:
+    path = (*(parent.header_path if parent else ()), heading.text)
+    if sum(map(len, path)) <= MAX_HEADER_PATH:
+        return path
+    return tuple(_shortened(title, MAX_HEADER_PATH // len(path)) for title in path)
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + CUT_OFF
 
 
 def _next_line(text: str, position: int) -> int:
@@ -164,14 +222,14 @@ def _next_line(text: str, position: int) -> int:
 
 def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str, str]) -> Heading:
     named = block_id(text, raw.content_start, raw.content_end)  # `^id` names the heading, it is not shown
-    content = text[raw.content_start : named[1] if named else raw.content_end]
-    if text[raw.start : raw.end].lstrip(" \t").startswith("#"):
+    content_end = named[1] if named else raw.content_end
+    content = text[raw.content_start : min(content_end, raw.content_start + MAX_HEADING_SOURCE)]
+    if HASHES.match(text, raw.start, raw.end):
         content = content if named else CLOSING_HASHES.sub("", content.strip(" \t"))
     elif "\n" in content or "\r" in content:
         content = (CONTINUED_QUOTE if raw.nested else CONTINUED).sub(" ", content)
-    return Heading(
-        raw.level, plain(content, definitions), raw.start, raw.end, lines.at(raw.start), raw.nested
-    )
+    shown = _shortened(plain(content, definitions), MAX_HEADING)
+    return Heading(raw.level, shown, raw.start, raw.end, lines.at(raw.start), raw.nested)
 
 
 def _title(path: str, declared: JsonValue, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
@@ -197,6 +255,11 @@ def _language(values: Mapping[str, JsonValue]) -> str:
         if isinstance(value, str) and value.strip():
             return value.strip()
     return ""
+
+
+def tags_problem(tags: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """What is to be said of so many tags."""
+    return (Diagnostic("limit", TOO_MANY_TAGS, 1),) if len(tags) > MAX_TAGS else ()
 
 
 def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
