@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
-	@echo "make test     the test suite in 300 seconds of processor time: all but what is marked long or slow"
+	@echo "make test     the test suite in 300 seconds of processor time: all but the long, the slow and the gates"
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
@@ -48,11 +48,11 @@ demo: $(STAMP)
 	find 'By link: another note calls the tea by this word; its own text does not hold it.' 'antifreeze'
 
 test: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not slow"
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
 # Property tests carry the marker of hypothesis itself; the rest of what `test` runs is not repeated.
 test-all: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
 
 check: $(STAMP)
 	$(BIN)/ruff check --no-cache .

@@ -75,6 +75,7 @@ def test_the_first_search_builds_the_index(sandbox: Sandbox) -> None:
     assert "notes" in ran.err
 
 
+@pytest.mark.long
 def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
     assert sandbox.indexer("rebuild").code == 0
     sandbox.write("Sky/Comet.md", "# Comet\n\nA comet has a long bright tail.\n")

@@ -51,6 +51,7 @@ def test_no_python_code_of_any_process_opens_a_connection(where: Place, tmp_path
     assert [line for line in told if line != "process" and not LOCAL.search(line)] == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_no_native_code_opens_a_connection_either(where: Place, tmp_path: Path) -> None:
     record = tmp_path / "calls"

@@ -159,6 +159,7 @@ def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_meanwhil
         assert max(len(hit.content) for hit in hits(service, "sourdough rye")) < 500
 
 
+@pytest.mark.long
 def test_a_strategy_that_a_note_chooses_later_is_as_configured_and_counts_from_then_on(where: Place) -> None:
     by_words = "[index]\nworkers = 1\n[chunking.word]\nchunk_size = {}\nchunk_overlap = 0\n".format
     text = "---\nchunking: word\n---\n" + "quince jelly sets slowly " * 10

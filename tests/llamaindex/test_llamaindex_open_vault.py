@@ -133,6 +133,7 @@ def run(script: str, folder: Path, *arguments: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Path) -> None:
     (folder / "code").mkdir()
     (folder / "code" / "cut_but_pears.py").write_text(

@@ -15,6 +15,7 @@ from vault_indexer.service import VaultService
 VAULT = Path(__file__).parents[3] / "shared" / "data" / "vaults" / "obsidian-help"
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.data,
     pytest.mark.skipif(not VAULT.is_dir(), reason="needs ../shared/data"),
 ]

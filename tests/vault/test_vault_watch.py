@@ -143,6 +143,7 @@ def test_a_renamed_note_is_told_under_both_names(tmp_path: Path, surroundings: S
         until(watcher, tells_of("a.md", "b.md"))
 
 
+@pytest.mark.long
 def test_ten_thousand_files_at_once_are_all_found_in_time(tmp_path: Path) -> None:
     rules = IgnoreRules()
     with watching(tmp_path, settings=WatchSettings()) as watcher:
