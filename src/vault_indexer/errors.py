@@ -10,6 +10,7 @@ VaultIndexerError
 │   ├── IndexUnusableError         missing, damaged, not writable
 │   │   └── DamagedError           the catalog's bytes are not what was written; the remedy is a rebuild
 │   ├── LockedError                another process holds the index; says who
+│   ├── ProcessError               a process of the indexer cannot be started
 │   └── DaemonError                no daemon, port in use, or it does not answer
 ├── ProviderError         exit 3   an embedding or language model cannot be used
 └── NoteError             (never ends a command) one note cannot be indexed; says why
@@ -95,6 +96,10 @@ class ManifestError(IndexUnusableError):
 
 class LockedError(UnavailableError):
     """Another live process holds the index."""
+
+
+class ProcessError(UnavailableError):
+    """A process of the indexer cannot be started, or ends again and again before it has begun."""
 
 
 class DaemonError(UnavailableError):
