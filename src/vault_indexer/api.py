@@ -34,8 +34,8 @@ def open_vault(
 
     Options are the tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`, or
     dotted keys; they win over files and environment. `report` hears how a build gets on. Building starts
-    other processes, so a script needs `if __name__ == "__main__":` around its work. Where a daemon writes the
-    same index, it is only read here. Raises UsageError, ConfigError, VaultError, IndexUnusableError or
+    other processes, which do not import the caller's script. Where a daemon writes the same index, it is
+    only read here. Raises UsageError, ConfigError, VaultError, IndexUnusableError, ProcessError or
     ProviderError.
     """
     target = resolve_target(

@@ -25,13 +25,14 @@ from vault_indexer.daemon.assembly import OpenGeneration, Report
 from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
 from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError, VaultError
+from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import BuildSpec, Pool, build
 from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.live import LiveIndex
-from vault_indexer.index.manners import Crew
+from vault_indexer.index.manners import Crew, note_budget, own_usage
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.prepare import Preparer
+from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.sample import first_part, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker import FinishJob, NoteWorker
@@ -168,10 +169,11 @@ class Recipe:
     llm_cache: Path
 
 
-def make_preparer(recipe: Recipe) -> Preparer:
+def make_preparer(recipe: Recipe, meter: NoteMeter) -> Preparer:
     """In the worker: parser, chunker, model and caches of a recipe."""
     embedder = LazyEmbedder(recipe.model, partial(_embedder, recipe.settings, recipe.weights))
-    chunker = make_chunker(recipe.settings, embedder, llm_cache=recipe.llm_cache)
+    unmetered = UnmeteredEmbedder(embedder, meter)
+    chunker = make_chunker(recipe.settings, unmetered, llm_cache=recipe.llm_cache)
     return Preparer(
         recipe.vault,
         recipe.settings.files.max_file_bytes,
@@ -183,7 +185,8 @@ def make_preparer(recipe: Recipe) -> Preparer:
 
 def start_worker(recipe: Recipe) -> NoteWorker:
     """In the worker: its life begins; models load with the first note."""
-    return NoteWorker(partial(make_preparer, recipe))
+    meter = NoteMeter(own_usage)
+    return NoteWorker(partial(make_preparer, recipe, meter), meter)
 
 
 def make_chunker(
@@ -396,7 +399,13 @@ class Assembly:
         return built, tuple(differences(built, wanted))
 
     def _pool(self, recipe: Recipe, size: int) -> Pool:
-        return WorkerPool(size, partial(start_worker, recipe), self._crew().manners, parting=FinishJob())
+        return WorkerPool(
+            size,
+            partial(start_worker, recipe),
+            self._crew().manners,
+            parting=FinishJob(),
+            budget=note_budget(self.settings.index),
+        )
 
     def _crew(self) -> Crew:
         return Crew.of(self.settings.index, slow=self._is_slow(self.settings))

@@ -13,6 +13,7 @@ VaultIndexerError
 │   ├── LockedError                another process holds the index; says who
 │   ├── DaemonError                no daemon, port in use, or it does not answer
 │   ├── QueryTimeoutError          a search took longer than its deadline
+│   ├── ProcessError               a process of the indexer cannot be started
 │   └── QueryCancelledError        nobody waits for the answer of a search any more
 ├── ProviderError         exit 3   an embedding or language model cannot be used
 └── NoteError             (never ends a command) one note cannot be indexed; says why
@@ -110,6 +111,10 @@ class DiskFullError(UnavailableError):
 
 class LockedError(UnavailableError):
     """Another live process holds the index."""
+
+
+class ProcessError(UnavailableError):
+    """A process of the indexer cannot be started, or ends again and again before it has begun."""
 
 
 class DaemonError(UnavailableError):

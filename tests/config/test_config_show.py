@@ -29,8 +29,9 @@ def commented_entries(text: str) -> dict[str, tuple[str, str, str]]:
         if header := re.fullmatch(r"(?:## )?\[([\w.]+)\]", line):
             table, comment = header[1], ""
         elif entry := re.fullmatch(r"(##?) (\w+) = (.+)", line):
-            assert f"{table}.{entry[2]}" not in entries
-            entries[f"{table}.{entry[2]}"], comment = (entry[1], entry[3], comment.strip()), ""
+            key = f"{table}.{entry[2]}".removeprefix(".")
+            assert key not in entries
+            entries[key], comment = (entry[1], entry[3], comment.strip()), ""
         else:
             comment = f"{comment} {line.removeprefix('#').strip()}" if line else ""
     return entries

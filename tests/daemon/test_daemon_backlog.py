@@ -122,7 +122,9 @@ def test_a_portion_grows_or_shrinks_to_half_a_second(
     assert (pool.closed, backlog.busy, backlog.trouble) == (1, False, "")
 
 
-@pytest.mark.parametrize("failure", [Failed("too long for the model"), Died(-11)], ids=["refused", "killed"])
+@pytest.mark.parametrize(
+    "failure", [Failed("too long for the model"), Died("ended by signal 11")], ids=["refused", "killed"]
+)
 def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     current: OpenGeneration, failure: Failed | Died
 ) -> None:

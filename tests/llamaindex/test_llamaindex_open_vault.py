@@ -144,10 +144,9 @@ def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Pa
     script = (
         "import sys\n"
         "from vault_indexer import open_vault\n"
-        "if __name__ == '__main__':\n"
-        f"    with open_vault(*sys.argv[1:], chunking={options!r}, index={{'workers': 1}}) as vault:\n"
-        "        for skipped in vault.rebuild().skipped:\n"
-        "            print(skipped.path, skipped.reason)\n"
+        f"with open_vault(*sys.argv[1:], chunking={options!r}, index={{'workers': 1}}) as vault:\n"
+        "    for skipped in vault.rebuild().skipped:\n"
+        "        print(skipped.path, skipped.reason)\n"
     )
     told = "Pear.md chunking.custom.function cut_but_pears:cut: raised ValueError: no pears\n"
     assert run(script, folder, folder / "notes", folder / "custom") == told
@@ -156,15 +155,40 @@ def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Pa
 def test_llamaindex_is_not_loaded_until_it_is_used(folder: Path) -> None:
     script = (
         "import sys, vault_indexer\n"
-        "if __name__ == '__main__':\n"
-        "    assert 'vault_indexer.api' not in sys.modules\n"
-        "    with vault_indexer.open_vault(*sys.argv[1:], index={'workers': 1}) as vault:\n"
-        "        assert vault.search('apple').results\n"
-        "    print({'llama_index', 'torch'} & {name.partition('.')[0] for name in sys.modules})\n"
-        "    vault_indexer.VaultRetriever\n"
-        "    print('llama_index' in sys.modules)\n"
+        "assert 'vault_indexer.api' not in sys.modules\n"
+        "with vault_indexer.open_vault(*sys.argv[1:], index={'workers': 1}) as vault:\n"
+        "    assert vault.search('apple').results\n"
+        "print({'llama_index', 'torch'} & {name.partition('.')[0] for name in sys.modules})\n"
+        "vault_indexer.VaultRetriever\n"
+        "print('llama_index' in sys.modules)\n"
     )
     assert run(script, folder, folder / "notes", folder / "light") == "set()\nTrue\n"
+
+
+@pytest.mark.parametrize("way", ["a file", "-c", "the standard input"])
+def test_the_example_of_the_package_runs_as_it_stands(folder: Path, way: str) -> None:
+    example = vault_indexer.__doc__ or ""
+    lines = [line[4:] for line in example.splitlines() if not line or line.startswith("    ")]
+    script = "\n".join(lines).replace("~/Notes", str(folder / "notes"))
+    assert "__main__" not in script
+    (folder / "program.py").write_text(script, encoding="utf-8")
+    command: dict[str, list[str]] = {
+        "a file": ["program.py"],
+        "-c": ["-c", script],
+        "the standard input": ["-"],
+    }
+    done = subprocess.run(
+        [sys.executable, *command[way]],
+        input=script if way == "the standard input" else "",
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        cwd=folder,
+        env={"HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Apple.md" in done.stdout
 
 
 def test_the_package_says_what_it_has() -> None:

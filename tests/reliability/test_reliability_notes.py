@@ -23,7 +23,9 @@ from reliability_lab import (
 
 from vault_indexer.bootstrap import Recipe, make_preparer
 from vault_indexer.daemon.local import LocalKeeper
-from vault_indexer.index.build import SET_ASIDE, Pool
+from vault_indexer.index.budget import NoteMeter
+from vault_indexer.index.build import ENDED_TWICE, Pool
+from vault_indexer.index.manners import own_usage
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.index.worker import NoteWorker
 from vault_indexer.index.workers import WorkerPool
@@ -46,15 +48,9 @@ class Fragile:
             os.abort()
         return self._sound.parse(path)
 
-    def prepare(self, paths: tuple[str, ...], at_once: int | None = None) -> list[object]:
-        results = [self.parse(path) for path in paths]
-        skipped = [result for result in results if isinstance(result, Skipped)]
-        parsed = [result for result in results if isinstance(result, Parsed)]
-        return [*skipped, *self.embed(parsed, at_once)]
-
 
 def fragile_preparer(recipe: Recipe) -> Preparer:
-    return cast(Preparer, Fragile(make_preparer(recipe), recipe.vault))
+    return cast(Preparer, Fragile(make_preparer(recipe, NoteMeter(own_usage)), recipe.vault))
 
 
 def fragile_worker(recipe: Recipe) -> NoteWorker:
@@ -88,7 +84,7 @@ def keeper(vault: Path, tmp_path: Path) -> Iterator[LocalKeeper]:
 
 
 def set_aside(keeper: LocalKeeper) -> list[str]:
-    return [skipped.path for skipped in keeper.status().skipped if skipped.reason == SET_ASIDE]
+    return [skipped.path for skipped in keeper.status().skipped if skipped.reason == ENDED_TWICE]
 
 
 def test_a_note_that_kills_the_parser_costs_only_itself(keeper: LocalKeeper, vault: Path) -> None:

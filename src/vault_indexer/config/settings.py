@@ -247,6 +247,14 @@ class IndexSettings(Section):
         description="memory that those processes may use together; with little memory fewer run; 0 "
         "means no limit",
     )
+    max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = Field(
+        default=30.0,
+        description="processor time for reading one note; one that takes more is set aside; 0 is no limit",
+    )
+    max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB")] = Field(
+        default=600,
+        description="memory for reading one note, beyond what its process had before; 0 is no limit",
+    )
 
 
 class Settings(Section):

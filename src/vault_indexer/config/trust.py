@@ -177,6 +177,8 @@ TRUST: Mapping[str, Trust] = MappingProxyType(
         "index.nice": Trust.USER,
         "index.io_priority": Trust.USER,
         "index.max_memory_mb": Trust.USER,
+        "index.max_note_seconds": Trust.USER,
+        "index.max_note_memory_mb": Trust.USER,
     }
 )
 

@@ -112,4 +112,4 @@ def _adapted(texts: int, seconds: float) -> int:
 
 
 def _reason(result: Outcome | Died) -> str:
-    return getattr(result, "message", "") or "the process that makes them ended"
+    return result.reason if isinstance(result, Died) else getattr(result, "message", "none were made")

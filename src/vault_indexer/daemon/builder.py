@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import signal
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,11 +12,16 @@ from multiprocessing.connection import Connection
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerError
 from vault_indexer.index.manners import Manners
-from vault_indexer.index.workers import end_with_parent
+from vault_indexer.index.process import ChildProcess
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store.generations import Generation
 
+log = logging.getLogger("vault_indexer.daemon")
+
 Report = Callable[[Progress], None]
+
+_TRIES = 3
+"""So often a build is begun that ends without a result, as one does that the system ends for its memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,75 +37,85 @@ class _Failed:
 
 
 class BuilderProcess:
-    """One build that is under way. `poll` is called until it gives the result."""
+    """One build that is under way. `poll` is called until it gives the result. A process that ends without
+    one is replaced, and the build begins again. Raises ProcessError or OSError if no process can be started.
+    """
 
     def __init__(self, assembly: Assembly, *, refit: bool, soon: bool) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        # Not daemonic: it has worker processes itself. It ends when its pipe breaks.
         build = partial(assembly.build_next, refit=refit, soon=soon)
-        manners = Manners.of(assembly.settings.index)
-        self._process = context.Process(target=_build, args=(theirs, build, manners), name="indexer-build")
-        self._process.start()
-        theirs.close()
+        self._run = partial(_build, build=build, manners=Manners.of(assembly.settings.index))
+        self._held = False
+        self._tries = 1
+        self._process = ChildProcess(self._run)
 
     def poll(self, report: Report, timeout: float = 0.0) -> tuple[Generation, RebuildReport] | None:
-        """What the build gave, or None while it runs. Raises UnavailableError if it failed."""
-        while self._pipe.poll(timeout):
+        """What the build gave, or None while it runs. Raises UnavailableError if it failed, or has ended
+        without a result again and again."""
+        while self._process.connection.poll(timeout) or not self._process.is_alive():
             try:
-                told = self._pipe.recv()
-            except (EOFError, OSError) as error:
-                self.kill()
-                raise UnavailableError("the build ended without a result") from error
-            if isinstance(told, Progress):
-                report(told)
+                if not self._process.connection.poll():
+                    raise EOFError
+                message = self._process.receive()
+            except (EOFError, OSError):
+                self._begin_again(self._process.end())
+                return None
+            self._process.begun()
+            if isinstance(message, Progress):
+                report(message)
                 continue
             self._process.join()
-            if isinstance(told, _Failed):
-                if told.disk_full:
-                    raise DiskFullError(told.message, explained=True)
-                raise UnavailableError(told.message)
-            assert isinstance(told, _Built)
-            return told.generation, told.report
+            if isinstance(message, _Failed):
+                if message.disk_full:
+                    raise DiskFullError(message.message, explained=True)
+                raise UnavailableError(message.message)
+            assert isinstance(message, _Built)
+            return message.generation, message.report
         return None
 
     def hold(self, held: bool) -> None:
         """Have the build rest, or go on. It rests between two notes, and its workers once their batch is
         done; nothing is lost, and nothing but memory is taken meanwhile."""
+        self._held = held
         with contextlib.suppress(OSError):  # it has ended, which `poll` tells
-            self._pipe.send(held)
+            self._process.send(held)
 
     def kill(self) -> None:
         """End the build now. What it left is removed by the next one."""
-        self._pipe.close()
-        self._process.kill()
-        self._process.join()
+        self._process.end()
+
+    def _begin_again(self, end: str) -> None:
+        if self._tries >= _TRIES:
+            raise UnavailableError(f"the build ended without a result {_TRIES} times: {end}")
+        self._tries += 1
+        log.warning("the build ended without a result, and begins again: %s", end)
+        self._process = ChildProcess(self._run)
+        if self._held:
+            self.hold(True)
 
 
 class _Owner:
-    """The other end of the pipe: it hears how far the build is, and says when to rest."""
+    """The other end of the connection: it hears how far the build is, and says when to rest."""
 
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def report(self, progress: Progress) -> None:
         """Tell; return when there is leave to go on. Raises EOFError or BrokenPipeError where nobody is."""
-        self._pipe.send(progress)
+        self._connection.send(progress)
         held = False
-        while self._pipe.poll(None if held else 0):
-            held = self._pipe.recv()
+        while self._connection.poll(None if held else 0):
+            held = self._connection.recv()
 
 
 def _build(
-    pipe: Connection, build: Callable[[Report], tuple[Generation, RebuildReport]], manners: Manners
+    connection: Connection, build: Callable[[Report], tuple[Generation, RebuildReport]], manners: Manners
 ) -> None:
     manners.adopt()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
     try:
-        generation, report = build(_Owner(pipe).report)
-        pipe.send(_Built(generation, report))
-    except (BrokenPipeError, EOFError):
+        generation, report = build(_Owner(connection).report)
+    except (BrokenPipeError, EOFError, ConnectionResetError):
         return  # nobody waits any more
     except (VaultIndexerError, OSError) as error:
-        pipe.send(_Failed(str(error), disk_full=isinstance(error, DiskFullError)))
+        connection.send(_Failed(str(error), disk_full=isinstance(error, DiskFullError)))
+    else:
+        connection.send(_Built(generation, report))

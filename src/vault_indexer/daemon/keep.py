@@ -127,8 +127,15 @@ class KeptIndex:
         with self.current.live.holder.lease() as snapshot:
             return snapshot.catalog.unreached()
 
+    def set_aside(self) -> tuple[str, ...]:
+        """The notes that ended the process that read them, or took more than they may, in order."""
+        if self.current is None:
+            return ()
+        with self.current.live.holder.lease() as snapshot:
+            return snapshot.catalog.set_aside()
+
     def cut_again(self, path: str) -> None:
-        """Ask the model once more for this note; where it gives no answer again, it stays as it is."""
+        """Read this note once more, and ask the model that cuts it. If that fails, it stays as it is."""
         if self.current is not None:
             self.current.live.apply(Plan(read=(path,)))
 

@@ -18,6 +18,7 @@ from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
 from vault_indexer.daemon.recuts import Recuts
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.tidying import Tidying
 from vault_indexer.daemon.troubles import Cause, Troubles
@@ -70,6 +71,7 @@ class IndexLoop:
         self.backlog = Backlog()
         self.tidying = Tidying(Manners.of(assembly.settings.index))
         self.recuts = Recuts()
+        self.set_aside = SetAsideRetry()
         self.scans_begun = 0
         self.scans_done = 0
         self._assembly = assembly
@@ -195,7 +197,8 @@ class IndexLoop:
         """What is done after edits, and waits for the next try where a step has failed."""
         # After edits; not beside a build, which makes the same vectors.
         idle = batch is None and self._builder is None
-        self.backlog.step(self.kept.current, idle=idle)
+        self.backlog.step(self.kept.current, idle=idle and not self.set_aside.busy)
+        self.set_aside.step(self.kept, idle=idle and not self.backlog.busy)
         live = self.kept.current.live if self.kept.current else None
         self.tidying.step(live, idle=idle and not self.backlog.busy)
         self.recuts.step(self.kept, idle=idle)

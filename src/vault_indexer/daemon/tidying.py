@@ -9,7 +9,7 @@ from collections.abc import Callable
 from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.manners import Manners
 from vault_indexer.index.tidying import TidyJob, TidyWorker
-from vault_indexer.index.workers import WorkerPool
+from vault_indexer.index.workers import Died, WorkerPool
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -58,5 +58,6 @@ class Tidying:
         if done[1] == "":
             live.refresh()
         else:
-            log.info("keyword segments could not be merged, and are later: %s", done[1])
+            reason = done[1].reason if isinstance(done[1], Died) else done[1]
+            log.info("keyword segments could not be merged, and are later: %s", reason)
             self._not_before = self._clock() + _RETRY_S

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from vault_indexer.errors import DiskFullError, ProviderError
+from vault_indexer.errors import DiskFullError, ProcessError, ProviderError
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.plan import is_indexed, plan
 from vault_indexer.index.prepare import Skipped
@@ -21,7 +22,7 @@ from vault_indexer.index.worker import (
     catch_up_keywords,
 )
 from vault_indexer.index.workers import Died, WorkerPool
-from vault_indexer.model import FileRow, Progress, RebuildReport, SkippedFile
+from vault_indexer.model import SET_ASIDE, FileRow, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import vectors
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.catalog_writer import CatalogWriter
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 BATCH_NOTES = 48
 TRIES = 2
-SET_ASIDE = "set aside: reading it ended the worker process twice"
+ENDED_TWICE = f"{SET_ASIDE}reading it ended the worker process twice"
+_NAMING_TRIES = 5
 
 Pool = WorkerPool[Job, Outcome]
 Report = Callable[[Progress], None]
@@ -184,35 +186,60 @@ def prepare_all(
     """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
     beside, and `told` gets their results.
 
-    A job whose worker died is done again, a note at a time; a note on which a worker dies twice is set
-    aside. Raises ProviderError if a worker reports that the model or the disk failed, DiskFullError if the
-    disk is full.
+    A job whose worker died is done again, a note at a time. A note is set aside once it alone ended two fresh
+    workers, or alone took more than its budget. Raises ProviderError if a worker reports that the model or
+    the disk failed, DiskFullError if the disk is full, ProcessError if no worker can be started, or even
+    naming a note ends them.
     """
-    queue = list(jobs)
-    tries: dict[str, int] = {}
+    retries = _Retries()
+    queue: Sequence[Job] = jobs
     while queue:
-        again: list[PrepareJob] = []
-        for job, result in pool.run(queue):
+        for job, result in pool.run(queue, fresh=True) if retries.fresh else pool.run(queue):
             if not isinstance(job, PrepareJob):
                 told(result)
             elif isinstance(result, Failed):
                 raise (DiskFullError if result.disk_full else ProviderError)(result.message)
             elif isinstance(result, Died):
-                _retry(job, tries, again)
+                retries.add(job, result)
             elif isinstance(result, list):
                 yield from result
-        queue = [*again]
+        queue = retries.take()
 
 
-def _retry(job: PrepareJob, tries: dict[str, int], again: list[PrepareJob]) -> None:
-    if len(job.paths) > 1:
-        ids = job.note_ids or (None,) * len(job.paths)
-        for path, note_id in zip(job.paths, ids, strict=True):
-            own = () if note_id is None else (note_id,)
-            again.append(replace(job, paths=(path,), note_ids=own))
-        return
-    path = job.paths[0]
-    if job.set_aside:
-        raise ProviderError(f"a worker process ended twice on {path}, and again without parsing it")
-    tries[path] = tries.get(path, 0) + 1
-    again.append(job if tries[path] < TRIES else PrepareJob((path,), set_aside=SET_ASIDE))
+class _Retries:
+    """The jobs that are done again because a worker died over them. `fresh`: those taken last are for workers
+    that have done nothing else, for what came before may have ended the worker."""
+
+    def __init__(self) -> None:
+        self.fresh = False
+        self._deaths: Counter[str] = Counter()
+        self._jobs: list[PrepareJob] = []
+        self._alone: list[PrepareJob] = []
+
+    def add(self, job: PrepareJob, died: Died) -> None:
+        """Decide what becomes of a job and its notes."""
+        if len(job.paths) > 1:
+            for at, path in enumerate(job.paths):
+                self._jobs.append(replace(job, paths=(path,), note_ids=job.note_ids[at : at + 1]))
+            return
+        path = job.paths[0]
+        self._deaths[path] += died.fresh or bool(job.set_aside)
+        if job.set_aside:
+            if self._deaths[path] >= TRIES + _NAMING_TRIES:
+                raise ProcessError(f"worker processes end even where {path} is only named: {died.reason}")
+            self._jobs.append(job)
+        elif died.excess:
+            self._jobs.append(PrepareJob((path,), set_aside=f"{SET_ASIDE}{died.excess}"))
+        elif self._deaths[path] >= TRIES:
+            self._jobs.append(PrepareJob((path,), set_aside=ENDED_TWICE))
+        else:
+            self._alone.append(job)
+
+    def take(self) -> list[PrepareJob]:
+        """The next ones; none if nothing is left to be done again."""
+        self.fresh = not self._jobs
+        if self.fresh:
+            taken, self._alone = self._alone, []
+        else:
+            taken, self._jobs = self._jobs, []
+        return taken

@@ -39,6 +39,7 @@ from vault_indexer.store.texts import TextCache
 
 _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
+_TRIES = 3
 AT_ONCE = 64
 """So many texts of an edit get their vectors with it where the model is slow: a note being written, not a
 checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
@@ -196,17 +197,21 @@ class LiveIndex:
         if self._behind:
             self._follow()
         keys = self._owed.next(len(self._owed))
-        jobs = [
+        jobs: list[Job] = [
             EmbedJob(self.generation, keys[at : at + _BATCH_TEXTS])
             for at in range(0, len(keys), _BATCH_TEXTS)
         ]
-        for _, result in self._pool.run(jobs):
-            if not isinstance(result, Embedded):
-                raise ProviderError(
-                    getattr(result, "message", "a worker process ended while it made vectors")
-                )
-            self.put_vectors(result.vectors)
-            on_progress(self.owed)
+        for last in (False, True):
+            again: list[Job] = []
+            for job, result in self._pool.run(jobs):
+                if isinstance(result, Embedded):
+                    self.put_vectors(result.vectors)
+                    on_progress(self.owed)
+                elif isinstance(result, Died) and not last:
+                    again.append(job)
+                else:
+                    raise ProviderError(_why(result))
+            jobs = again
 
     def _commit(self, edit: _Edit) -> int:
         """Everything in one transaction. Returns how many links lead elsewhere now."""
@@ -356,7 +361,8 @@ class LiveIndex:
 
     def _do(self, job: KeywordsJob | CompactJob) -> None:
         """In a worker: analysing text would hold the interpreter that answers searches."""
-        for _ in range(2):
+        died = Died()
+        for _ in range(_TRIES):
             for _, result in self._pool.run([job]):
                 if isinstance(result, int):
                     return
@@ -368,8 +374,9 @@ class LiveIndex:
                     self._keywords = KeywordIndex.open(self.generation.keywords)
                     return
                 assert isinstance(result, Died)
+                died = result
         raise IndexUnusableError(
-            f"the keyword index of {self.generation.folder} cannot be brought up to date"
+            f"the keyword index of {self.generation.folder} cannot be brought up to date: {died.reason}"
         )
 
     def _heal_keywords(self) -> None:
@@ -392,6 +399,10 @@ class LiveIndex:
         catalog = catalog or CatalogReader(self.generation.catalog, self._texts)
         keywords = self._keywords.refreshed()
         self.holder.publish(snapshot_of(self.generation, catalog, self._vectors, keywords, len(self._owed)))
+
+
+def _why(result: Outcome | Died) -> str:
+    return result.reason if isinstance(result, Died) else getattr(result, "message", "no vectors were made")
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:

@@ -6,12 +6,14 @@ import contextlib
 import os
 import platform
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from vault_indexer.config.settings import IndexSettings
+from vault_indexer.index.budget import NoteBudget, Usage
 from vault_indexer.store.c_library import c_function
 
 IoPriority = Literal["idle", "low", "normal"]
@@ -61,6 +63,11 @@ class Manners:
             with contextlib.suppress(OSError):  # it is a courtesy, not a condition
                 os.setpriority(os.PRIO_PROCESS, 0, nice)
         lower_io_priority(self.io_priority)
+
+
+def note_budget(settings: IndexSettings) -> NoteBudget:
+    """What reading one note may take, as configured."""
+    return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +134,15 @@ def usable_cores() -> int:
 def resident_bytes() -> int:
     """Memory of this process that is in use now; where the system does not tell, the most it ever was."""
     try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return _peak_bytes()
+
+
+def own_usage() -> Usage:
+    """What this process has taken."""
+    return Usage(time.process_time(), resident_bytes())
 
 
 def _peak_bytes() -> int:

@@ -7,17 +7,41 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.asking import UNREACHED
 from vault_indexer.errors import NoteError, ProviderError
+from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, FileRow, Note
-from vault_indexer.ports import Chunker, Embedder
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.rows import PreparedNote, note_rows
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
 _DIGEST_BYTES = 16
+
+_EVERY_SYNTAX = b"""---
+tags: [warm]
+---
+# Warm up
+
+A [[link]], another [one](one.md), `code`, $x$ and **this** #tag.
+
+- [ ] task ^block
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+```python
+x = 1
+```
+"""
+"""Each loads something that the parser imports when it first meets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +59,29 @@ class Parsed:
     note: Note
     chunks: tuple[Chunk, ...]
     hashes: tuple[bytes | None, ...]
+
+
+class UnmeteredEmbedder:
+    """ports.Embedder for a strategy that cuts by meaning: what the model takes is not charged to the note."""
+
+    def __init__(self, embedder: Embedder, meter: NoteMeter) -> None:
+        self._embedder = embedder
+        self._meter = meter
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model of the embedder."""
+        return self._embedder.model
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the embedder. Raises ProviderError."""
+        with self._meter.outside():
+            return self._embedder.embed(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """As the embedder. Raises ProviderError."""
+        with self._meter.outside():
+            return self._embedder.embed_query(text)
 
 
 class Preparer:
@@ -83,7 +130,9 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
 
     def warm(self, *, model: bool = True) -> None:
-        """Load grammar, strategy and model by preparing a note that does not exist."""
+        """Load grammars, strategy and model by preparing notes that do not exist. The one that is cut is too
+        short for a strategy to ask a language model about it."""
+        note_from("all.md", _EVERY_SYNTAX)
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
         chunks = self._chunker_of(note).chunk(note)
         if model:
@@ -118,13 +167,6 @@ class Preparer:
 
         made = self._embedder.embed(texts).astype(np.float16)
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
-
-    def prepare(self, paths: Sequence[str], at_once: int | None = None) -> list[PreparedNote | Skipped]:
-        """Both steps for several notes; the order is that of `paths`, skipped ones first."""
-        results = [self.parse(path) for path in paths]
-        skipped = [result for result in results if isinstance(result, Skipped)]
-        parsed = [result for result in results if isinstance(result, Parsed)]
-        return [*skipped, *self.embed(parsed, at_once)]
 
     def _unread(self, path: str, reason: str) -> FileRow:
         """A file that could not be read has no times to compare with, so the next scan tries it again.

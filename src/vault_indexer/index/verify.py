@@ -8,7 +8,7 @@ from pathlib import Path
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
 from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.model import FileRow, Problem
+from vault_indexer.model import SET_ASIDE, FileRow, Problem
 from vault_indexer.store import vectors
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.keywords import KeywordIndex
@@ -66,7 +66,9 @@ def _vault(known: Iterable[FileRow], vault: Path, found: Scan, max_file_bytes: i
         row = rows.pop(file.path, None)
         if row is None:
             yield Problem("vault", "missing", "in the vault, not in the catalog", file.path)
-        elif is_indexed(file) and row.state == "note":
+        elif is_indexed(file) and row.is_set_aside:
+            yield Problem("vault", "set aside", row.reason.removeprefix(SET_ASIDE), file.path)
+        elif is_indexed(file) and (row.state == "note" or row.digest):
             yield from _same_text(row, vault, max_file_bytes)
         elif is_indexed(file) != (row.state != "linked"):
             yield Problem("vault", "rules", "the exclusions say otherwise than the catalog", file.path)

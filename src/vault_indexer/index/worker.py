@@ -5,15 +5,19 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
 from vault_indexer.index.allocator import give_back
+from vault_indexer.index.budget import Mark, NoteMeter
 from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
+from vault_indexer.index.manners import own_usage
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
-from vault_indexer.model import chunk_key
+from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store.catalog_reader import CatalogReader
 from vault_indexer.store.disk_space import FULL_ERRORS
 from vault_indexer.store.generations import Generation
@@ -101,10 +105,11 @@ Outcome = Prepared | Embedded | Finished | int | Failed
 
 
 class NoteWorker:
-    """Handles jobs one after the other; owns the segments it writes."""
+    """Handles jobs one after the other; owns the segments it writes. `meter` hears of each note's reading."""
 
-    def __init__(self, preparer: Callable[[], Preparer]) -> None:
+    def __init__(self, preparer: Callable[[], Preparer], meter: NoteMeter | None = None) -> None:
         self._make = preparer
+        self._meter = meter or NoteMeter(own_usage)
         self._preparer: Preparer | None = None
         self._builder: SegmentBuilder | None = None
         self._keywords: tuple[Generation, KeywordIndex] | None = None
@@ -116,6 +121,7 @@ class NoteWorker:
                 return self._prepare(job)
             if isinstance(job, WarmJob):
                 self._ready().warm(model=job.model)
+                _warm_keywords()
                 return []
             if isinstance(job, EmbedJob):
                 return self._embed(job)
@@ -130,8 +136,16 @@ class NoteWorker:
         except (VaultIndexerError, OSError) as error:
             return Failed(str(error), disk_full=getattr(error, "errno", None) in FULL_ERRORS)
 
+    def report_reading(self, report: Callable[[Mark], None]) -> None:
+        """Implements workers.NoteReader."""
+        self._meter.report = report
+
     def _ready(self) -> Preparer:
-        self._preparer = self._preparer or self._make()
+        """What the first note would have to load is loaded before: it is no part of that note's budget."""
+        if self._preparer is None:
+            self._preparer = self._make()
+            with suppress(VaultIndexerError):  # what fails here fails for each note, and is named there
+                self._preparer.warm(model=False)
         return self._preparer
 
     def _catch_up(self, generation: Generation) -> int:
@@ -154,18 +168,19 @@ class NoteWorker:
         preparer = self._ready()
         if job.set_aside:
             return [preparer.set_aside(path, job.set_aside) for path in job.paths]
-        if not job.segments:
-            return list(preparer.prepare(job.paths, job.at_once))
-        self._builder = self._builder or SegmentBuilder(job.segments)
+        if job.segments:
+            self._builder = self._builder or SegmentBuilder(job.segments)
         parsed: list[Parsed] = []
         skipped: list[Skipped] = []
-        for path, note_id in zip(job.paths, job.note_ids, strict=True):
-            result = preparer.parse(path)
+        for path, note_id in zip(job.paths, job.note_ids or (0,) * len(job.paths), strict=True):
+            with self._meter.reading():
+                result = preparer.parse(path)
+                if isinstance(result, Parsed) and job.segments and self._builder is not None:
+                    self._index(result, note_id, self._builder)
             if isinstance(result, Skipped):
                 skipped.append(result)
             else:
                 parsed.append(result)
-                self._index(result, note_id, self._builder)
         return [*skipped, *preparer.embed(parsed, job.at_once)]
 
     def _embed(self, job: EmbedJob) -> Embedded:
@@ -189,6 +204,16 @@ class NoteWorker:
     def _finish(self) -> Finished:
         builder, self._builder = self._builder, None
         return Finished(tuple(builder.finish()) if builder else ())
+
+
+def _warm_keywords() -> None:
+    """Load what writing and committing keywords takes, in an index that is not kept."""
+    chunk = Chunk("warm", 0, "", 0, 10, 1, 1, "warming up", "none")
+    words = NoteWords("Warm.md", "Warm", (), (), "en")
+    with TemporaryDirectory(prefix="vault-indexer-") as folder:
+        index = KeywordIndex.create(Path(folder))
+        index.apply(keyword_documents(words, [(1, chunk)]), [], 1)
+        index.apply([], [1], 2)
 
 
 def catch_up_keywords(generation: Generation) -> int:

@@ -1,26 +1,28 @@
 """Worker processes that may die: a note that kills the parser costs one worker, and is known by name.
 
-Each worker is a process with a pipe. A job that ends its worker is reported as `Died`; the others go on.
+Each worker is a process with a connection. A job that ends its worker, or takes more than it may, is reported
+as `Died`; the others go on. No wait for a worker lasts for ever.
 """
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
-import signal
-import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
+from vault_indexer.errors import ProcessError
+from vault_indexer.index.budget import JobWatch, Mark, NoteBudget
 from vault_indexer.index.manners import Appetite, Manners
+from vault_indexer.index.process import ChildProcess
 
 _LOOK_S = 0.1
+_STARTS = 5
+"""So many workers in a row may end before they have begun: more is no accident."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result", covariant=True)
@@ -35,26 +37,72 @@ class Worker(Protocol[JobIn, Result]):
         ...
 
 
+@runtime_checkable
+class NoteReader(Protocol):
+    """A worker that reads notes, each of which has a budget."""
+
+    def report_reading(self, report: Callable[[Mark], None]) -> None:
+        """From now on, call `report` before a note is read, and after it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The worker ended while it did the job (a crash of native code, memory, an unforeseen error)."""
+    """The worker ended while it did the job: a crash of native code, memory, an unforeseen error, a signal.
 
-    exitcode: int | None
+    `fresh` says that it was the first job of the worker. `excess` says what the job took too much of, where
+    it was ended for that; `end` how the process ended.
+    """
+
+    end: str = ""
+    fresh: bool = False
+    excess: str = ""
+
+    @property
+    def reason(self) -> str:
+        """One line."""
+        return self.excess or self.end or "the worker process ended"
 
 
 @dataclass(frozen=True, slots=True)
-class _Told(Generic[Result]):
-    """What comes through the pipe after each job."""
+class _Begun:
+    """The worker is ready for jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done(Generic[Result]):
+    """What comes through the connection after each job."""
 
     result: Result
     outgrown: bool
 
 
+class _Member(Generic[Job]):
+    """One worker of a pool: its process, and the job that it does."""
+
+    def __init__(self, process: ChildProcess, budget: NoteBudget) -> None:
+        self.process = process
+        self.watch = JobWatch(process.pid, budget)
+        self.begun = False
+        self.jobs = 0
+        self.job: Job
+
+    def give(self, job: Job) -> None:
+        """Raises OSError if the process has ended."""
+        self.job = job
+        self.watch.heard(None)
+        self.process.send(job)
+        self.jobs += 1
+
+
 class WorkerPool(Generic[Job, Result]):
     """`size` processes made by `start` (picklable: it runs in the worker and makes the Worker).
 
-    One that outgrows its share of memory is ended after its job, and another made when there is work again;
-    it is given `parting` before, whose result `each` tells.
+    A worker that outgrows its share of memory is ended after its job, and another made when there is work
+    again; it is given `parting` before, whose result `each` tells. A worker that dies is replaced with the
+    next job. The processes end with this one. One thread at a time may call.
+
+    Raises ProcessError if no worker can begin, OSError if the system has no room for one.
     """
 
     def __init__(
@@ -63,39 +111,36 @@ class WorkerPool(Generic[Job, Result]):
         start: Callable[[], Worker[Job, Result]],
         manners: Manners | None = None,
         parting: Job | None = None,
+        budget: NoteBudget | None = None,
     ) -> None:
-        self._start = start
-        self._manners = manners or Manners()
+        self._serve = partial(_serve, start=start, manners=manners or Manners())
         self._parting = parting
+        self._budget = budget or NoteBudget()
         self._last_words: list[tuple[Job, Result | Died]] = []
-        # spawn: a fork would copy locks held by the daemon's threads.
-        self._context = multiprocessing.get_context("spawn")
         self._size = size
-        self._idle: list[tuple[BaseProcess, Connection]] = []
-        self._busy: dict[Connection, tuple[BaseProcess, Job]] = {}
+        self._failed_starts = 0
+        self._idle: list[_Member[Job]] = []
+        self._busy: dict[Connection, _Member[Job]] = {}
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Result | Died]]:
-        """Every job with its result, in order of completion. Workers stay alive between calls."""
+    def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
+        """Every job with its result, in order of completion. Workers stay alive between calls; with `fresh`
+        each job has a worker of its own."""
         waiting = deque(jobs)
         try:
             while waiting or self._busy:
                 while waiting and (self._idle or len(self._busy) < self._size):
-                    self._give(waiting.popleft())
-                for ready in wait(list(self._busy)):
-                    assert isinstance(ready, Connection)
-                    yield self._take(ready)
+                    self._give(waiting.popleft(), fresh=fresh)
+                yield from self._results(_LOOK_S)
         finally:  # whoever stopped listening must not hear these results as those of other jobs
             while self._busy:
-                pipe, (process, _) = self._busy.popitem()
-                _end(process, pipe)
+                self._busy.popitem()[1].process.end()
 
     def each(self, job: Job) -> Iterator[tuple[Job, Result | Died]]:
         """The same job once to every live worker (all idle). First come the last words of those that have
         been replaced since."""
         everyone, self._idle = self._idle, []
-        for process, pipe in everyone:
-            pipe.send(job)
-            self._busy[pipe] = (process, job)
+        for member in everyone:
+            self._try_to_give(member, job)
         said, self._last_words = self._last_words, []
         return chain(said, self.run([]))
 
@@ -112,97 +157,139 @@ class WorkerPool(Generic[Job, Result]):
                 pass
 
     def result(self, timeout_s: float = 0.0) -> tuple[Job, Result | Died] | None:
-        """A job that is done, with its result; None if there is none within the time."""
-        for ready in wait(list(self._busy), timeout_s):
-            assert isinstance(ready, Connection)
-            return self._take(ready)
+        """A job that is done, with its result; None if there is none within the time. A worker that cannot
+        begin is one that died."""
+        end = time.monotonic() + timeout_s
+        while self._busy:
+            job = next(iter(self._busy.values())).job
+            try:
+                for found in self._results(max(0.0, min(_LOOK_S, end - time.monotonic()))):
+                    return found
+            except (ProcessError, OSError) as error:
+                return job, Died(str(error))
+            if time.monotonic() >= end:
+                break
         return None
 
     def close(self) -> None:
         """End all workers now, whatever they do."""
-        everyone = [*self._idle, *((process, pipe) for pipe, (process, _) in self._busy.items())]
+        everyone = [*self._idle, *self._busy.values()]
         self._idle, self._busy = [], {}
-        for process, pipe in everyone:
-            pipe.close()
-            process.kill()
-        for process, _ in everyone:
-            process.join()
-            process.close()
+        for member in everyone:
+            member.process.end()
 
-    def _give(self, job: Job) -> None:
-        process, pipe = self._idle.pop() if self._idle else self._spawn()
-        try:
-            pipe.send(job)
-        except OSError:
-            _end(process, pipe)
-            process, pipe = self._spawn()
-            pipe.send(job)
-        self._busy[pipe] = (process, job)
-
-    def _take(self, pipe: Connection) -> tuple[Job, Result | Died]:
-        process, job = self._busy.pop(pipe)
-        try:
-            told: _Told[Result] = pipe.recv()
-        except (EOFError, OSError):
-            return job, Died(_end(process, pipe))
-        if told.outgrown:
-            self._part(process, pipe)
-        else:
-            self._idle.append((process, pipe))
-        return job, told.result
-
-    def _part(self, process: BaseProcess, pipe: Connection) -> None:
-        """Its memory goes back to the system only with the process."""
-        if self._parting is not None:
-            # A worker that ends over it is one that died: what it had collected is lost.
-            with contextlib.suppress(EOFError, OSError):
-                pipe.send(self._parting)
-                last: _Told[Result] = pipe.recv()
-                self._last_words.append((self._parting, last.result))
-        _end(process, pipe)
-
-    def _spawn(self) -> tuple[BaseProcess, Connection]:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=_serve, args=(theirs, self._start, self._manners), daemon=True, name="indexer-worker"
-        )
-        process.start()
-        theirs.close()
-        return process, ours
-
-
-def _end(process: BaseProcess, pipe: Connection) -> int | None:
-    pipe.close()
-    process.kill()
-    process.join()
-    exitcode = process.exitcode
-    process.close()
-    return exitcode
-
-
-def end_with_parent() -> None:
-    """End this process as soon as the one that started it has ended, however that came about. Else it would
-    go on writing files that the next owner of the index believes to be its own."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _exit_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
-
-
-def _serve(pipe: Connection, start: Callable[[], Worker[Job, Result]], manners: Manners) -> None:
-    """The worker's life: until the pipe closes, which also happens when the parent dies."""
-    manners.adopt()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    end_with_parent()
-    worker, appetite = start(), Appetite(manners.memory_bytes)
-    while True:
-        try:
-            job = pipe.recv()
-        except (EOFError, OSError):
+    def _give(self, job: Job, *, fresh: bool = False) -> None:
+        while fresh and self._idle and len(self._idle) + len(self._busy) >= self._size:
+            self._part(self._idle.pop())
+        if not fresh and self._idle and self._try_to_give(self._idle.pop(), job):
             return
-        result = worker.handle(job)
-        pipe.send(_Told(result, appetite.is_too_much()))
+        while not self._try_to_give(_Member(ChildProcess(self._serve), self._budget), job):
+            self._count_failed_start("it took no job")
+
+    def _try_to_give(self, member: _Member[Job], job: Job) -> bool:
+        """False if the worker has ended."""
+        try:
+            member.give(job)
+        except OSError:
+            member.process.end()
+            return False
+        self._busy[member.process.connection] = member
+        return True
+
+    def _results(self, timeout_s: float) -> Iterator[tuple[Job, Result | Died]]:
+        """What is done within the time, and what can not be done any more."""
+        ready = wait(list(self._busy), timeout_s)
+        for connection, member in list(self._busy.items()):
+            # One that ended while others hold its connection can be read no more.
+            if connection in ready or not member.process.is_alive():
+                found = self._take(member)
+                if found is not None:
+                    yield found
+                continue
+            excess = member.watch.verdict()
+            if excess and not connection.poll():
+                del self._busy[connection]
+                yield member.job, Died(member.process.end(), member.jobs == 1, excess)
+
+    def _take(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
+        """Read one message, which may end the job."""
+        connection, job = member.process.connection, member.job
+        try:
+            if not connection.poll():
+                raise EOFError
+            message: _Begun | Mark | _Done[Result] = member.process.receive()
+        except (EOFError, OSError):
+            del self._busy[connection]
+            return self._died(member)
+        except ProcessError as error:
+            del self._busy[connection]
+            member.process.end()
+            if not member.begun:
+                raise  # another would say the same
+            return job, Died(str(error), member.jobs == 1)
+        if isinstance(message, Mark):
+            member.watch.heard(message)
+            return None
+        if isinstance(message, _Begun):
+            member.begun, self._failed_starts = True, 0
+            member.process.begun()
+            return None
+        del self._busy[connection]
+        if message.outgrown:
+            self._part(member)
+        else:
+            self._idle.append(member)
+        return job, message.result
+
+    def _died(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
+        """A worker that had not begun did nothing of its job, which is given to another."""
+        end = member.process.end()
+        if member.begun:
+            return member.job, Died(end, member.jobs == 1)
+        self._count_failed_start(end)
+        self._give(member.job)
+        return None
+
+    def _count_failed_start(self, end: str) -> None:
+        self._failed_starts += 1
+        if self._failed_starts >= _STARTS:
+            self._failed_starts = 0
+            raise ProcessError(f"{_STARTS} worker processes in a row ended before they began: {end}")
+
+    def _part(self, member: _Member[Job]) -> None:
+        """Its memory goes back to the system only with the process."""
+        if self._parting is not None and self._try_to_give(member, self._parting):
+            del self._busy[member.process.connection]
+            message = _last_message(member)
+            if isinstance(message, _Done):  # else it died over it: what it had collected is lost
+                self._last_words.append((self._parting, message.result))
+        member.process.end()
+
+
+def _last_message(member: _Member[Job]) -> object:
+    """The worker's answer; None if it ends, or takes too long."""
+    connection = member.process.connection
+    try:
+        while not connection.poll(_LOOK_S):
+            if not member.process.is_alive() or member.watch.verdict():
+                return None
+        message: object = member.process.receive()
+    except (EOFError, OSError):
+        return None
+    return message
+
+
+def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], manners: Manners) -> None:
+    """The worker's life: until the connection closes, which raises EOFError."""
+    manners.adopt()
+    worker, appetite = start(), Appetite(manners.memory_bytes)
+    connection.send(_Begun())
+    if isinstance(worker, NoteReader):
+        worker.report_reading(partial(_send_mark, connection))
+    while True:
+        result = worker.handle(connection.recv())
+        connection.send(_Done(result, appetite.is_too_much()))
+
+
+def _send_mark(connection: Connection, mark: Mark) -> None:
+    connection.send(mark)

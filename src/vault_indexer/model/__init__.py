@@ -49,6 +49,7 @@ from vault_indexer.model.note import (
 )
 from vault_indexer.model.records import (
     CHUNK_KEY_BITS,
+    SET_ASIDE,
     ChunkRow,
     FileRow,
     LinkRow,
@@ -61,6 +62,7 @@ __all__ = [
     "CHUNK_KEY_BITS",
     "HEADER_SEPARATOR",
     "MAX_PAUSE_S",
+    "SET_ASIDE",
     "Backlink",
     "BlockId",
     "Chunk",

@@ -22,6 +22,10 @@ def note_id_of(key: int) -> int:
     return key >> CHUNK_KEY_BITS
 
 
+SET_ASIDE = "set aside: "
+"""So begins the reason of a note that ended the process that read it, or took more than it may."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRow:
     """A file of the vault as last seen. `state` is "note", "linked" (only a link target) or "skipped"."""
@@ -35,6 +39,11 @@ class FileRow:
     state: str
     reason: str = ""
     seen_ns: int = 0
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Whether the note cannot be read safely: it is read again when it changes, and now and then."""
+        return self.state == "skipped" and self.reason.startswith(SET_ASIDE)
 
 
 @dataclass(frozen=True, slots=True)

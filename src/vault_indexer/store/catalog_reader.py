@@ -13,6 +13,7 @@ from typing import Any
 
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
+    SET_ASIDE,
     Chunk,
     ChunkRow,
     FileRow,
@@ -142,6 +143,11 @@ class CatalogReader:
         """The notes that were cut without the model that was to help, in order."""
         sql = "SELECT path FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
         return tuple(path for (path,) in self.rows(sql))
+
+    def set_aside(self) -> tuple[str, ...]:
+        """The notes that ended the process that read them, or took more than they may, in order."""
+        sql = "SELECT path FROM files WHERE state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
+        return tuple(path for (path,) in self.rows(sql, (len(SET_ASIDE), SET_ASIDE)))
 
     def file(self, path: str) -> FileRow | None:
         """One file as last seen."""

@@ -1,0 +1,193 @@
+"""What the reading of one note may take of a worker process, and how its parent sees that."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_ON_LINUX = sys.platform.startswith("linux")
+_LOOK_S = 0.25 if _ON_LINUX else 2.0
+"""Between two looks: `ps` takes some milliseconds of processor time, a file of `/proc` some microseconds."""
+
+_AWAY_S = 10.0
+"""After so long without a look the parent itself was stopped, or indexing paused: what did not happen
+meanwhile says nothing of the worker."""
+
+STALLED_S = 900.0
+"""A worker that uses no processor time for so long is stuck: every call to a model ends sooner."""
+
+_UNSEEN_STALLED_S = 4 * 3600.0
+"""The same for the time that a job takes where the system does not tell the processor time."""
+
+_MB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a process has taken: processor time in seconds, and memory in use now in bytes."""
+
+    seconds: float
+    resident: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A worker begins to read a note, for which it had taken `base` before; or (None) is done with it."""
+
+    base: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteBudget:
+    """The most that reading one note may take: processor time, and memory beyond what the worker had before.
+    0 is no limit."""
+
+    seconds: float = 0.0
+    memory_bytes: int = 0
+
+    def excess(self, seconds: float, memory_bytes: int) -> str:
+        """Which setting was exceeded ("": none)."""
+        if 0 < self.seconds < seconds:
+            return f"reading it took more than {self.seconds:g} s of processor time: index.max_note_seconds"
+        if 0 < self.memory_bytes < memory_bytes:
+            limit = self.memory_bytes // _MB
+            return f"reading it took more than {limit} MB of memory: index.max_note_memory_mb"
+        return ""
+
+
+def usage_of(pid: int) -> Usage | None:
+    """What a process of this user has taken; None where the system does not tell."""
+    if _ON_LINUX:
+        return _from_proc(pid)
+    return None if sys.platform == "win32" else usage_by_ps(pid)
+
+
+def _from_proc(pid: int) -> Usage | None:
+    """proc(5): fields 14, 15 and 24 of `stat`, counted after the name, which may hold anything."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        return Usage(ticks / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def usage_by_ps(pid: int) -> Usage | None:
+    """As POSIX's `ps` tells it."""
+    command = ["ps", "-o", "time=", "-o", "rss=", "-p", str(pid)]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout.split()
+        return Usage(_seconds(told[0]), int(told[1]) * 1024)
+    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
+        return None
+
+
+def _seconds(text: str) -> float:
+    """`[[days-]hours:]minutes:seconds`."""
+    days, _, clock = text.rpartition("-")
+    seconds = 0.0
+    for part in clock.split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds + 86_400 * int(days or 0)
+
+
+def _unheard(_mark: Mark) -> None:
+    """Nobody has set a budget."""
+
+
+class NoteMeter:
+    """In the worker: tells the parent when the reading of a note begins and ends. What happens in `outside`
+    is not charged to the note that is being read: a model is loaded once, for all notes."""
+
+    def __init__(self, own_usage: Callable[[], Usage]) -> None:
+        self.report: Callable[[Mark], None] = _unheard
+        self._own_usage = own_usage
+        self._base: Usage | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """A note is being read."""
+        self._set(self._own_usage())
+        try:
+            yield
+        finally:
+            self._set(None)
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Something else is done meanwhile."""
+        base = self._base
+        if base is None:
+            yield
+            return
+        before = self._own_usage()
+        self._set(None)
+        try:
+            yield
+        finally:
+            after = self._own_usage()
+            seconds = base.seconds + after.seconds - before.seconds
+            self._set(Usage(seconds, base.resident + after.resident - before.resident))
+
+    def _set(self, base: Usage | None) -> None:
+        self._base = base
+        self.report(Mark(base))
+
+
+class JobWatch:
+    """Whether the job that a worker does goes on and keeps within its budget. Asked again and again while the
+    job runs; looks at the process a few times a second at most."""
+
+    def __init__(
+        self,
+        pid: int,
+        budget: NoteBudget,
+        usage: Callable[[int], Usage | None] = usage_of,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._pid = pid
+        self._budget = budget
+        self._usage = usage
+        self._clock = clock
+        self._base: Usage | None = None
+        self._began = self._moved = self._looked = clock()
+        self._seconds = -1.0
+
+    def heard(self, mark: Mark | None) -> None:
+        """The worker sent a mark, or (None) begins a job."""
+        self._base = mark.base if mark is not None else None
+        self._began = self._moved = self._looked = self._clock()
+
+    def verdict(self) -> str:
+        """Why the job has to end ("": it may go on)."""
+        now = self._clock()
+        away = now - self._looked
+        if away < _LOOK_S:
+            return ""
+        self._looked = now
+        if away > _AWAY_S:
+            self._began += away
+            self._moved = now
+        return self._judge(now, self._usage(self._pid))
+
+    def _judge(self, now: float, usage: Usage | None) -> str:
+        if usage is None:
+            excess = self._budget.excess(now - self._began, 0) if self._base else ""
+            return excess or _stalled(now - self._began, _UNSEEN_STALLED_S)
+        if usage.seconds > self._seconds:
+            self._seconds, self._moved = usage.seconds, now
+        excess = ""
+        if self._base is not None:
+            seconds, memory = usage.seconds - self._base.seconds, usage.resident - self._base.resident
+            excess = self._budget.excess(seconds, memory)
+        return excess or _stalled(now - self._moved, STALLED_S)
+
+
+def _stalled(seconds: float, limit: float) -> str:
+    return f"the process that did it made no progress for {limit / 60:g} minutes" if seconds > limit else ""

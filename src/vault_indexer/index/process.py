@@ -1,0 +1,224 @@
+"""Processes of the indexer: each runs one function of this package, and ends with its parent.
+
+`multiprocessing` starts them by importing the caller's script again, keeps a helper process beside them, and
+waits for ever for one that ends while it starts. Only its connections are used here.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.spawn import get_executable
+from pathlib import Path
+from typing import Any
+
+from vault_indexer.errors import ProcessError
+
+_ENTRY = Path(__file__).with_name("process_entry.py")
+_END_S = 10.0
+_MESSAGE_S = 60
+"""A process that takes or gives no byte of a message for so long is stopped or broken."""
+
+_SAID_BYTES = 1 << 16
+
+
+class ChildProcess:
+    """A Python process that calls `run` with its end of a connection. `run` is pickled; what it needs of this
+    package is imported there by the import path of this process.
+
+    Not thread-safe; one thread at a time owns it. Raises ProcessError if no process can be started, OSError
+    if the system has no room for one. No method waits for ever.
+    """
+
+    def __init__(self, run: Callable[[Connection], None]) -> None:
+        pickled = pickle.dumps(run)
+        self._popen, self.connection, self._private = _start()
+        with suppress(OSError):  # it has ended: `receive` says so
+            self.connection.send(list(sys.path))
+            self.connection.send_bytes(pickled)
+
+    @property
+    def pid(self) -> int:
+        """The system's number of the process."""
+        return self._popen.pid
+
+    def is_alive(self) -> bool:
+        """Whether the process runs. What it sent before it ended can still be received."""
+        return self._popen.poll() is None
+
+    def send(self, message: object) -> None:
+        """Raises OSError if the process has ended, or takes nothing."""
+        self.connection.send(message)
+
+    def receive(self) -> Any:
+        """The next message, for a connection that is ready to be read. Raises EOFError or OSError if the
+        process has ended, ProcessError with the error that ended it."""
+        message = self.connection.recv()
+        if isinstance(message, RuntimeError):
+            raise ProcessError(f"a process of the indexer ended: {message}")
+        return message
+
+    def begun(self) -> None:
+        """Stop listening to what the process says before it begins."""
+        self._private.close_errors()
+
+    def end(self) -> str:
+        """End the process now, and say how it ended: by itself or by a signal, and what it said last, if it
+        had not `begun`."""
+        self.connection.close()
+        ended = self._popen.poll()
+        self._popen.kill()
+        with suppress(subprocess.TimeoutExpired):  # the system holds it: nothing more can be done
+            self._popen.wait(_END_S)
+        status = ended if ended is not None else self._popen.returncode
+        said = self._private.last_line()
+        self._private.close()
+        return f"the process {_exit_text(status)}{f': {said}' if said else ''}"
+
+    def join(self) -> None:
+        """Wait until the process has ended by itself, for a moment; then `end` it."""
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_END_S)
+        self.end()
+
+
+def _exit_text(status: int | None) -> str:
+    if status is None:
+        return "does not end"
+    return f"ended by signal {-status}" if status < 0 else f"ended with status {status}"
+
+
+class _PrivateEnds:
+    """Ends of pipes that only the parent has. The process ends once `lifeline` is closed; `errors` is what it
+    writes to its standard error before it has begun."""
+
+    def __init__(self, lifeline: int = -1, errors: int = -1) -> None:
+        self._lifeline = lifeline
+        self._errors = errors
+
+    def last_line(self) -> str:
+        """The last line of the errors, "" if there is none."""
+        if self._errors < 0:
+            return ""
+        try:
+            lines = os.read(self._errors, _SAID_BYTES).decode(errors="replace").splitlines()
+        except BlockingIOError:
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def close_errors(self) -> None:
+        """No more is read of them."""
+        self._errors = _closed(self._errors)
+
+    def close(self) -> None:
+        """Close both."""
+        self._lifeline = _closed(self._lifeline)
+        self.close_errors()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _closed(descriptor: int) -> int:
+    if descriptor >= 0:
+        os.close(descriptor)
+    return -1
+
+
+def _command(*arguments: int) -> list[str]:
+    """`-P`: the folder of the script is no place to import from."""
+    executable = os.fsdecode(get_executable() or b"")
+    if not executable:
+        raise ProcessError("no process can be started: sys.executable does not name a Python interpreter")
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return [executable, *flags, "-P", str(_ENTRY), *map(str, arguments)]
+
+
+if sys.platform == "win32":
+
+    def _start() -> tuple[subprocess.Popen[bytes], Connection, _PrivateEnds]:
+        """A handle is inherited by the process that it is listed for, and by no other."""
+        from multiprocessing.connection import Pipe
+
+        ours, theirs = Pipe()
+        environ = dict(os.environ)
+        if get_executable() != sys.executable:  # the program of a virtual environment only starts another
+            environ["__PYVENV_LAUNCHER__"] = sys.executable
+        try:
+            handle = theirs.fileno()
+            os.set_handle_inheritable(handle, True)
+            popen = subprocess.Popen(
+                _command(handle, os.getpid()),
+                stdin=subprocess.DEVNULL,
+                env=environ,
+                startupinfo=subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]}),
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return popen, ours, _PrivateEnds()
+
+else:
+
+    def _start() -> tuple[subprocess.Popen[bytes], Connection, _PrivateEnds]:
+        """What the process inherits is above the standard streams: where the caller has closed one of those,
+        the system gives its number to the next file."""
+        import signal
+        import socket
+
+        ours, theirs = socket.socketpair()
+        opened = [_above_streams(theirs.detach())]
+        try:
+            for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
+                ours.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", _MESSAGE_S, 0))
+            opened += map(_above_streams, os.pipe())
+            opened += map(_above_streams, os.pipe())
+            opened.append(_standard_error())
+            connection, lifeline, ours_lifeline, errors, their_errors, stderr = opened
+            os.set_blocking(errors, False)
+            os.set_blocking(their_errors, False)  # a process that says very much is not to wait
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            try:
+                popen = subprocess.Popen(
+                    _command(connection, os.getpid(), lifeline, stderr),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=their_errors,
+                    pass_fds=(connection, lifeline, stderr),
+                )
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        except BaseException:
+            ours.close()
+            for descriptor in opened:
+                os.close(descriptor)
+            raise
+        for descriptor in (connection, lifeline, their_errors, stderr):
+            os.close(descriptor)
+        return popen, Connection(ours.detach()), _PrivateEnds(ours_lifeline, errors)
+
+    def _above_streams(descriptor: int) -> int:
+        import fcntl
+
+        if descriptor > 2:
+            return descriptor
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+        os.close(descriptor)
+        return moved
+
+    def _standard_error() -> int:
+        """A copy; where there is none, what is written there is lost."""
+        import fcntl
+
+        try:
+            return fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, 3)
+        except OSError:
+            return _above_streams(os.open(os.devnull, os.O_WRONLY))

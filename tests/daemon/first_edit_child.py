@@ -1,0 +1,85 @@
+"""A process that keeps an index as the daemon does, and says what its first edit imports, and its worker's.
+`main` prints one JSON object. The worker imports this module, so it is not to be run as a script."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from vault_indexer.bootstrap import Assembly, Recipe, resolve_target, start_worker
+from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
+from vault_indexer.index.build import Pool
+from vault_indexer.index.worker import Job, NoteWorker, Outcome, WarmJob
+from vault_indexer.index.workers import WorkerPool
+from vault_indexer.search.warm import warm
+
+NOTE = """---
+tags: [kitchen]
+aliases: [Another]
+---
+# First
+
+Knead the [[dough]] `code` $x$ **well** and ask [Anna](anna.md). #bread
+
+- [ ] an item ^block
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+```python
+x = 1
+```
+"""
+
+
+class Listing(NoteWorker):
+    """Notes which modules each job imports, but for the warm-up."""
+
+    def __init__(self, recipe: Recipe, file: Path) -> None:
+        super().__init__(lambda: start_worker(recipe)._make())
+        self._file = file
+
+    def handle(self, job: Job) -> Outcome:
+        before = set(sys.modules)
+        result = super().handle(job)
+        if self._file.exists() and not isinstance(job, WarmJob):
+            with self._file.open("a", encoding="utf-8") as file:
+                file.writelines(f"{name}\n" for name in sorted(set(sys.modules) - before))
+        return result
+
+
+def start_listing(recipe: Recipe, file: Path) -> NoteWorker:
+    return Listing(recipe, file)
+
+
+def main(vault: Path, index: Path) -> None:
+    options = {"index.workers": 1, "index.nice": 0}
+    assembly = Assembly.of(resolve_target(vault, index, None, environ={}, options=options))
+    assembly.index_dir.prepare()
+    generation, _ = assembly.build_next(lambda _progress: None, refit=True)
+    assembly.index_dir.publish(generation)
+    listed = index / "listed"
+
+    class Keeping(Assembly):
+        def _pool(self, recipe: Recipe, size: int) -> Pool:
+            start: Callable[[], NoteWorker] = partial(start_listing, recipe, listed)
+            return WorkerPool(size, start)
+
+    target = resolve_target(vault, index, None, environ={}, options=options)
+    kept = KeptIndex(Keeping.of(target), hold_deletes=True)
+    kept.open_current()
+    assert kept.current is not None
+    kept.sync(EVERYTHING)
+    warm(kept.current.opened)
+    kept.current.live.warm(lambda: False)
+    listed.touch()
+    before = set(sys.modules)
+    (vault / "First.md").write_text(NOTE, "utf-8")
+    kept.sync(EVERYTHING)
+    daemon = sorted(set(sys.modules) - before)
+    kept.close()
+    print(json.dumps({"daemon": daemon, "worker": listed.read_text("utf-8").split()}))

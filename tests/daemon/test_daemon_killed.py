@@ -1,0 +1,87 @@
+"""The daemon's processes are killed, as the system does when memory runs out: no edit is lost, none waits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from vault_at_work import NOTES, Place, daemon, holding, opened, place, silent, wait_for
+
+from vault_indexer.service import VaultService
+from vault_indexer.store.export import export_lines
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+
+
+def children(pid: int) -> Iterator[int]:
+    """The processes of the indexer below this one, parents first."""
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            try:
+                command = Path(f"/proc/{child}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"process_entry.py" in command:
+                yield child
+                yield from children(child)
+
+
+def kill_children(least: int = 1) -> None:
+    """All of them, once there are so many."""
+    found: list[int] = []
+
+    def are_there() -> bool:
+        found[:] = children(os.getpid())
+        return len(found) >= least
+
+    wait_for(are_there)
+    for pid in found:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:  # ended with its parent
+            continue
+
+
+def export(service: VaultService) -> list[str]:
+    with service._keeper.opened().holder.lease() as snapshot:
+        return list(export_lines(snapshot.catalog))
+
+
+def test_killed_processes_are_replaced_and_the_index_is_that_of_a_fresh_build(tmp_path: Path) -> None:
+    where = place(tmp_path, {**NOTES, **{f"Note {n}.md": f"# Note {n}\n\nwren\n" for n in range(120)}})
+    with daemon(where) as service:
+        kill_children()  # while the first worker starts
+        where.write("Early.md", "# Early\n\nzirconium\n")
+        wait_for(lambda: holding(service, "zirconium"))
+
+        kill_children()  # idle
+        where.write("Idle.md", "# Idle\n\nbasalt\n")
+        wait_for(lambda: holding(service, "basalt"))
+
+        for word in ("cobalt", "garnet", "quartz"):  # within a save
+            where.write("Bread.md", f"# Bread\n\n{word}\n")
+            wait_for(lambda: service.status().pending)
+            kill_children()
+            kill_children()
+            wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
+
+        generation = service.status().generation
+        rebuilding = threading.Thread(target=service.rebuild, args=(silent,))
+        rebuilding.start()
+        wait_for(lambda: service.status().state == "rebuilding")
+        kill_children(2)
+        where.write("Meanwhile.md", "# Meanwhile\n\nobsidian\n")
+        rebuilding.join(90)
+        wait_for(lambda: holding(service, "obsidian") and service.status().state == "ready")
+        wait_for(lambda: not service.status().pending)
+        assert service.status().generation > generation
+        assert service.status().skipped == ()
+        assert service.verify(repair=False) == ()
+        found = export(service)
+    with opened(Place(where.vault, tmp_path / "fresh", where.config)) as service:
+        assert found == export(service)

@@ -1,0 +1,117 @@
+"""A note that takes more than it may is set aside by name, and read again: later, or when it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from vault_at_work import NOTES, Place, hits, opened, place, wait_for
+
+from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.keep import KeptIndex
+from vault_indexer.daemon.set_aside import SetAsideRetry
+from vault_indexer.index.build import Pool
+from vault_indexer.index.worker import Job
+from vault_indexer.index.workers import Died
+from vault_indexer.model import Problem
+
+REASON = "reading it took more than 0.5 s of processor time: index.max_note_seconds"
+LIMITED = "[index]\nworkers = 1\nmax_note_seconds = {}\n".format
+HOSTILE = "[[a]] " * 250_000  # two seconds of processor time
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Place:
+    """A vault with a note that takes long."""
+    made = place(tmp_path, {**NOTES, "Hostile.md": f"# Hostile\n\nzirconium {HOSTILE}\n"})
+    made.configure(LIMITED(0.5))
+    return made
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Refusing:
+    """A spare process that ends over every note."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.begun: list[float] = []
+        self._job: Job | None = None
+
+    def begin(self, job: Job) -> None:
+        self.begun.append(self.clock.now)
+        self._job = job
+
+    def result(self) -> tuple[Job, Died] | None:
+        assert self._job is not None
+        return self._job, Died(excess=REASON)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def kept(where: Place) -> Iterator[KeptIndex]:
+    """An index in which the note is set aside, now kept without a limit."""
+    with opened(where) as service:
+        assert {skipped.path: skipped.reason for skipped in service.status().skipped} == {
+            "Hostile.md": f"set aside: {REASON}"
+        }
+        assert service.status().counts.notes == len(NOTES)
+        assert hits(service, "fan")[0].path == "Oven.md"
+        assert service.verify(repair=False) == (Problem("vault", "set aside", REASON, "Hostile.md"),)
+    where.configure(LIMITED(0))
+    made = KeptIndex(Assembly.of(where.target()), hold_deletes=False)
+    assert made.open_current() == ()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_a_note_over_its_budget_is_set_aside_and_read_again_later(kept: KeptIndex, where: Place) -> None:
+    clock = Clock()
+    retry = SetAsideRetry(clock)
+    current = kept.current
+    assert current is not None
+    refusing = Refusing(clock)
+    kept.current = replace(current, spare=cast(Pool, refusing))
+    for _ in range(700):
+        retry.step(kept, idle=True)
+        clock.now += 30
+    waits = [later - before for before, later in zip([0.0, *refusing.begun], refusing.begun, strict=False)]
+    assert waits[0] == 60
+    assert waits == sorted(waits)
+    assert 3600 <= waits[-1] <= 3660
+    assert kept.set_aside() == ("Hostile.md",)
+
+    kept.current, retry = current, SetAsideRetry(clock, first_s=0)
+    retry.step(kept, idle=False)
+    assert not retry.busy
+
+    def is_read() -> bool:
+        retry.step(kept, idle=True)
+        return not kept.set_aside()
+
+    wait_for(is_read)
+    with current.live.holder.lease() as snapshot:
+        assert snapshot.catalog.note("Hostile.md") is not None
+    assert kept.verify(mend=False) == ()
+
+
+def test_a_note_that_changes_is_read_at_once(where: Place) -> None:
+    with opened(where) as service:
+        assert len(service.status().skipped) == 1
+        where.write("Hostile.md", "# Tame\n\nzirconium\n")
+        assert service.verify(repair=True) != ()
+        assert service.status().skipped == ()
+        assert hits(service, "zirconium")[0].path == "Hostile.md"

@@ -1,0 +1,257 @@
+"""Worker processes: they start, die and are replaced; no job waits for ever, no note takes what it likes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import which
+from threading import Event
+
+import pytest
+from fragile_workers import Fragile, KilledBeforeUnpickled, StartsSecond, start_and_raise, start_fragile
+from fragile_workers import start_never as never
+
+from vault_indexer.errors import ProcessError
+from vault_indexer.index.budget import (
+    STALLED_S,
+    JobWatch,
+    Mark,
+    NoteBudget,
+    NoteMeter,
+    Usage,
+    usage_by_ps,
+    usage_of,
+)
+from vault_indexer.index.manners import own_usage
+from vault_indexer.index.workers import Died, WorkerPool
+
+MB = 1 << 20
+Pool = WorkerPool[str, tuple[str, int]]
+
+
+@contextmanager
+def pool_of(start: Callable[[], Fragile] = start_fragile, **options: NoteBudget) -> Iterator[Pool]:
+    pool: Pool = WorkerPool(1, start, **options)  # type: ignore[arg-type] # one option is used here
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def results(pool: Pool, *jobs: str, fresh: bool = False) -> list[str | Died]:
+    done = pool.run(jobs, fresh=fresh)
+    return [result if isinstance(result, Died) else result[0] for _, result in done]
+
+
+def test_a_worker_killed_before_it_has_begun_is_replaced_and_its_job_done(tmp_path: Path) -> None:
+    with pool_of(StartsSecond(tmp_path / "flag")) as pool:
+        assert results(pool, "one", "two") == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (never, "status 3: the library is broken"),
+        (KilledBeforeUnpickled(), "status 4: Illegal instruction"),
+        (start_and_raise, "ValueError: no such model"),
+    ],
+    ids=["ends", "crashes", "raises"],
+)
+def test_a_worker_that_never_begins_ends_the_work_with_what_it_said(
+    start: Callable[[], Fragile], said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pool_of(start) as pool, pytest.raises(ProcessError) as raised:
+        results(pool, "one")
+    if "status 3" in said:  # by then it writes to the standard error of its parent
+        said = said.partition(":")[0]
+        assert "the library is broken" in capfd.readouterr().err
+    assert said in str(raised.value)
+
+
+def test_a_worker_that_never_begins_is_one_that_died_where_it_works_beside() -> None:
+    with pool_of(start_and_raise) as pool:
+        pool.begin("one")
+        done = None
+        end = time.monotonic() + 60
+        while done is None and time.monotonic() < end:
+            done = pool.result(0.1)
+        assert done is not None and isinstance(done[1], Died)
+        assert "no such model" in done[1].reason
+
+
+def test_a_job_that_ends_its_worker_is_told_and_the_others_are_done() -> None:
+    with pool_of() as pool:
+        first, died, last = results(pool, "one", "die", "two")
+        assert (first, last) == ("one", "two")
+        assert died == Died("the process ended by signal 9", fresh=False)
+        (alone,) = results(pool, "die", fresh=True)
+        assert isinstance(alone, Died) and alone.fresh
+
+
+def test_an_error_that_is_not_foreseen_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    with pool_of() as pool:
+        (died,) = results(pool, "raise")
+    assert isinstance(died, Died)
+    assert died.reason == "a process of the indexer ended: RecursionError: too deep"
+    assert capfd.readouterr().err == ""
+
+
+def test_an_idle_worker_that_was_killed_is_replaced() -> None:
+    with pool_of() as pool:
+        ((_, result),) = pool.run(["one"])
+        assert not isinstance(result, Died)
+        os.kill(result[1], signal.SIGKILL)
+        done = results(pool, "two")  # the kill may be noticed only while the job runs
+        assert done == ["two"] or isinstance(done[0], Died)
+        assert results(pool, "three") == ["three"]
+        ((_, result),) = pool.run(["four"])
+        assert not isinstance(result, Died)
+        os.kill(result[1], signal.SIGKILL)
+        list(pool.each("five"))
+        assert results(pool, "six") == ["six"]
+
+
+def test_with_fresh_each_job_has_a_worker_of_its_own() -> None:
+    with pool_of() as pool:
+        done = [*pool.run(["one", "two"]), *pool.run(["three", "four"], fresh=True)]
+    pids = [result[1] for _, result in done if not isinstance(result, Died)]
+    assert len(pids) == 4
+    assert len(set(pids)) == 3
+
+
+def test_a_note_that_takes_too_long_is_ended_although_it_holds_the_interpreter() -> None:
+    with pool_of(budget=NoteBudget(seconds=0.5)) as pool:
+        first, died, last = results(pool, "one", "spin", "two")
+    assert (first, last) == ("one", "two")
+    assert isinstance(died, Died)
+    assert died.excess == "reading it took more than 0.5 s of processor time: index.max_note_seconds"
+
+
+def test_a_note_that_takes_too_much_memory_is_ended_and_what_was_there_before_does_not_count() -> None:
+    with pool_of(budget=NoteBudget(memory_bytes=100 * MB)) as pool:
+        first, died, last = results(pool, "before", "hoard", "two")
+    assert (first, last) == ("before", "two")
+    assert isinstance(died, Died)
+    assert died.excess == "reading it took more than 100 MB of memory: index.max_note_memory_mb"
+
+
+class Machine:
+    """A clock and a process whose usage is set by the test."""
+
+    def __init__(self, usage: Usage | None) -> None:
+        self.now = 0.0
+        self.usage = usage
+
+    def watch(self, budget: NoteBudget) -> JobWatch:
+        return JobWatch(1, budget, lambda _pid: self.usage, lambda: self.now)
+
+    def passes(self, watch: JobWatch, seconds: float) -> str:
+        """What the watch says first while time passes in steps of five seconds."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now += 5
+            if verdict := watch.verdict():
+                return verdict
+        return ""
+
+
+def test_where_the_system_does_not_tell_the_clock_counts() -> None:
+    machine = Machine(None)
+    watch = machine.watch(NoteBudget(seconds=30))
+    assert machine.passes(watch, 100) == "", "no note is being read"
+    watch.heard(Mark(Usage(0, 0)))
+    assert machine.passes(watch, 25) == ""
+    assert "index.max_note_seconds" in machine.passes(watch, 10)
+
+
+def test_processor_time_counts_where_the_system_tells() -> None:
+    machine = Machine(Usage(100, 0))
+    watch = machine.watch(NoteBudget(seconds=30))
+    watch.heard(Mark(Usage(100, 0)))
+    assert machine.passes(watch, STALLED_S / 2) == "", "it waits, and is charged nothing"
+    machine.usage = Usage(131, 0)
+    assert "index.max_note_seconds" in machine.passes(watch, 5)
+
+
+def test_a_worker_without_progress_is_ended_but_not_where_the_parent_was_away() -> None:
+    machine = Machine(Usage(1, 0))
+    watch = machine.watch(NoteBudget())
+    watch.heard(None)
+    machine.now += 10 * STALLED_S
+    assert watch.verdict() == ""
+    assert "no progress for 15 minutes" in machine.passes(watch, STALLED_S + 10)
+
+
+def test_what_the_model_takes_is_not_charged_to_the_note() -> None:
+    used = [Usage(10, 1000)]
+    marks: list[Mark] = []
+    meter = NoteMeter(lambda: used[0])
+    meter.report = marks.append
+    with meter.reading():
+        used[0] = Usage(12, 1100)
+        with meter.outside():
+            used[0] = Usage(50, 9100)
+    with meter.outside():  # no note is being read
+        pass
+    assert marks == [Mark(Usage(10, 1000)), Mark(None), Mark(Usage(48, 9000)), Mark(None)]
+
+
+def test_two_ways_to_ask_the_system_agree() -> None:
+    told = usage_of(os.getpid())
+    if told is None:
+        pytest.skip("the system does not tell")
+    own = own_usage()
+    assert abs(own.seconds - told.seconds) < 1
+    assert 0.5 < own.resident / told.resident < 2
+    by_ps = usage_by_ps(os.getpid()) if which("ps") else None
+    if by_ps is not None:
+        assert abs(own.seconds - by_ps.seconds) < 2
+        assert 0.5 < own.resident / by_ps.resident < 2
+
+
+HOLDER = """
+import sys; sys.path[:0] = {paths!r}
+from fragile_workers import start_fragile
+from vault_indexer.index.process import ChildProcess
+from vault_indexer.index.workers import WorkerPool
+starting, busy = WorkerPool(2, start_fragile), WorkerPool(1, start_fragile)
+print(*[result[1] for _, result in busy.run(["one"])], flush=True)
+busy.begin("spin"); busy.result(0.5)
+starting.begin("spin"); starting.begin("spin")
+print(*[member.process.pid for member in starting._busy.values()], flush=True)
+import threading; threading.Event().wait(120)
+"""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state != b"Z"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
+def test_workers_end_without_a_word_when_their_parent_is_killed() -> None:
+    """Idle, within native code, and while they start."""
+    script = HOLDER.format(paths=[str(Path(__file__).parent)])
+    command = [sys.executable, "-c", script]
+    holder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert holder.stdout is not None and holder.stderr is not None
+    pids = [int(pid) for _ in range(2) for pid in holder.stdout.readline().split()]
+    assert len(pids) == 3
+    holder.kill()
+    holder.wait(60)
+    end = time.monotonic() + 60
+    while any(map(is_running, pids)):
+        assert time.monotonic() < end, "a worker goes on without its parent"
+        Event().wait(0.02)
+    assert holder.stderr.read() == b""
+    holder.stdout.close()
+    holder.stderr.close()
