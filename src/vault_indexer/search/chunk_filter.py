@@ -149,12 +149,13 @@ class ChunkFilter:
         waiting = np.unique(notes[self._open[notes]])
         if not len(waiting):
             return
+        found = Matches(frozenset())
         if self._budget.is_spent:
             self.unchecked += len(waiting)
-            found = Matches(frozenset())
         else:
             ids = frozenset(self._evaluation.notes[waiting].tolist())
-            found = self._evaluation.check(self._node, ids)
+            found, unread = self._evaluation.check(self._node, ids)
+            self.unchecked += len(unread)
         self._open[waiting] = False
         touched = _touching_chunks(self._catalog, found.places)
         for note, note_id in zip(waiting.tolist(), self._evaluation.notes[waiting].tolist(), strict=True):

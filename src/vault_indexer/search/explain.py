@@ -35,7 +35,7 @@ def filter_reasons(snapshot: Snapshot, asked: Asked, note: NoteRow, now: datetim
     """Whether the note matches the filters; of those that it does not match, each by itself."""
     only = frozenset({note.note_id})
     evaluation = Evaluation(snapshot, now, asked.deadline, WorkBudget(), only)
-    failed = [one.source for one in asked.conditions if not evaluation.check(one.node, only).notes]
+    failed = [one.source for one in asked.conditions if not evaluation.check(one.node, only)[0].notes]
     yield from (f"it does not match the filter {source}" for source in failed)
     if asked.conditions and not failed:
         yield f"it matches the filter {' '.join(asked.filters)}"

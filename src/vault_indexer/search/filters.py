@@ -35,7 +35,7 @@ from vault_indexer.search.query_ast import (
 from vault_indexer.search.query_values import moment_ns
 from vault_indexer.search.scopes import task_states
 from vault_indexer.search.text_filters import TextCandidates, TextReader, holds, is_simple_word, notes_holding
-from vault_indexer.search.text_pattern import plain, text_pattern
+from vault_indexer.search.text_pattern import TextPattern, plain, text_pattern
 from vault_indexer.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Evaluation:
         self.notes: Keys = np.union1d(own[first], np.array(list(also), np.int64)) if also else own[first]
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
         self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes))
-        self._reader = TextReader(snapshot, deadline, budget)
+        self._reader = TextReader(snapshot, deadline, budget, self._may_hold)
         self._properties = PropertyReader(snapshot.catalog)
         self._known: dict[Node, Bounds] = {}
 
@@ -95,10 +95,17 @@ class Evaluation:
             self._known[node] = self._bounds(node)
         return self._known[node]
 
-    def check(self, node: Node, notes: Ids) -> Matches:
-        """Those of the notes for which a condition holds; their texts are read where that is needed."""
+    def check(self, node: Node, notes: Ids) -> tuple[Matches, Ids]:
+        """Those of the notes for which a condition holds, and those that were not read because the budget was
+        spent, for which that is unknown."""
         self._reader.prepare(notes)
-        return self._check(node, notes, all_places=True)
+        found = self._check(node, notes, all_places=True)
+        unread = notes & self._reader.unread
+        return found.both(Matches(notes - unread)) if unread else found, unread
+
+    def _may_hold(self, pattern: TextPattern, note_id: int) -> bool:
+        position = int(self.notes.searchsorted(note_id))
+        return bool(self._candidates.of_pattern(pattern)[position])
 
     def _bounds(self, node: Node) -> Bounds:
         import numpy as np

@@ -15,6 +15,8 @@ from vault_indexer.text.terms import QueryTerm
 _SHORTEST = 4
 _TWO_EDITS_FROM = 8
 _CANDIDATES = 5
+_MOST = 8
+"""So many words of a query are corrected: each costs milliseconds, and with more it is no misspelt query."""
 
 
 class Correction(NamedTuple):
@@ -38,7 +40,7 @@ def corrected(
         return text, ()
     found: list[Correction] = []
     parts, at = [], 0
-    for term in sorted(unknown, key=lambda term: (term.start, -term.end)):
+    for term in sorted(unknown, key=lambda term: (term.start, -term.end))[:_MOST]:
         better = _likely(snapshot, normalize(term.word))
         if better and term.start >= at and text[term.start : term.end] == term.word:
             parts += [text[at : term.start], better]

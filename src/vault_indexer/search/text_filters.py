@@ -28,28 +28,40 @@ if TYPE_CHECKING:
     Keys = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
+_Test = Callable[[int, int], bool]
+"""Whether the text from one position to another passes."""
+
 _WINDOW = 3
 """A phrase may run over the border between chunks, of so many at most."""
 
 _TEXT_FIELDS = ("title", "aliases", "headers", "content")
 
 _RAREST = 6
-"""So many words of a phrase choose the notes to read: another one hardly leaves out any more."""
+_LOOKED_UP = 32
+"""So many words of a phrase choose the notes to read, the rarest of the first 32: another one hardly leaves
+out any more."""
 
 _LEXICON_SCANS = 8
 """So many parts of a query may be looked up in all words of the index, at about 10 ms each."""
 
 _READ_NS = 9
+_SIGNS_NS = 3
 _QUICK_NS = 7
 _SLOW_NS = 38
 _PARSE_NS = 700
-"""What a character costs: to read and fold, to search by a pattern of plain letters or of signs, to search
-by a pattern with accents, and to parse. Measured on a vault of 60 million characters."""
+"""What a character costs: to read and fold, to search by a pattern of signs, of plain letters, and of letters
+with accents, and to parse. Measured on a vault of 60 million characters."""
 
-_PIECE_NS = 200
-_FOUND_NS = 800
-_TEST_NS = 2000
-"""What a piece costs: to find its borders, to find a word that may be in it, and to test its text."""
+_NOTE_NS = 8_000
+_PIECE_NS = 400
+_HEADING_NS = 4000
+_FOUND_NS = 1000
+_TEST_NS = 2500
+"""What it costs to ask the catalog for a note, to find the borders of a piece, to read a heading, to find a
+place, and to look for a word in a piece."""
+
+_COMPILE_NS = 5_000_000
+"""What it costs to prepare a pattern with accents."""
 
 
 def is_simple_word(pattern: TextPattern, text: str) -> bool:
@@ -93,6 +105,7 @@ class TextCandidates:
         self._owner = owner
         self._size = size
         self._near: dict[tuple[str, ...], Mask] = {}
+        self._of_pattern: dict[TextPattern, Mask] = {}
         self._scans = 0
 
     def of(self, inside: Node) -> Mask:
@@ -111,6 +124,11 @@ class TextCandidates:
 
     def of_pattern(self, pattern: TextPattern) -> Mask:
         """Notes that hold all that a pattern is made of within `_WINDOW` neighbouring chunks."""
+        if pattern not in self._of_pattern:
+            self._of_pattern[pattern] = self._notes_with(pattern)
+        return self._of_pattern[pattern]
+
+    def _notes_with(self, pattern: TextPattern) -> Mask:
         import numpy as np
 
         left = np.ones(len(self._keys), bool)
@@ -126,7 +144,7 @@ class TextCandidates:
         known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
         known += [(pair,) for pair in pattern.pairs]
         if len(known) > _RAREST:
-            known.sort(key=self._frequency)
+            known = sorted(known[:_LOOKED_UP], key=self._frequency)
         yield from known[:_RAREST]
         for char in pattern.begins:
             if self._may_scan():
@@ -156,13 +174,26 @@ class TextCandidates:
 
 
 class TextReader:
-    """Looks for phrases and places in the texts of notes. Made for one query over one snapshot."""
+    """Looks for phrases and places in the texts of notes. Made for one query over one snapshot.
 
-    def __init__(self, snapshot: Snapshot, deadline: QueryDeadline, budget: WorkBudget) -> None:
+    `may_hold` says, without reading it, whether a note may hold a pattern.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        deadline: QueryDeadline,
+        budget: WorkBudget,
+        may_hold: Callable[[TextPattern, int], bool],
+    ) -> None:
+        self._may_hold = may_hold
+        self._compiled: set[TextPattern] = set()
         self._catalog = snapshot.catalog
         self._deadline = deadline
         self._budget = budget
         self._texts: dict[int, SearchedText] = {}
+        self.unread: set[int] = set()
+        """Notes that were not read because the budget was spent: what is found of them is not to be used."""
 
     def prepare(self, notes: Ids) -> None:
         """Read the texts of these notes, and forget those before."""
@@ -180,7 +211,7 @@ class TextReader:
             matches = regex.finditer(where, NoteText(where).body_start)
             found = tuple(match.span() for match in (matches if all_places else islice(matches, 1)))
             read = found[0][1] if found and not all_places else len(where)
-            self._count(pattern, regex is pattern.quick, read)
+            self._count(pattern, regex, read)
             if found:
                 self._budget.spend(_FOUND_NS * len(found))
                 places[note_id] = found
@@ -195,35 +226,39 @@ class TextReader:
             note = structure.note(note_id, searched.text)
             if scope is Scope.BLOCK and note.blocks is None:
                 self._budget.spend(_PARSE_NS * len(note.text))
-            spans = self._spans(pieces(note, scope), searched, inside, anchor)
+            test = self._test(inside, note_id, searched, anchor) if inside else _always
+            spans = self._spans(pieces(note, scope), searched, test, anchor)
             found = tuple(spans if all_places else islice(spans, 1))
             if found:
                 places[note_id] = found
         return Matches(frozenset(places), places)
 
     def _read(self, notes: Ids) -> Iterator[tuple[int, SearchedText]]:
+        self._budget.spend(_NOTE_NS * len(notes))
         for note_id in sorted(notes):
             self._deadline.check()
+            if self._budget.is_spent:
+                self.unread.add(note_id)
+                continue
             searched = self._texts.get(note_id)
             if searched is None:
                 searched = self._texts[note_id] = SearchedText(self._catalog.text(note_id))
             yield note_id, searched
 
-    def _count(self, pattern: TextPattern, is_quick: bool, size: int) -> None:
-        self._budget.spend(size * (_QUICK_NS if is_quick or pattern.is_literal else _SLOW_NS))
+    def _count(self, pattern: TextPattern, regex: re.Pattern[str], size: int) -> None:
+        ns = _ns_per_char(pattern, regex)
+        self._budget.spend(size * ns)
+        if ns == _SLOW_NS and pattern not in self._compiled:
+            self._compiled.add(pattern)
+            self._budget.spend(_COMPILE_NS)
 
     def _spans(
-        self, found: Pieces, searched: SearchedText, inside: Node | None, anchor: TextPattern | None
+        self, found: Pieces, searched: SearchedText, test: _Test, anchor: TextPattern | None
     ) -> Iterator[Span]:
-        """The places of the pieces for which `inside` holds. Every one of these holds the anchor's word, so
-        the others are not looked into."""
-        self._budget.spend(_PIECE_NS * len(found))
-        if inside is None:
-            yield from zip(found.starts, found.place_ends, strict=True)
-            return
-        test = _piece_test(inside, searched, anchor)
+        """The places of the pieces that pass a test. Every one of these holds the anchor's word, so the
+        others are not looked into."""
+        self._budget.spend((_PIECE_NS if found.ends is found.place_ends else _HEADING_NS) * len(found))
         for number in self._numbers(found, searched, anchor):
-            self._budget.spend(_TEST_NS)
             if test(found.starts[number], found.ends[number]):
                 yield found.starts[number], found.place_ends[number]
 
@@ -233,7 +268,7 @@ class TextReader:
             yield from range(len(found))
             return
         regex, where = anchor.over(searched)
-        self._count(anchor, regex is anchor.quick, len(where))
+        self._count(anchor, regex, len(where))
         last = -1
         for match in regex.finditer(where):
             self._budget.spend(_FOUND_NS)
@@ -241,6 +276,32 @@ class TextReader:
             if number is not None and number != last:
                 last = number
                 yield number
+
+    def _test(self, node: Node, note_id: int, searched: SearchedText, anchor: TextPattern | None) -> _Test:
+        """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
+        match node:
+            case Word(text, _) | Phrase(text, _):
+                pattern = text_pattern(text)
+                if pattern is anchor:
+                    return _always
+                if not self._may_hold(pattern, note_id):
+                    return _never
+                regex, where = pattern.over(searched)
+                self._count(pattern, regex, 0)
+                return partial(self._is_within, regex, where, _ns_per_char(pattern, regex))
+            case All(parts):
+                return partial(_all, [self._test(part, note_id, searched, anchor) for part in parts])
+            case Either(parts):
+                return partial(_any, [self._test(part, note_id, searched, anchor) for part in parts])
+            case Not(operand, _):
+                return partial(_not, self._test(operand, note_id, searched, anchor))
+            case _:
+                raise AssertionError(node)
+
+    def _is_within(self, regex: re.Pattern[str], where: str, ns: int, start: int, end: int) -> bool:
+        found = regex.search(where, start, end)
+        self._budget.spend(_TEST_NS + ns * ((found.end() if found else end) - start))
+        return found is not None
 
     def _titled(self, pattern: TextPattern, notes: Ids) -> Ids:
         sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
@@ -285,34 +346,18 @@ class _Structure:
         )
 
 
-_Test = Callable[[int, int], bool]
-
-
-def _piece_test(node: Node, searched: SearchedText, anchor: TextPattern | None) -> _Test:
-    """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
-    match node:
-        case Word(text, _) | Phrase(text, _):
-            pattern = text_pattern(text)
-            if pattern is anchor:
-                return _always
-            regex, where = pattern.over(searched)
-            return partial(_is_within, regex, where)
-        case All(parts):
-            return partial(_all, [_piece_test(part, searched, anchor) for part in parts])
-        case Either(parts):
-            return partial(_any, [_piece_test(part, searched, anchor) for part in parts])
-        case Not(operand, _):
-            return partial(_not, _piece_test(operand, searched, anchor))
-        case _:
-            raise AssertionError(node)
+def _ns_per_char(pattern: TextPattern, regex: re.Pattern[str]) -> int:
+    if pattern.is_literal:
+        return _SIGNS_NS
+    return _QUICK_NS if regex is pattern.quick else _SLOW_NS
 
 
 def _always(_start: int, _end: int) -> bool:
     return True
 
 
-def _is_within(regex: re.Pattern[str], where: str, start: int, end: int) -> bool:
-    return regex.search(where, start, end) is not None
+def _never(_start: int, _end: int) -> bool:
+    return False
 
 
 def _all(tests: Sequence[_Test], start: int, end: int) -> bool:

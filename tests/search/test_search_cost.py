@@ -1,0 +1,171 @@
+"""What a query may cost: a deadline, a budget for its filters, and bounds on what it may hold."""
+
+import itertools
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_vault import Ask
+
+from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError
+from vault_indexer.model import SearchRequest
+from vault_indexer.search.chunk_filter import ChunkFilter
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.opened import OpenIndex
+from vault_indexer.search.query_parser import MAX_OPERATORS, MAX_TERMS, parse_query
+from vault_indexer.search.retrieve import by_word
+from vault_indexer.service import VaultService
+from vault_indexer.store.keyword_schema import FieldWeights
+from vault_indexer.text.query import analyze_query
+
+Indexed = tuple[VaultService, OpenIndex]
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+QUERIES = ["heap", "the heap", '"the heap"', "tag:area", "line:(the -x)", 'task:""', "-(heap OR telescope)"]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_ends_at_its_deadline(indexed: Indexed, query: str) -> None:
+    opened = indexed[1]
+    with (
+        opened.holder.lease() as snapshot,
+        pytest.raises(QueryTimeoutError, match=r"search\.deadline_s = 0 seconds"),
+    ):
+        opened.searcher.search(snapshot, SearchRequest(query), QueryDeadline(0))
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_cancelled_query_ends_at_its_next_look(indexed: Indexed, query: str) -> None:
+    service = indexed[0]
+    looks = itertools.count()
+    service.search(SearchRequest(query), is_cancelled=lambda: next(looks) < 0)
+    total = next(looks)
+    assert total >= 2
+    for last in range(total):
+        asked = itertools.count()
+        with pytest.raises(QueryCancelledError):
+            service.search(SearchRequest(query), is_cancelled=lambda: next(asked) >= last)  # noqa: B023
+        assert next(asked) == last + 1
+
+
+def test_explain_can_be_cancelled(indexed: Indexed) -> None:
+    with pytest.raises(QueryCancelledError):
+        indexed[0].explain("Compost", SearchRequest("heap"), is_cancelled=lambda: True)
+
+
+def chosen(indexed: Indexed, query: str, budget: WorkBudget | None = None) -> ChunkFilter:
+    with indexed[1].holder.lease() as snapshot:
+        return ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600), budget)
+
+
+def test_a_spent_budget_leaves_what_needs_no_reading(indexed: Indexed) -> None:
+    every = chosen(indexed, 'lang:ru OR "the heap"')
+    every.settle()
+    short = chosen(indexed, 'lang:ru OR "the heap"', WorkBudget(-1))
+    short.settle()
+    known = chosen(indexed, "lang:ru")
+    assert every.unchecked == 0
+    assert short.unchecked > 0
+    assert set(short.keys.tolist()) == set(known.keys.tolist()) < set(every.keys.tolist())
+
+
+def test_a_budget_that_ends_on_the_way_gives_no_wrong_hit(indexed: Indexed) -> None:
+    for query in ("-(line:(the heap))", '-"the heap"', 'line:the -"horse manure"', 'section:(the OR "a") -x'):
+        every = chosen(indexed, query)
+        every.settle()
+        for budget in range(0, 400_000, 10_000):
+            short = chosen(indexed, query, WorkBudget(budget))
+            short.settle()
+            assert set(short.keys.tolist()) <= set(every.keys.tolist())
+            assert short.unchecked or set(short.keys.tolist()) == set(every.keys.tolist())
+
+
+FILTERS = ["tag:area", "-tag:area", '"the heap"', '-"the heap"', "line:(the -heap)", "block:the", '"."']
+PLACES = [
+    "-section:heap",
+    'content:"the"',
+    "heading:compost",
+    'task:""',
+    '("heap" OR lang:ru)',
+    "(heap OR moon)",
+]
+CONDITIONS = st.lists(st.sampled_from([*FILTERS, *PLACES]), min_size=1, max_size=3).map(" ".join)
+
+
+@settings(deadline=None, max_examples=60)
+@given(CONDITIONS, st.integers(1, 6))
+def test_checking_as_few_as_needed_finds_the_same_as_checking_all(
+    indexed: Indexed, query: str, k: int
+) -> None:
+    fields = FieldWeights()
+    with indexed[1].holder.lease() as snapshot:
+        terms = analyze_query("the heap of leaves", snapshot.languages)
+        settled = chosen(indexed, query)
+        settled.settle()
+        wanted = snapshot.keywords.search(terms, fields, k, settled.keys)
+        found = by_word(snapshot, terms, fields, k, chosen(indexed, query))
+    assert list(found) == wanted.keys.tolist()
+    assert chosen(indexed, query).leaves_any() == bool(len(settled.keys))
+
+
+def test_no_more_notes_are_checked_than_a_ranking_needs(indexed: Indexed) -> None:
+    lazy = chosen(indexed, '"the"')
+    best = np.flip(lazy.keys)
+    assert lazy.passing(best[:1]).tolist() == [True]
+    assert lazy.is_open
+
+
+def test_terms_are_bounded_and_named() -> None:
+    allowed = " OR ".join(f'"w{number}"' for number in range(MAX_TERMS))
+    assert len(parse_query(allowed).conditions) == 1
+    with pytest.raises(QueryError, match=f"{MAX_TERMS + 1} terms: at most {MAX_TERMS}") as caught:
+        parse_query(f'{allowed} OR "more"')
+    assert caught.value.column == len(allowed) + len(" OR ") + 1
+    with pytest.raises(QueryError, match="terms"):
+        parse_query("line:(" + " OR ".join(f"w{number}" for number in range(MAX_TERMS + 1)) + ")")
+
+
+def test_operators_are_bounded_and_named() -> None:
+    allowed = " ".join(f"tag:t{number}" for number in range(MAX_OPERATORS))
+    assert len(parse_query(allowed).conditions) == MAX_OPERATORS
+    with pytest.raises(QueryError, match=f"{MAX_OPERATORS + 1} operators: at most {MAX_OPERATORS}") as caught:
+        parse_query(f"{allowed} path:x")
+    assert caught.value.column == len(allowed) + 2
+
+
+def test_words_that_only_rank_are_not_bounded() -> None:
+    words = " ".join(f"w{number}" for number in range(500))
+    assert parse_query(words).text == words
+
+
+@pytest.mark.parametrize(
+    ("many", "few"),
+    [
+        ("a OR " * 780 + "a", "a OR a"),
+        ('"a" ' * 900, '"a"'),
+        ("tag:x " * 300, "tag:x"),
+        ("line:(" + "a OR " * 500 + "a)", "line:(a OR a)"),
+    ],
+)
+def test_the_same_term_again_changes_nothing(many: str, few: str) -> None:
+    assert [one.node for one in parse_query(many).conditions] == [
+        one.node for one in parse_query(few).conditions
+    ]
+
+
+@pytest.mark.parametrize("query", ['"', '""', "", " ", "-", "("])
+def test_a_query_that_says_nothing_yet_is_silent_while_typing(ask: Ask, query: str) -> None:
+    assert ask(query, as_you_type=True).notices == ask("heap", as_you_type=True).notices
+
+
+@pytest.mark.parametrize("query", ["tag:#", "[rating:>", "after:2", "links-to:Nowhe", "heap tag:"])
+def test_an_unfinished_query_is_no_error_while_typing(ask: Ask, query: str) -> None:
+    ask(query, as_you_type=True)
+
+
+def test_an_unfinished_query_is_an_error_otherwise(ask: Ask) -> None:
+    with pytest.raises(QueryError):
+        ask("tag:#")
+    with pytest.raises(QueryError):
+        ask('""')

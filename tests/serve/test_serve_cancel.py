@@ -1,0 +1,121 @@
+"""A search whose answer nobody waits for any more ends."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from http.client import HTTPException
+from pathlib import Path
+from urllib.parse import quote
+
+from serve_api import Answer, Api, serve
+
+from vault_indexer.serve.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
+
+LIMIT_S = 60
+
+
+def run_guard(timeout_s: float, next_message: Callable[[threading.Event], Awaitable[Message]]) -> list[int]:
+    """The statuses that a request gets whose handler, in a thread, waits until it is given up."""
+    statuses: list[int] = []
+    working = threading.Event()
+
+    def work() -> bool:
+        given_up = GIVEN_UP.get()
+        assert given_up is not None
+        working.set()
+        return given_up.wait(LIMIT_S)
+
+    async def app(_scope: Message, _receive: Receive, send: Send) -> None:
+        ended = await asyncio.to_thread(work)
+        await send({"type": "http.response.start", "status": 503 if ended else 200, "headers": []})
+
+    async def receive() -> Message:
+        return await next_message(working)
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def ask() -> None:
+        rules = GuardRules("t", 1, frozenset(), 4, timeout_s)
+        headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t")]
+        scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
+        await Guard(app, rules)(scope, receive, send)
+
+    asyncio.run(ask())
+    return statuses
+
+
+def test_the_work_ends_when_the_client_has_gone() -> None:
+    async def leave(working: threading.Event) -> Message:
+        await asyncio.to_thread(working.wait, LIMIT_S)
+        return {"type": "http.disconnect"}
+
+    assert run_guard(10 * LIMIT_S, leave) == [503]
+
+
+def test_the_work_ends_when_its_time_is_over() -> None:
+    async def stay(_working: threading.Event) -> Message:
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+    assert run_guard(0.01, stay) == [504]
+
+
+def heavy_vault(root: Path) -> None:
+    """Notes of lines that all hold the words of a query, so that it looks into each."""
+    vault = root / "vault"
+    vault.mkdir(parents=True)
+    text = "".join(f"The heap of line {number} is the one of the leaves.\n" for number in range(500))
+    for number in range(40):
+        (vault / f"Note {number}.md").write_text(f"# Note {number}\n\n{text}", encoding="utf-8")
+
+
+def ask_all(api: Api, count: int) -> tuple[list[threading.Thread], list[Answer]]:
+    """Clients that ask at once; the answers come in while they do. One whose connection ends has none."""
+    answers: list[Answer] = []
+    query = quote("line:(the heap -zebra -leaves)")
+
+    def ask() -> None:
+        try:
+            answers.append(api.ask(f"/v1/search?q={query}"))
+        except (OSError, HTTPException):
+            return
+
+    clients = [threading.Thread(target=ask, daemon=True) for _ in range(count)]
+    for client in clients:
+        client.start()
+    return clients, answers
+
+
+def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
+    heavy_vault(tmp_path)
+    process, api = serve(
+        tmp_path, "[search]\ndeadline_s = 600\n[server]\ntimeout_s = 600\nmax_concurrent = 200\n"
+    )
+    try:
+        clients, answers = ask_all(api, 150)
+        assert api.ask("/v1/status").status == 200
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=LIMIT_S)
+        for client in clients:
+            client.join(LIMIT_S)
+        assert process.returncode == 0, said
+        assert "Traceback" not in said, said
+        cancelled = [answer for answer in answers if answer.status == 503]
+        assert {answer.kind for answer in cancelled} == {"query_cancelled"}
+        assert len([answer for answer in answers if answer.status == 200]) < len(clients)
+    finally:
+        process.kill()
+        process.communicate(timeout=LIMIT_S)
+
+
+def test_a_search_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    process, api = serve(tmp_path, "[search]\ndeadline_s = 0.000001\n")
+    try:
+        found = api.ask("/v1/search?q=bread")
+        assert found.status == 504
+        assert found.kind == "query_timeout"
+    finally:
+        process.kill()
+        process.communicate(timeout=LIMIT_S)
