@@ -21,16 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from speed.keyword_engines import Asked, tantivy_searcher, whoosh_searcher
-from vault_indexer.store.keyword_builder import SegmentBuilder
-from vault_indexer.store.keyword_schema import (
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.schema import (
     KEY_COLUMN,
     FieldWeight,
     FieldWeights,
     KeywordDocument,
     keyword_schema,
 )
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.segment_writer import SegmentBuilder
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm

@@ -13,7 +13,7 @@ from pathlib import Path
 from speed.figures import table
 from speed.material import Material
 from speed.sides import OverHttp, over_http
-from vault_indexer.daemon.state import read_daemon
+from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.client import DaemonClient
 

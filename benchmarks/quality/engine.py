@@ -16,7 +16,7 @@ from quality.sets import QuerySet, SpanQuestion, overlapping
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config.settings import RecencySettings, SearchSettings, WeightSettings
 from vault_indexer.model import Hit, Progress, SearchRequest
-from vault_indexer.search.query_parser import parse_query
+from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.store.snapshot import Snapshot
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from vault_indexer.store.keyword_schema import INDEX_NAME, KEY_COLUMN, FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.schema import INDEX_NAME, KEY_COLUMN, FieldWeights, KeywordDocument
 
 ByWords = Callable[[Sequence[str]], list[int]]
 """Index terms in, keys of documents out, best first."""

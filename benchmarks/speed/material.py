@@ -13,9 +13,9 @@ from vault_indexer.index.documents import documents_of
 from vault_indexer.model import Progress
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import TokenWeights, embedder_for
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog.reader import CatalogReader
 from vault_indexer.store.generations import Generation, IndexDir
-from vault_indexer.store.keyword_schema import KeywordDocument
+from vault_indexer.store.keywords.schema import KeywordDocument
 
 if TYPE_CHECKING:
     import numpy as np

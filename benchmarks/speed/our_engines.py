@@ -11,10 +11,10 @@ from speed.material import CANDIDATES, HITS, Material, Opened, documents, silent
 from speed.questions import Question
 from vault_indexer.bootstrap import open_index
 from vault_indexer.model import SearchRequest
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog.reader import CatalogReader
 from vault_indexer.store.generations import Generation
-from vault_indexer.store.keyword_schema import FIELDS, FieldWeights
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.store.snapshot import Snapshot
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm

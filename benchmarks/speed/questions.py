@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog.reader import CatalogReader
 from vault_indexer.text.query import analyze_query
 
 _SEED = 5

@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from speed.figures import children_of, resident_mb
 from speed.material import HITS, Material, silent
 from vault_indexer.bootstrap import open_daemon
-from vault_indexer.daemon.state import DaemonInfo, read_daemon
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.model import SearchRequest
 from vault_indexer.serve.client import DaemonClient

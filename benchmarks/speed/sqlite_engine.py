@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, cast
 
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog.reader import CatalogReader
 
 if TYPE_CHECKING:
     import numpy as np

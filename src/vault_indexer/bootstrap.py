@@ -22,21 +22,20 @@ from vault_indexer.config.manifest import differences, language_model, settings_
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
-from vault_indexer.daemon.keeper import DaemonKeeper
-from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
+from vault_indexer.daemon.local_session import LocalKeeper, ReadingKeeper
+from vault_indexer.daemon.session import DaemonKeeper
 from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError, VaultError
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import BuildSpec, Pool, build
 from vault_indexer.index.inspection import Inspector, LateEmbedder
-from vault_indexer.index.live import LiveIndex
-from vault_indexer.index.manners import Crew, note_budget, own_usage
+from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.sample import first_part, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
-from vault_indexer.index.worker import FinishJob, NoteWorker
-from vault_indexer.index.workers import WorkerPool
+from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.writer import LiveIndex
 from vault_indexer.model import RebuildReport
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
@@ -50,15 +49,11 @@ from vault_indexer.providers import (
     llm_for,
     model_for,
 )
-from vault_indexer.search.opened import OpenIndex
-from vault_indexer.search.searcher import Searcher
+from vault_indexer.search import OpenIndex, Searcher
 from vault_indexer.service import VaultService
-from vault_indexer.store.catalog_pages import is_sound
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.disk_space import EDIT_BYTES, size_of
-from vault_indexer.store.generations import Generation, IndexDir
-from vault_indexer.store.index_errors import index_errors
-from vault_indexer.store.snapshot import SnapshotHolder
+from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
+from vault_indexer.store.catalog import CatalogReader, is_sound
+from vault_indexer.system import EDIT_BYTES, Crew, note_budget, own_usage, size_of
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
+from vault_indexer.links import links_of, mentions, orphans, related, unresolved_links
 from vault_indexer.model import (
     MAX_PAUSE_S,
     Explanation,
@@ -28,14 +29,10 @@ from vault_indexer.model import (
     UnresolvedTarget,
     doc_id_of,
 )
-from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.hits import obsidian_uri
-from vault_indexer.search.links import links_of, orphans, unresolved_links
-from vault_indexer.search.mentions import mentions
-from vault_indexer.search.opened import OpenIndex
-from vault_indexer.search.related import related
-from vault_indexer.store.export import export_lines
-from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.search import OpenIndex, QueryDeadline
+from vault_indexer.search.present import obsidian_uri
+from vault_indexer.store import Snapshot
+from vault_indexer.store.catalog import export_lines
 from vault_indexer.text.bounds import check_note_name, check_query
 from vault_indexer.vault.read import unchanged
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from vault_indexer.chunk.kept import LOOK_EVERY, MAX_BYTES, KeptAnswers
+from vault_indexer.chunk.llm_client.answer_cache import LOOK_EVERY, MAX_BYTES, KeptAnswers
 
 BLOCK = 4096
 

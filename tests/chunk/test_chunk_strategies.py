@@ -10,9 +10,9 @@ import pytest
 from chunk_laws import build, note_of
 from code_sources import PYTHON, SOURCES
 
-from vault_indexer.chunk import discourse_markers
-from vault_indexer.chunk.markers import detect, load_markers
-from vault_indexer.chunk.tokenizer_choice import tokenizer_for
+from vault_indexer.chunk.cutting import discourse_markers
+from vault_indexer.chunk.cutting.markers import detect, load_markers
+from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_sandbox import Ran, Sandbox
 
-from vault_indexer.daemon.state import read_daemon
+from vault_indexer.daemon.discovery import read_daemon
 
 FULL_DEVICE = Path("/dev/full")
 WAIT_S = 120.0

@@ -8,7 +8,7 @@ import pytest
 from cli_sandbox import Ran, Sandbox
 from waiting import wait_until
 
-from vault_indexer.cli.pause import seconds
+from vault_indexer.cli.commands.pause import seconds
 from vault_indexer.errors import UsageError
 
 

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from vault_indexer.bootstrap import Assembly, Recipe, resolve_target, start_worker
-from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
+from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
 from vault_indexer.index.build import Pool
-from vault_indexer.index.worker import Job, NoteWorker, Outcome, WarmJob
-from vault_indexer.index.workers import WorkerPool
-from vault_indexer.search.warm import warm
+from vault_indexer.index.jobs import Job, NoteWorker, Outcome, WarmJob
+from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.search.warm_up import warm
 
 NOTE = """---
 tags: [kitchen]

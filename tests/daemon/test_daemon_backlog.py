@@ -12,10 +12,10 @@ import pytest
 from reliability_lab import InProcessPool, OneProcess, assembly_of, make_vault, unheard
 
 from vault_indexer.daemon.assembly import OpenGeneration
-from vault_indexer.daemon.backlog import Backlog
+from vault_indexer.daemon.embedding_task import Backlog
 from vault_indexer.index.build import Pool
-from vault_indexer.index.worker import Embedded, EmbedJob, Failed, Job, Outcome
-from vault_indexer.index.workers import Died
+from vault_indexer.index.jobs import Embedded, EmbedJob, Failed, Job, Outcome
+from vault_indexer.index.worker_pool import Died
 
 NOTES = 60
 

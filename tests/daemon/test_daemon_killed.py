@@ -13,7 +13,7 @@ import pytest
 from vault_at_work import NOTES, Place, daemon, holding, opened, place, silent, wait_for
 
 from vault_indexer.service import VaultService
-from vault_indexer.store.export import export_lines
+from vault_indexer.store.catalog.export import export_lines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 

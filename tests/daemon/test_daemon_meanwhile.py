@@ -7,7 +7,7 @@ from pathlib import Path
 from vault_at_work import Place, opened, place
 
 from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
+from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
 from vault_indexer.index.plan import PART_NOTES
 from vault_indexer.model import SearchRequest
 

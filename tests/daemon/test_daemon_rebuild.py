@@ -10,9 +10,9 @@ from vault_at_work import Place, daemon, hits, holding, opened, paths, place, si
 
 from vault_indexer.bootstrap import Assembly
 from vault_indexer.config import Manifest
-from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
-from vault_indexer.daemon.local import LocalKeeper
-from vault_indexer.daemon.passing import TOLD_FOR_S
+from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.recent_notices import TOLD_FOR_S
+from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 

@@ -11,8 +11,8 @@ import pytest
 from openai_server import ModelServer, model_server
 from vault_at_work import Place, daemon, hits, opened, place, wait_for
 
-from vault_indexer.daemon.keep import KeptIndex
-from vault_indexer.daemon.recuts import Recuts
+from vault_indexer.daemon.rechunk_task import Recuts
+from vault_indexer.daemon.sync import KeptIndex
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 

@@ -11,11 +11,11 @@ import pytest
 from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 
 from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.keep import KeptIndex
 from vault_indexer.daemon.set_aside import SetAsideRetry
+from vault_indexer.daemon.sync import KeptIndex
 from vault_indexer.index.build import Pool
-from vault_indexer.index.worker import Job
-from vault_indexer.index.workers import Died
+from vault_indexer.index.jobs import Job
+from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import Problem
 
 REASON = "reading it took more than 0.5 s of processor time: index.max_note_seconds"

@@ -16,14 +16,14 @@ import pytest
 from vault_at_work import Place, daemon, holding, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
-from vault_indexer.daemon.keeper import DaemonKeeper
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.session import DaemonKeeper
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
-from vault_indexer.store.disk_space import free_bytes
+from vault_indexer.system.disk_space import free_bytes
 
 FULL_DEVICE = Path("/dev/full")
 needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")

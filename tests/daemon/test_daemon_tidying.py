@@ -10,10 +10,10 @@ import pytest
 from vault_at_work import NOTES, Place, opened, place, wait_for
 
 from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.keep import EVERYTHING, KeptIndex
-from vault_indexer.daemon.tidying import Tidying
-from vault_indexer.index.live import LiveIndex
-from vault_indexer.index.manners import Manners
+from vault_indexer.daemon.merge_task import Tidying
+from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
+from vault_indexer.index.writer import LiveIndex
+from vault_indexer.system.process_limits import Manners
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from reliability_lab import OneProcess
 from waiting import wait_until
 
 from vault_indexer.bootstrap import Target, resolve_target
-from vault_indexer.daemon.keeper import DaemonKeeper
-from vault_indexer.daemon.local import LocalKeeper, ReadingKeeper
+from vault_indexer.daemon.local_session import LocalKeeper, ReadingKeeper
+from vault_indexer.daemon.session import DaemonKeeper
 from vault_indexer.errors import LockedError
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.service import VaultService

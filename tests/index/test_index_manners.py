@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.config.settings import IndexSettings
-from vault_indexer.index.manners import Appetite, Crew, Manners, lower_io_priority, usable_cores
-from vault_indexer.index.workers import Died, WorkerPool
+from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.system.process_limits import Appetite, Crew, Manners, lower_io_priority, usable_cores
 
 MB = 1 << 20
 ON_LINUX = sys.platform.startswith("linux")

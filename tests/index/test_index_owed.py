@@ -27,16 +27,16 @@ from reliability_lab import (
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.chunk import STRATEGIES
 from vault_indexer.config import Settings
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.live import AT_ONCE, LiveIndex
 from vault_indexer.index.owed import Owed
 from vault_indexer.index.prepare import text_digest
-from vault_indexer.index.worker import Embedded
+from vault_indexer.index.writer import AT_ONCE, LiveIndex
 from vault_indexer.model import FileRow
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.catalog_writer import CatalogWriter
-from vault_indexer.store.rows import PreparedNote, note_rows
+from vault_indexer.store.catalog.reader import CatalogReader
+from vault_indexer.store.catalog.rows import PreparedNote, note_rows
+from vault_indexer.store.catalog.writer import CatalogWriter
 
 MODEL = "test/model/2"
 

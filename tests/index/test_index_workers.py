@@ -28,8 +28,8 @@ from vault_indexer.index.budget import (
     usage_by_ps,
     usage_of,
 )
-from vault_indexer.index.manners import own_usage
-from vault_indexer.index.workers import Died, WorkerPool
+from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.system.process_limits import own_usage
 
 MB = 1 << 20
 Pool = WorkerPool[str, tuple[str, int]]
@@ -219,7 +219,7 @@ HOLDER = """
 import sys; sys.path[:0] = {paths!r}
 from fragile_workers import start_fragile
 from vault_indexer.index.process import ChildProcess
-from vault_indexer.index.workers import WorkerPool
+from vault_indexer.index.worker_pool import WorkerPool
 starting, busy = WorkerPool(2, start_fragile), WorkerPool(1, start_fragile)
 print(*[result[1] for _, result in busy.run(["one"])], flush=True)
 busy.begin("spin"); busy.result(0.5)

@@ -12,7 +12,7 @@ from file_operations import do_one
 from reliability_lab import OPTIONS, assembly_of, unheard
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
 
 
 def say(*words: object) -> None:

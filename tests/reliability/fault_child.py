@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reliability_lab import Told, assembly_of, told_by
 
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
 from vault_indexer.errors import VaultIndexerError
 
 

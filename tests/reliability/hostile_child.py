@@ -20,14 +20,14 @@ from hostile_notes import HOSTILE, file_name
 
 from vault_indexer.bootstrap import Recipe, start_worker
 from vault_indexer.config import Settings
+from vault_indexer.index.jobs import KeywordsJob, NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.prepare import Skipped
-from vault_indexer.index.worker import KeywordsJob, NoteWorker, PrepareJob, WarmJob
 from vault_indexer.providers.wordllama import wordllama_model
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.catalog_writer import CatalogWriter
+from vault_indexer.store.catalog.reader import CatalogReader
+from vault_indexer.store.catalog.writer import CatalogWriter
 from vault_indexer.store.generations import Generation
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.index import KeywordIndex
 
 LIMIT_S = int(os.environ.get("HOSTILE_LIMIT_S", "90"))
 LIMIT_BYTES = 4 << 30

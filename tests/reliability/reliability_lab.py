@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, cast
 
 from vault_indexer.bootstrap import Assembly, Recipe, resolve_target, start_worker
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.daemon.keeper import DaemonKeeper
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.session import DaemonKeeper
 from vault_indexer.index.build import Pool
-from vault_indexer.index.worker import Job, NoteWorker, Outcome
+from vault_indexer.index.jobs import Job, NoteWorker, Outcome
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
-from vault_indexer.store.export import export_lines
+from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from vault_indexer.store.vectors import Keys, Matrix
+    from vault_indexer.store.vectors.index import Keys, Matrix
 
 FULL = os.environ.get("SLOW_SIZE", "small") == "full"
 

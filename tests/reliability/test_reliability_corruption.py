@@ -22,8 +22,8 @@ from reliability_lab import (
     unheard,
 )
 
-from vault_indexer.daemon.local import LocalKeeper
-from vault_indexer.daemon.state import DaemonInfo, read_daemon, write_daemon
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
+from vault_indexer.daemon.local_session import LocalKeeper
 
 pytestmark = pytest.mark.slow
 

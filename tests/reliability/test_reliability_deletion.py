@@ -15,8 +15,8 @@ import pytest
 from reliability_lab import OPTIONS, assembly_of, make_vault, unheard, wait_until
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.keeper import DaemonKeeper
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.session import DaemonKeeper
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 

@@ -23,7 +23,7 @@ from reliability_lab import (
     told_by_a_fresh_build,
 )
 
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
 
 pytestmark = pytest.mark.slow
 

@@ -22,13 +22,13 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import Recipe, make_preparer
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import ENDED_TWICE, Pool
-from vault_indexer.index.manners import own_usage
+from vault_indexer.index.jobs import NoteWorker
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
-from vault_indexer.index.worker import NoteWorker
-from vault_indexer.index.workers import WorkerPool
+from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.system.process_limits import own_usage
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.keeper import DaemonKeeper
+from vault_indexer.daemon.session import DaemonKeeper
 
 pytestmark = pytest.mark.slow
 

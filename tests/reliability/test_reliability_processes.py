@@ -31,12 +31,12 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import Assembly, Recipe, Target, open_daemon, open_index, resolve_target
-from vault_indexer.daemon.keeper import DaemonKeeper
-from vault_indexer.daemon.local import LocalKeeper
+from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.session import DaemonKeeper
 from vault_indexer.errors import LockedError, UnavailableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.worker import Job, Outcome, PrepareJob
-from vault_indexer.index.workers import Died
+from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.vault.read import read_note

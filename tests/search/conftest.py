@@ -6,7 +6,7 @@ from small_vault import Ask, write_vault
 
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.model import SearchAnswer, SearchRequest
-from vault_indexer.search.opened import OpenIndex
+from vault_indexer.search.reader import OpenIndex
 from vault_indexer.service import VaultService
 
 

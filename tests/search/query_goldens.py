@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import QueryError
-from vault_indexer.search.query_ast import outline
-from vault_indexer.search.query_parser import parse_query
+from vault_indexer.search.query.ast import outline
+from vault_indexer.search.query.parser import parse_query
 
 FIXTURE = Path(__file__).parent / "fixtures" / "queries.md"
 _CASE = re.compile(r"^(?P<title>[^\n.#][^\n]*)\n\.\n(?P<query>.*?)\n\.\n(?P<expected>.*?)\n?\.$", re.M | re.S)

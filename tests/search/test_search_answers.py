@@ -10,9 +10,9 @@ from small_vault import Ask
 
 from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.by_note import DECAY, note_scores
-from vault_indexer.search.opened import OpenIndex
-from vault_indexer.search.snippet import Snippets
+from vault_indexer.search.present.snippet import Snippets
+from vault_indexer.search.rank.notes import DECAY, note_scores
+from vault_indexer.search.reader import OpenIndex
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, OpenIndex]

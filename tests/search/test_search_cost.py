@@ -11,13 +11,13 @@ from small_vault import Ask
 
 from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.chunk_filter import ChunkFilter
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.opened import OpenIndex
-from vault_indexer.search.query_parser import MAX_OPERATORS, MAX_TERMS, parse_query
-from vault_indexer.search.retrieve import by_word
+from vault_indexer.search.filters.chunk_filter import ChunkFilter
+from vault_indexer.search.query.parser import MAX_OPERATORS, MAX_TERMS, parse_query
+from vault_indexer.search.rank.retrieve import by_word
+from vault_indexer.search.reader import OpenIndex
 from vault_indexer.service import VaultService
-from vault_indexer.store.keyword_schema import FieldWeights
+from vault_indexer.store.keywords.schema import FieldWeights
 from vault_indexer.text.query import analyze_query
 
 Indexed = tuple[VaultService, OpenIndex]

@@ -10,10 +10,10 @@ from small_vault import NOTES, Ask
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import note_id_of
-from vault_indexer.search.chunk_filter import ChunkFilter
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.opened import OpenIndex
-from vault_indexer.search.query_parser import parse_query
+from vault_indexer.search.filters.chunk_filter import ChunkFilter
+from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.reader import OpenIndex
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, OpenIndex]

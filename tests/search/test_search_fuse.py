@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.search.fuse import best_first, convex_combination, reciprocal_rank_fusion
+from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
 
 Rankings = dict[str, list[int]]
 Scores = dict[str, dict[int, float]]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.knowledge import FOREIGN, LACKING, language_of, trust, trust_beside
-from vault_indexer.search.retrieve import NEIGHBOUR_SCORE
+from vault_indexer.search.rank.retrieve import NEIGHBOUR_SCORE
+from vault_indexer.search.terms.vector_trust import FOREIGN, LACKING, language_of, trust, trust_beside
 from vault_indexer.service import VaultService
 
 NOTES = {

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from query_goldens import Case, cases, told, update
 
 from vault_indexer.errors import QueryError
-from vault_indexer.search.query_ast import Direction, Scope
-from vault_indexer.search.query_parser import MAX_DEPTH, parse_query
+from vault_indexer.search.query.ast import Direction, Scope
+from vault_indexer.search.query.parser import MAX_DEPTH, parse_query
 
 update()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.search.text_pattern import plain, text_pattern
+from vault_indexer.search.filters.text_pattern import plain, text_pattern
 
 
 @pytest.mark.parametrize(

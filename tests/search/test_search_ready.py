@@ -12,9 +12,9 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import IndexUnusableError, ProviderError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.opened import OpenIndex
+from vault_indexer.search.reader import OpenIndex
 from vault_indexer.search.searcher import Searcher
-from vault_indexer.search.warm import warm
+from vault_indexer.search.warm_up import warm
 from vault_indexer.service import VaultService
 from vault_indexer.store.snapshot import SnapshotHolder
 

@@ -12,7 +12,7 @@ import pytest
 from serve_api import Api, end, serve
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.daemon.state import DaemonInfo
+from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.guard import MAX_LONG_LIVED

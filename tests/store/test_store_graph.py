@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
-from vault_indexer.search.related import shared_links
+from vault_indexer.links.related import shared_links
 from vault_indexer.store.snapshot import Snapshot
 
 LONG = "Many words that fill a section of their own. " * 8

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keyword_postings import Sparse, at, combined
+from vault_indexer.store.keywords.postings import Sparse, at, combined
 
 Lists = list[dict[int, int]]
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.keyword_builder import SegmentBuilder
-from vault_indexer.store.keyword_merge import PER_TIER, TIERS
-from vault_indexer.store.keyword_schema import FieldWeights, KeywordDocument
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.merge_policy import PER_TIER, TIERS
+from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.segment_writer import SegmentBuilder
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:

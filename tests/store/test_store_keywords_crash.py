@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.store.keyword_schema import FieldWeights
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.schema import FieldWeights
 from vault_indexer.text.terms import QueryTerm
 
 WRITER = """
 import sys
 from pathlib import Path
-from vault_indexer.store.keyword_schema import KeywordDocument
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.schema import KeywordDocument
+from vault_indexer.store.keywords.index import KeywordIndex
 
 index = KeywordIndex.open(Path(sys.argv[1]))
 for seq in range(index.applied_seq + 1, 100_000):

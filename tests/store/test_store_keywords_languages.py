@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.store.keyword_schema import FieldWeights, KeywordDocument
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.tokens import analyze

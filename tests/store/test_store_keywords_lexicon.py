@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keyword_lexicon import Lexicon
-from vault_indexer.store.keyword_schema import FieldWeights, KeywordDocument
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
-from vault_indexer.store.keyword_words import edit_distances
-from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.lexicon import Lexicon
+from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.segment_words import edit_distances
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.tokens import analyze
 

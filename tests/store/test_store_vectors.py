@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store import vectors
-from vault_indexer.store.huge_pages import back_by_huge_pages
+from vault_indexer.store.vectors import index as vectors
+from vault_indexer.system.huge_pages import back_by_huge_pages
 
 DIMENSION = 8
 

@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vault_indexer.chunk.asking import (
+from vault_indexer.chunk.cutting import Outline, Span, paragraphs_of
+from vault_indexer.chunk.llm_client import (
     Asker,
     Question,
     UnusableAnswerError,
@@ -19,9 +20,6 @@ from vault_indexer.chunk.asking import (
     reason_of,
     unreached_by,
 )
-from vault_indexer.chunk.gathering import paragraphs_of
-from vault_indexer.chunk.outline import Outline
-from vault_indexer.chunk.spans import Span
 from vault_indexer.config.chunking_models import ContextualOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note

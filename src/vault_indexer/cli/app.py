@@ -29,22 +29,22 @@ class Command(NamedTuple):
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("search", "vault_indexer.cli.search", "Find notes by meaning, by word and by link."),
-    Command("explain", "vault_indexer.cli.explain", "Explain why a query finds a note, or does not."),
-    Command("related", "vault_indexer.cli.related", "List notes related to a note, by meaning and by link."),
-    Command("links", "vault_indexer.cli.links", "List the links, backlinks and unresolved links of a note."),
-    Command("rebuild", "vault_indexer.cli.rebuild", "Build the index again from the vault."),
-    Command("status", "vault_indexer.cli.status", "Show what the index holds and what the daemon does."),
-    Command("serve", "vault_indexer.cli.serve", "Run the daemon in the foreground: watch, index, answer."),
-    Command("start", "vault_indexer.cli.start", "Start the daemon in the background."),
-    Command("stop", "vault_indexer.cli.stop", "Stop the daemon."),
-    Command("pause", "vault_indexer.cli.pause", "Pause indexing in the daemon; searches go on."),
-    Command("resume", "vault_indexer.cli.resume", "Resume indexing in the daemon."),
-    Command("init", "vault_indexer.cli.init", "Write a commented configuration for a vault."),
-    Command("config", "vault_indexer.cli.config", "Check the configuration, or show every value in use."),
-    Command("inspect", "vault_indexer.cli.inspect", "Parse and chunk notes; needs no index."),
-    Command("export", "vault_indexer.cli.export", "Print everything that the index holds, as JSON lines."),
-    Command("verify", "vault_indexer.cli.verify", "Check that the vault and all parts of the index agree."),
+    Command("search", "search", "Find notes by meaning, by word and by link."),
+    Command("explain", "explain", "Explain why a query finds a note, or does not."),
+    Command("related", "related", "List notes related to a note, by meaning and by link."),
+    Command("links", "links", "List the links, backlinks and unresolved links of a note."),
+    Command("rebuild", "rebuild", "Build the index again from the vault."),
+    Command("status", "status", "Show what the index holds and what the daemon does."),
+    Command("serve", "serve", "Run the daemon in the foreground: watch, index, answer."),
+    Command("start", "start", "Start the daemon in the background."),
+    Command("stop", "stop", "Stop the daemon."),
+    Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
+    Command("resume", "resume", "Resume indexing in the daemon."),
+    Command("init", "init", "Write a commented configuration for a vault."),
+    Command("config", "config", "Check the configuration, or show every value in use."),
+    Command("inspect", "inspect", "Parse and chunk notes; needs no index."),
+    Command("export", "export", "Print everything that the index holds, as JSON lines."),
+    Command("verify", "verify", "Check that the vault and all parts of the index agree."),
 )
 
 UNFORESEEN = 3
@@ -69,7 +69,7 @@ class Here(Protocol):
 
 def here() -> Here:
     """What answers in this process, loaded when it comes to that: it brings engines and models along."""
-    return cast("Here", importlib.import_module("vault_indexer.cli.here"))
+    return cast("Here", importlib.import_module("vault_indexer.cli.in_process"))
 
 
 def build(arguments: Collection[str]) -> typer.Typer:
@@ -88,7 +88,7 @@ def build(arguments: Collection[str]) -> typer.Typer:
     program.callback()(flattened(_root))
     for command in COMMANDS:
         if command.name in arguments:
-            loaded: typer.Typer = importlib.import_module(command.module).app
+            loaded: typer.Typer = importlib.import_module(f"vault_indexer.cli.commands.{command.module}").app
             _add(program, command, loaded)
         else:
             program.command(command.name, help=command.help)(_not_loaded)

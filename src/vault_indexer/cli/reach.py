@@ -16,7 +16,7 @@ from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.reached import Index, Reached
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import default_vault, named_or_enclosing_vault, note_in_vault
-from vault_indexer.daemon.state import read_daemon, read_signpost
+from vault_indexer.daemon.discovery import read_daemon, read_signpost
 from vault_indexer.serve.client import NotListeningError
 
 T = TypeVar("T")

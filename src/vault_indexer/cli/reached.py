@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from vault_indexer.daemon.state import DaemonInfo
+from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.serve.client import DaemonClient, Parameters
 from vault_indexer.serve.shapes import (
     ExplainJson,

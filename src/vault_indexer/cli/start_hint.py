@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from vault_indexer.cli.terminal import note
-from vault_indexer.daemon.state import read_daemon
+from vault_indexer.daemon.discovery import read_daemon
 
 HINT_FILE = "start-hint"
 """In the index folder, empty; its time of modification is when the hint was given last."""

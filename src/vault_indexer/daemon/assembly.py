@@ -9,10 +9,10 @@ from typing import Protocol
 
 from vault_indexer.config import Manifest, Settings
 from vault_indexer.index.build import Pool
-from vault_indexer.index.live import LiveIndex
+from vault_indexer.index.writer import LiveIndex
 from vault_indexer.model import Progress, RebuildReport
-from vault_indexer.search.opened import OpenIndex
-from vault_indexer.store.generations import Generation, IndexDir
+from vault_indexer.search import OpenIndex
+from vault_indexer.store import Generation, IndexDir
 
 Report = Callable[[Progress], None]
 

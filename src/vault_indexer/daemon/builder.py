@@ -11,10 +11,10 @@ from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerError
-from vault_indexer.index.manners import Manners
 from vault_indexer.index.process import ChildProcess
 from vault_indexer.model import Progress, RebuildReport
-from vault_indexer.store.generations import Generation
+from vault_indexer.store import Generation
+from vault_indexer.system import Manners
 
 log = logging.getLogger("vault_indexer.daemon")
 

@@ -7,26 +7,26 @@ import threading
 import time
 from collections.abc import Callable
 
-from vault_indexer.daemon.asked import Asked
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.backlog import Backlog
 from vault_indexer.daemon.builder import BuilderProcess
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.keep import KeptIndex
+from vault_indexer.daemon.embedding_task import Backlog
 from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.loop_request import Asked
+from vault_indexer.daemon.merge_task import Tidying
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
-from vault_indexer.daemon.recuts import Recuts
+from vault_indexer.daemon.rechunk_task import Recuts
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
-from vault_indexer.daemon.tidying import Tidying
+from vault_indexer.daemon.sync import KeptIndex
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
-from vault_indexer.index.manners import Manners
 from vault_indexer.model import Problem, Progress, RebuildReport
-from vault_indexer.search.warm import warm_beside
-from vault_indexer.store.index_errors import index_errors
+from vault_indexer.search import warm_beside
+from vault_indexer.store import index_errors
+from vault_indexer.system import Manners
 from vault_indexer.text.counts import counted
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import load_ignore_rules

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.generations import Generation, IndexDir
+from vault_indexer.store import Generation, IndexDir
 
 _LOOK_EVERY_S = 1.0
 _ONCE_IN_S = 3600.0

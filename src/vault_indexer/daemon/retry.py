@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vault_indexer.errors import DiskFullError
-from vault_indexer.store.disk_space import free_bytes
+from vault_indexer.system import free_bytes
 
 _ROOM_BYTES = 1 << 20
 """So much more room than at the failure is a reason to try again at once."""

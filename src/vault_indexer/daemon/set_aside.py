@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_indexer.daemon.assembly import OpenGeneration
-from vault_indexer.daemon.keep import KeptIndex
-from vault_indexer.index.live import LiveIndex
-from vault_indexer.index.worker import PrepareJob
+from vault_indexer.daemon.sync import KeptIndex
+from vault_indexer.index.jobs import PrepareJob
+from vault_indexer.index.writer import LiveIndex
 
 log = logging.getLogger("vault_indexer.daemon")
 

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import DiskFullError, ProcessError, ProviderError
-from vault_indexer.index.linking import Linker
-from vault_indexer.index.plan import is_indexed, plan
-from vault_indexer.index.prepare import Skipped
-from vault_indexer.index.worker import (
+from vault_indexer.index.jobs import (
     Failed,
     Finished,
     FinishJob,
@@ -21,19 +18,20 @@ from vault_indexer.index.worker import (
     PrepareJob,
     catch_up_keywords,
 )
-from vault_indexer.index.workers import Died, WorkerPool
+from vault_indexer.index.linking import Linker
+from vault_indexer.index.plan import is_indexed, plan
+from vault_indexer.index.prepare import Skipped
+from vault_indexer.index.worker_pool import Died, WorkerPool
 from vault_indexer.model import SET_ASIDE, FileRow, Progress, RebuildReport, SkippedFile
-from vault_indexer.store import vectors
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.catalog_writer import CatalogWriter
-from vault_indexer.store.durable import fsync_dir, fsync_file
-from vault_indexer.store.generations import Generation
+from vault_indexer.store import Generation
+from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex
-from vault_indexer.store.rows import PreparedNote
+from vault_indexer.store.vectors import index as vectors
+from vault_indexer.system import fsync_dir, fsync_file
 from vault_indexer.vault.walk import Scan
 
 if TYPE_CHECKING:
-    from vault_indexer.store.keyword_builder import Segment
+    from vault_indexer.store.keywords import Segment
 
 BATCH_NOTES = 48
 TRIES = 2

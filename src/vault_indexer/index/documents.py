@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.model import Chunk, NoteRow, note_id_of
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.keyword_schema import KeywordDocument
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.keywords import KeywordDocument
 from vault_indexer.text.tokens import analyze
 
 SHARED_TERMS = 250

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from vault_indexer.parse import VaultPaths, link_key, resolve
-from vault_indexer.store.catalog_writer import CatalogWriter, ResolvedLink
+from vault_indexer.store.catalog import CatalogWriter, ResolvedLink
 
 
 class Linker:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store import vectors
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.generations import Generation
+from vault_indexer.store import Generation, Snapshot
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.graph import LinkGraph
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
-from vault_indexer.store.keywords import KeywordIndex
-from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.store.keywords import KeywordIndex, KeywordSnapshot
+from vault_indexer.store.vectors import index as vectors
 
 
 def snapshot_of(

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.chunk.asking import UNREACHED
+import numpy as np
+
+from vault_indexer.chunk.llm_client import UNREACHED
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, FileRow, Note
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
-from vault_indexer.store.catalog_reader import CatalogReader
-from vault_indexer.store.rows import PreparedNote, note_rows
+from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
 if TYPE_CHECKING:
@@ -163,7 +164,6 @@ class Preparer:
         """The float16 vectors of texts, by their digests. Raises ProviderError."""
         if not texts:
             return {}
-        import numpy as np
 
         made = self._embedder.embed(texts).astype(np.float16)
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from vault_indexer.config import Manifest, Settings, chunking_config
 from vault_indexer.config.manifest import strategies_in
 from vault_indexer.errors import ManifestError
-from vault_indexer.store.generations import Generation
-from vault_indexer.store.rows import PreparedNote
+from vault_indexer.store import Generation
+from vault_indexer.store.catalog import PreparedNote
 
 
 class StrategiesInUse:

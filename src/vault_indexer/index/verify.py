@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
-from vault_indexer.index.live import LiveIndex
 from vault_indexer.index.plan import is_indexed
+from vault_indexer.index.writer import LiveIndex
 from vault_indexer.model import SET_ASIDE, FileRow, Problem
-from vault_indexer.store import vectors
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.vectors import index as vectors
 from vault_indexer.vault.read import read_note
 from vault_indexer.vault.walk import Scan
 

@@ -21,11 +21,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vault_indexer.errors import ProviderError
 from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from vault_indexer.providers.wordllama_tokens import TokenIds
@@ -51,8 +52,6 @@ class TokenCounts:
     @classmethod
     def of(cls, ids_of_texts: Iterable[TokenIds]) -> TokenCounts:
         """Counts of the texts whose token ids these are; of none, all zero."""
-        import numpy as np
-
         occurrences = np.zeros(VOCABULARY_SIZE, dtype=np.int64)
         for ids in ids_of_texts:
             np.add.at(occurrences, ids, 1)
@@ -77,8 +76,6 @@ class TokenWeights:
     @classmethod
     def fit(cls, counts: TokenCounts) -> TokenWeights:
         """The weights for a vault with these counts. Without any text they are all the same."""
-        import numpy as np
-
         total = counts.occurrences.sum() + PRIOR_TOKENS
         share = (counts.occurrences + PRIOR_TOKENS / VOCABULARY_SIZE) / total
         return cls._named((SMOOTHING / (SMOOTHING + share)).astype(np.float32))
@@ -86,8 +83,6 @@ class TokenWeights:
     @classmethod
     def from_bytes(cls, data: bytes) -> TokenWeights:
         """What `to_bytes` gave. Raises ProviderError for anything else."""
-        import numpy as np
-
         if len(data) == 4 * VOCABULARY_SIZE:
             values = np.frombuffer(data, dtype="<f4").astype(np.float32)
             if bool(((values > 0) & (values <= 1)).all()):

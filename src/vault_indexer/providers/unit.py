@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
     """Each row divided by its length; an all-zero row stays as it is."""
-    import numpy as np
-
     lengths: Vectors = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
     lengths[lengths == 0] = 1
     unit: Vectors = vectors / lengths

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
@@ -12,7 +14,6 @@ from vault_indexer.providers.unit import unit_rows
 from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens, wordllama_file
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from vault_indexer.ports import Vectors
@@ -51,8 +52,6 @@ class WordLlamaEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text; a text without any token is all zero."""
-        import numpy as np
-
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         rows = np.empty((_IDS_AT_ONCE, DIMENSION), dtype=np.float32)
         for vector, ids in zip(vectors, self._tokens.ids(texts), strict=True):
@@ -75,7 +74,6 @@ class WordLlamaEmbedder:
 
 def _load_table(weights: TokenWeights | None) -> NDArray[np.float32]:
     """The vectors of all tokens, shape (32000, 256), weighted."""
-    import numpy as np
     from safetensors import SafetensorError, safe_open
 
     path = wordllama_file(_WEIGHTS_FILE)
@@ -97,8 +95,6 @@ def _weighted(table: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArr
     measures alike and needs the token counts alone. By einsum, not BLAS, whose sums depend on the number
     of its threads: two processes must make the same bits.
     """
-    import numpy as np
-
     common = np.einsum("t,td->d", 1 - weights, table)
     common /= max(float(np.linalg.norm(common)), float(np.finfo(np.float32).tiny))
     table *= weights[:, np.newaxis]

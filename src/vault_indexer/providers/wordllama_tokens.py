@@ -15,11 +15,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vault_indexer.errors import ProviderError
 from vault_indexer.providers.packages import package_folder
 
 if TYPE_CHECKING:
-    import numpy as np
     import tokenizers
     from numpy.typing import NDArray
 
@@ -64,8 +65,6 @@ class WordLlamaTokens:
 
     def ids(self, texts: Iterable[str]) -> Iterator[TokenIds]:
         """The token ids of each text, in order; a text is read whole, however long."""
-        import numpy as np
-
         for text in texts:
             spaced = " " + text if text else text
             yield np.frombuffer(b"".join(map(self._slice_ids, _slices(spaced))), dtype=np.int32)
@@ -84,8 +83,6 @@ class WordLlamaTokens:
 
     def _encoded(self, words: list[str]) -> dict[str, bytes]:
         """The ids of each word: all are read in one go, a line each, as no token crosses a line."""
-        import numpy as np
-
         lines = "\n".join(words).encode("utf-8", "replace").decode()  # a lone surrogate is no text: "?"
         encoding = self._tokenizer.encode(lines, add_special_tokens=False)
         ids = np.array(encoding.ids, dtype=np.int32)

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from vault_indexer.model import Explanation, NoteRow, Why
-from vault_indexer.search.asked import Asked
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
-from vault_indexer.search.ranking import Ranked, relative
-from vault_indexer.store.keyword_schema import FieldWeights
-from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.search.prepare import Asked
+from vault_indexer.search.rank import Ranked, relative
+from vault_indexer.store import Snapshot
+from vault_indexer.store.keywords import FieldWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,6 @@ def absence_reasons(
     snapshot: Snapshot, asked: Asked, ranked: Ranked, fields: FieldWeights, note: NoteRow
 ) -> Iterator[str]:
     """For a note that no retriever gave: how far it was from each."""
-    import numpy as np
-
     own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
     own = own[asked.passing(own)]
     if not len(own):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
+import numpy as np
+
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
 from vault_indexer.model import (
@@ -21,9 +23,7 @@ from vault_indexer.model import (
     note_id_of,
 )
 from vault_indexer.ports import Embedder
-from vault_indexer.search.asked import Asked, asked
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.expand import ExpandMode, Expansion, passage_of
 from vault_indexer.search.explain import (
     Place,
     absence_reasons,
@@ -31,13 +31,11 @@ from vault_indexer.search.explain import (
     filter_reasons,
     place_reasons,
 )
-from vault_indexer.search.hits import hit_of
-from vault_indexer.search.listing import LISTED, listed
-from vault_indexer.search.ranking import Ranked, rank, relative
-from vault_indexer.search.retrieve import keyword_reasons
-from vault_indexer.search.snippet import Snippets
-from vault_indexer.store.keyword_schema import FieldWeights
-from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.search.prepare import Asked, asked
+from vault_indexer.search.present import ExpandMode, Expansion, Snippets, hit_of, passage_of
+from vault_indexer.search.rank import LISTED, Ranked, keyword_reasons, listed, rank, relative
+from vault_indexer.store import Snapshot
+from vault_indexer.store.keywords import FieldWeights
 
 _UNFINISHED = ' "()'
 """A query of these alone looks for nothing: while the user types, that needs no notice."""
@@ -112,8 +110,6 @@ class Searcher:
         deadline: QueryDeadline | None = None,
     ) -> Explanation:
         """Where the note is in the answer to the request, and why, or why not. Raises as `search` does."""
-        import numpy as np
-
         question = self._asked(snapshot, request, deadline)
         reasons = list(filter_reasons(snapshot, question, note, datetime.now().astimezone()))
         if not question.text:

@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
 
-from vault_indexer.daemon.state import DaemonInfo
+from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import (
     ConfigError,
     DaemonError,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.state import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
+from vault_indexer.daemon.discovery import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http import Endpoint, make_app

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import IndexUnusableError, ManifestError
-from vault_indexer.store.durable import fsync_dir, write_atomically
+from vault_indexer.system import fsync_dir, write_atomically
 
 BUILDING_SUFFIX = ".part"
 

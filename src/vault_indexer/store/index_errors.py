@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
-from vault_indexer.store.disk_space import EDIT_BYTES, free_bytes, in_words, size_of
+from vault_indexer.store.catalog import is_full, unusable
 from vault_indexer.store.generations import IndexDir
-from vault_indexer.store.sqlite_errors import is_full, unusable
+from vault_indexer.system import EDIT_BYTES, free_bytes, in_words, size_of
 
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 

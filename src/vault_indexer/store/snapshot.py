@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.catalog_reader import CatalogReader
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.graph import LinkGraph
-from vault_indexer.store.keyword_snapshot import KeywordSnapshot
+from vault_indexer.store.keywords import KeywordSnapshot
 from vault_indexer.store.vectors import VectorSnapshot
 
 

@@ -1,0 +1,66 @@
+"""What the strategies share: blocks, sections, sizes, and the assembly of chunks from spans."""
+
+from __future__ import annotations
+
+from vault_indexer.chunk.cutting.assemble import Draft, assemble, trimmed, windows
+from vault_indexer.chunk.cutting.blocks import Cutter, blocks_of, within
+from vault_indexer.chunk.cutting.division import best_division
+from vault_indexer.chunk.cutting.grammars import Code, language_of, language_of_path, parser_for, read_code
+from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
+from vault_indexer.chunk.cutting.outline import Outline
+from vault_indexer.chunk.cutting.packing import Window, pack, slide
+from vault_indexer.chunk.cutting.paragraphs import (
+    Paragraph,
+    ends_sentence,
+    headed,
+    paragraphs_of,
+    sentence_pieces,
+)
+from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
+from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, ruler_for, token_ruler
+from vault_indexer.chunk.cutting.spans import Span, sentence_spans, tile, trim, word_start
+from vault_indexer.chunk.cutting.splitting import Splitter
+from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
+
+__all__ = [
+    "Characters",
+    "Code",
+    "Cutter",
+    "Draft",
+    "Joiner",
+    "Markers",
+    "Marks",
+    "Outline",
+    "Paragraph",
+    "Ruler",
+    "Span",
+    "Splitter",
+    "Unit",
+    "Window",
+    "assemble",
+    "best_division",
+    "blocks_of",
+    "detect",
+    "ends_sentence",
+    "headed",
+    "language_of",
+    "language_of_path",
+    "load_markers",
+    "pack",
+    "paragraphs_of",
+    "parser_for",
+    "read_code",
+    "ruler_for",
+    "sentence_pieces",
+    "sentence_spans",
+    "slide",
+    "tile",
+    "token_ruler",
+    "tokenizer_for",
+    "trim",
+    "trimmed",
+    "units_of",
+    "windows",
+    "within",
+    "word_start",
+]

@@ -1,0 +1,152 @@
+"""The blocks of a note, and how a stretch of them is taken apart until every part fits."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from vault_indexer.chunk.cutting.sizes import Ruler
+from vault_indexer.chunk.cutting.spans import Span, lines, sentence_spans, tile, trim, words
+from vault_indexer.model import Element, ElementKind, Note
+
+# In these a line is the unit of meaning that a sentence is elsewhere.
+LINEWISE = frozenset(
+    {ElementKind.CODE, ElementKind.TABLE, ElementKind.HTML, ElementKind.MATH, ElementKind.QUOTE}
+)
+
+
+_HUGE = 1_000_000
+"""Characters of a block whose atoms are joined as they are found: there may be millions."""
+
+_ATOMS_OF_HUGE = 16  # in a chunk, at least
+
+
+def blocks_of(note: Note) -> list[Element]:
+    """The note's blocks after the frontmatter, in order, without a gap.
+
+    Text that belongs to no element (link definitions, say) is a block of kind `other`.
+    """
+    blocks: list[Element] = []
+    pos = note.body_start
+    for element in note.elements:
+        if element.start < pos:
+            continue
+        blocks.extend(_gap(note.text, pos, element.start))
+        blocks.append(element)
+        pos = max(pos, element.end)
+    blocks.extend(_gap(note.text, pos, len(note.text)))
+    return blocks
+
+
+def _gap(text: str, start: int, end: int) -> list[Element]:
+    start, end = trim(text, start, max(start, end))
+    return [Element(ElementKind.OTHER, start, end)] if end > start else []
+
+
+def within(blocks: Sequence[Element], start: int, end: int) -> list[Element]:
+    """The blocks, or the parts of them, that lie in start to end. `blocks` must be in order."""
+    first = max(bisect_right(blocks, start, key=lambda block: block.start) - 1, 0)
+    last = bisect_left(blocks, end, lo=first, key=lambda block: block.start)
+    return [_clipped(block, start, end) for block in blocks[first:last] if block.end > start]
+
+
+def _clipped(block: Element, start: int, end: int) -> Element:
+    if start <= block.start and block.end <= end:
+        return block
+    parts = tuple(within(block.parts, start, end))
+    return replace(block, start=max(block.start, start), end=min(block.end, end), parts=parts)
+
+
+def touching(blocks: Sequence[Element], end: int) -> list[tuple[Element, Span]]:
+    """The blocks, each with its span widened to the start of the next one, the last to `end`."""
+    if not blocks:
+        return []
+    spans = tile([(block.start, block.end) for block in blocks], blocks[0].start, end)
+    return list(zip(blocks, spans, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Cutter:
+    """Takes blocks apart into atoms: touching spans that no chunk needs to be smaller than.
+
+    A block within `limit` is one atom. Else its list items, its lines (code, tables, …) or its
+    sentences are, then words, then parts of a word. Blocks of the kinds in `loose` are taken apart
+    even where they fit.
+    """
+
+    text: str
+    ruler: Ruler
+    limit: int
+    loose: frozenset[ElementKind] = frozenset()
+
+    def atoms(self, blocks: Sequence[Element], end: int) -> list[Span]:
+        """The atoms from the first block to `end`; a heading is one with what follows, where both fit."""
+        found: list[Span] = []
+        for block, span in touching(blocks, end):
+            atoms = self._block(block, *span)
+            found.extend(atoms if span[1] - span[0] <= _HUGE else self._joined(atoms))
+        return self._with_headings(found, {b.start for b in blocks if b.kind is ElementKind.HEADING})
+
+    def sentence(self, start: int, end: int) -> Iterator[Span]:
+        """A line or sentence, in words where it is too long, in parts of words where they are."""
+        if self._fits(start, end):
+            yield start, end
+            return
+        for inner_start, inner_end in tile(sentence_spans(self.text, start, end), start, end):
+            if self._fits(inner_start, inner_end):
+                yield inner_start, inner_end
+                continue
+            yield from self.words(inner_start, inner_end)
+
+    def words(self, start: int, end: int) -> Iterator[Span]:
+        """The words of a span, in parts where they are too long."""
+        for word_start, word_end in tile(words(self.text, start, end), start, end):
+            if self._fits(word_start, word_end):
+                yield word_start, word_end
+            else:
+                yield from self.ruler.parts(*trim(self.text, word_start, word_end), self.limit)
+
+    def _block(self, block: Element, start: int, end: int) -> Iterator[Span]:
+        if self._fits(start, end) and block.kind not in self.loose:
+            yield start, end
+        elif block.parts:
+            for part, span in touching(block.parts, end):
+                yield from self._block(part, start if part is block.parts[0] else span[0], span[1])
+        else:
+            for span in self._finer(block, start, end):
+                yield from self.sentence(*span)
+
+    def _finer(self, block: Element, start: int, end: int) -> Iterator[Span]:
+        if block.kind in LINEWISE:
+            return lines(self.text, start, end)
+        return tile(sentence_spans(self.text, start, end), start, end)
+
+    def _with_headings(self, spans: list[Span], headings: set[int]) -> list[Span]:
+        """Joins each heading to the atom after it, so that no chunk ends with a bare heading."""
+        joined: list[Span] = []
+        open_heading = False
+        for start, end in spans:
+            if open_heading and self._fits(joined[-1][0], end):
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+            open_heading = start in headings
+        return joined
+
+    def _joined(self, atoms: Iterable[Span]) -> Iterator[Span]:
+        """Atoms of a block that has very many, joined as far as a fair cut allows."""
+        most = self.limit // _ATOMS_OF_HUGE
+        open_span: Span | None = None
+        for start, end in atoms:
+            if open_span and self.ruler.at(end) - self.ruler.at(open_span[0]) <= most:
+                open_span = (open_span[0], end)
+                continue
+            if open_span:
+                yield open_span
+            open_span = (start, end)
+        if open_span:
+            yield open_span
+
+    def _fits(self, start: int, end: int) -> bool:
+        return self.ruler.size(start, end) <= self.limit

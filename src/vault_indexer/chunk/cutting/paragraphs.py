@@ -1,0 +1,62 @@
+"""Paragraphs as the strategies that gather them see them: with their headings, whole or in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vault_indexer.chunk.cutting.blocks import Cutter, blocks_of, touching
+from vault_indexer.chunk.cutting.packing import pack
+from vault_indexer.chunk.cutting.spans import Span
+from vault_indexer.model import Element, ElementKind, Note
+
+_CLOSERS = "\"'”’»›)]}*_`」』）】》〉"
+_STOPS = tuple(".!?…。！？｡।؟۔")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block with the headings right above it. `text_start` is where the block itself begins."""
+
+    start: int
+    end: int
+    text_start: int
+    kind: ElementKind
+
+    @property
+    def headed(self) -> bool:
+        """Whether a heading stands above it."""
+        return self.text_start > self.start
+
+
+def paragraphs_of(note: Note) -> list[Paragraph]:
+    """The note's blocks; spans touch, so that each ends where the next begins."""
+    return headed(blocks_of(note), len(note.text))
+
+
+def headed(blocks: Sequence[Element], end: int) -> list[Paragraph]:
+    """Blocks with the headings above them; headings with nothing below them are one of their own."""
+    found: list[Paragraph] = []
+    heading: int | None = None
+    for block, (start, stop) in touching(blocks, end):
+        if block.kind is ElementKind.HEADING:
+            heading = start if heading is None else heading
+        else:
+            found.append(Paragraph(start if heading is None else heading, stop, start, block.kind))
+            heading = None
+    if heading is not None:
+        found.append(Paragraph(heading, end, heading, ElementKind.HEADING))
+    return found
+
+
+def ends_sentence(text: str, paragraph: Paragraph) -> bool:
+    """Whether a reader would pause after it: prose that ends with a stop, or any other block."""
+    if paragraph.kind is not ElementKind.PARAGRAPH:
+        return paragraph.kind is not ElementKind.HEADING
+    last_words = text[max(paragraph.start, paragraph.end - 400) : paragraph.end]
+    return last_words.rstrip().rstrip(_CLOSERS).endswith(_STOPS)
+
+
+def sentence_pieces(cutter: Cutter, blocks: Sequence[Element], end: int) -> list[Span]:
+    """Blocks that together are too long, in pieces of nearly equal size."""
+    return pack(cutter.atoms(blocks, end), cutter.ruler, cutter.limit)

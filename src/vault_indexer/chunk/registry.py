@@ -1,0 +1,115 @@
+"""The table of strategies: a strategy is one file, one class of options, one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from vault_indexer.chunk.contextual import ContextualChunker
+from vault_indexer.chunk.cutting import tokenizer_for
+from vault_indexer.chunk.llm_client import Asker
+from vault_indexer.chunk.strategies.agentic import AgenticChunker
+from vault_indexer.chunk.strategies.boundary import BoundaryChunker
+from vault_indexer.chunk.strategies.code import CodeChunker
+from vault_indexer.chunk.strategies.custom import CustomChunker
+from vault_indexer.chunk.strategies.discourse import DiscourseChunker
+from vault_indexer.chunk.strategies.header_based import HeaderBasedChunker
+from vault_indexer.chunk.strategies.hierarchical import HierarchicalChunker
+from vault_indexer.chunk.strategies.llm import LlmChunker
+from vault_indexer.chunk.strategies.markdown import MarkdownChunker
+from vault_indexer.chunk.strategies.paragraph import ParagraphChunker
+from vault_indexer.chunk.strategies.parent_child import ParentChildChunker
+from vault_indexer.chunk.strategies.recursive import RecursiveChunker
+from vault_indexer.chunk.strategies.semantic import SemanticChunker
+from vault_indexer.chunk.strategies.token import TokenChunker
+from vault_indexer.chunk.strategies.whole_note import WholeNoteChunker
+from vault_indexer.chunk.strategies.word import WordChunker
+from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.errors import UsageError
+from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a strategy is built from: the settings, and the models of the index where there are any.
+
+    `llm_cache` is the folder where answers of the language model are kept (None: nowhere).
+    """
+
+    settings: ChunkingSettings
+    embedder: Embedder | None = None
+    tokenizer: Tokenizer | None = None
+    llm: Llm | None = None
+    llm_cache: Path | None = None
+
+    def needed_embedder(self) -> Embedder:
+        """The embedder. Raises UsageError where there is none."""
+        if self.embedder is None:
+            raise UsageError(f"chunking.strategy = {self.settings.strategy}: needs an embedding model")
+        return self.embedder
+
+    def needed_tokenizer(self) -> Tokenizer:
+        """The tokenizer of the embedding model. Raises UsageError where there is none."""
+        if self.tokenizer is None:
+            raise UsageError(
+                f"chunking.strategy = {self.settings.strategy}: needs an embedding model with a tokenizer: "
+                "set embedding.provider to wordllama, or choose another strategy"
+            )
+        return self.tokenizer
+
+    def chosen_tokenizer(self) -> Tokenizer:
+        """The tokenizer that the options name."""
+        return tokenizer_for(self.settings.token.tokenizer, self.tokenizer)
+
+    def asker(self) -> Asker:
+        """Who asks the language model. Raises UsageError where there is none."""
+        if self.llm is None:
+            contextual = self.settings.contextual.granularity != "none"
+            key = "contextual" if contextual else f"strategy = {self.settings.strategy}"
+            raise UsageError(f"chunking.{key}: needs a language model: set llm.provider and llm.model")
+        return Asker(self.llm, self.llm_cache)
+
+
+STRATEGIES: Mapping[str, Callable[[Given], Chunker]] = MappingProxyType(
+    {
+        "header_based": lambda given: HeaderBasedChunker(given.settings),
+        "none": lambda _: WholeNoteChunker(),
+        "markdown": lambda given: MarkdownChunker(given.settings.markdown, given.tokenizer),
+        "paragraph": lambda given: ParagraphChunker(given.settings.paragraph),
+        "word": lambda given: WordChunker(given.settings.word),
+        "token": lambda given: TokenChunker(given.settings.token, given.chosen_tokenizer()),
+        "recursive": lambda given: RecursiveChunker(given.settings.recursive),
+        "boundary": lambda given: BoundaryChunker(given.settings.boundary, given.tokenizer),
+        "discourse": lambda given: DiscourseChunker(given.settings.discourse),
+        "semantic": lambda given: SemanticChunker(given.settings.semantic, given.needed_embedder()),
+        "hierarchical": lambda given: HierarchicalChunker(given.settings.hierarchical, given.tokenizer),
+        "parent_child": lambda given: ParentChildChunker(
+            given.settings.parent_child, given.needed_tokenizer()
+        ),
+        "code": lambda given: CodeChunker(given.settings.code),
+        "llm": lambda given: LlmChunker(given.settings.llm, given.settings.discourse, given.asker()),
+        "agentic": lambda given: AgenticChunker(given.settings.agentic, given.asker()),
+        "custom": lambda given: CustomChunker(given.settings.custom),
+    }
+)
+
+
+def chunker_for(
+    settings: ChunkingSettings,
+    *,
+    embedder: Embedder | None = None,
+    tokenizer: Tokenizer | None = None,
+    llm: Llm | None = None,
+    llm_cache: Path | None = None,
+) -> Chunker:
+    """The chunker that the settings choose, their rules aside, with preambles where `contextual` wants them.
+
+    Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
+    """
+    given = Given(settings, embedder, tokenizer, llm, llm_cache)
+    chunker = STRATEGIES[settings.strategy](given)
+    if settings.contextual.granularity == "none":
+        return chunker
+    return ContextualChunker(chunker, settings.contextual, given.asker())

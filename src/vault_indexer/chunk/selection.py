@@ -1,0 +1,172 @@
+"""Which strategy and options count for a note: its own frontmatter, else a rule, else the settings.
+
+A note is text that someone sent: it may choose among what is built in and set sizes. It may not choose a
+strategy that runs code or asks a model, name a tokenizer, or give a regular expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from vault_indexer.chunk.registry import chunker_for
+from vault_indexer.config.chunking import ChunkingSettings, at_home
+from vault_indexer.config.fields import DisagreementError
+from vault_indexer.config.trust import refused_in_note
+from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
+from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
+
+FRONTMATTER_KEY = "chunking"
+REFUSED_STRATEGIES = frozenset({"custom", "llm", "agentic"})
+REFUSED_OPTIONS = frozenset(
+    {"tokenizer", "word_pattern", "patterns", "rules", "contextual", *REFUSED_STRATEGIES}
+)
+
+_Overlay = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The settings in force for one note (without rules), and what is wrong with its own choice."""
+
+    settings: ChunkingSettings
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Chooser:
+    """Chooses for many notes: the globs of the rules are read once."""
+
+    def __init__(self, settings: ChunkingSettings) -> None:
+        self._settings = settings.model_copy(update={"rules": ()})
+        self._rules = [
+            (_matcher(rule.paths), _overlaid(self._settings, rule.choice)) for rule in settings.rules
+        ]
+
+    def choice(self, path: str, frontmatter: Mapping[str, JsonValue]) -> Choice:
+        """What counts for the note; a bad choice in its frontmatter is reported and ignored."""
+        ruled = next((settings for matches, settings in self._rules if matches(path)), self._settings)
+        own = frontmatter.get(FRONTMATTER_KEY)
+        if own is None:
+            return Choice(ruled)
+        try:
+            return Choice(_overlaid(ruled, _allowed(own)))
+        except ValidationError as error:
+            return Choice(ruled, (_diagnostic(_in_words(error)),))
+        except ValueError as error:
+            return Choice(ruled, (_diagnostic(str(error)),))
+
+
+def options_for(path: str, frontmatter: Mapping[str, JsonValue], settings: ChunkingSettings) -> Choice:
+    """What counts for one note; for many, keep a `Chooser`."""
+    return Chooser(settings).choice(path, frontmatter)
+
+
+class ChoosingChunker:
+    """A chunker that cuts each note as it, the rules or the settings want it.
+
+    Raises UsageError or ProviderError at the first note that wants a model which is not there.
+    """
+
+    def __init__(
+        self,
+        settings: ChunkingSettings,
+        *,
+        embedder: Embedder | None = None,
+        tokenizer: Tokenizer | None = None,
+        llm: Llm | None = None,
+        llm_cache: Path | None = None,
+    ) -> None:
+        self._chooser = Chooser(settings)
+        self._build = partial(
+            chunker_for, embedder=embedder, tokenizer=tokenizer, llm=llm, llm_cache=llm_cache
+        )
+        self._chunkers: dict[ChunkingSettings, Chunker] = {}
+        self.strategy: str = settings.strategy
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note; each names the strategy that made it."""
+        settings = self._chooser.choice(note.path, note.frontmatter).settings
+        chunker = self._chunkers.get(settings)
+        if chunker is None:
+            chunker = self._chunkers[settings] = self._build(settings)
+        return chunker.chunk(note)
+
+    def diagnostics(self, note: Note) -> tuple[Diagnostic, ...]:
+        """What is wrong with the note's own choice."""
+        return self._chooser.choice(note.path, note.frontmatter).diagnostics
+
+
+def _matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    """Globs as in .gitignore: without a slash they match in any folder."""
+    from pathspec import GitIgnoreSpec
+
+    spec = GitIgnoreSpec.from_lines(globs)
+    return lambda path: bool(spec.match_file(path))
+
+
+def _allowed(own: JsonValue) -> dict[str, object]:
+    """A note's choice as a table. Raises ValueError for what a note may not choose."""
+    table: dict[str, object] = {"strategy": own} if isinstance(own, str) else {}
+    if isinstance(own, dict):
+        table = dict(own)
+    elif not isinstance(own, str):
+        raise ValueError("must be the name of a strategy or a table of options")
+    if str(table.get("strategy")) in REFUSED_STRATEGIES:
+        raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
+    inner = [key for value in table.values() if isinstance(value, dict) for key in value]
+    for key in [*sorted(REFUSED_OPTIONS.intersection([*table, *inner])), *refused_in_note(table)]:
+        raise ValueError(f"{key}: only your own configuration can set it")
+    return table
+
+
+def _overlaid(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
+    """The settings with a choice laid over them. Raises ValidationError.
+
+    Where a size of the choice contradicts one of the base, that of the base gives way.
+    """
+    named = at_home(overlay)
+    choice = at_home({"strategy": base.strategy, **named})
+    table = base.model_dump(exclude_unset=True)
+    try:
+        return ChunkingSettings.model_validate(_merged(table, choice))
+    except ValidationError as error:
+        keys = _contradicting(error)
+        return ChunkingSettings.model_validate(_merged(_without(table, keys), choice))
+
+
+def _merged(table: _Overlay, choice: _Overlay) -> dict[str, object]:
+    merged = dict(table)
+    for key, value in choice.items():
+        below = merged.get(key)
+        if isinstance(value, Mapping) and isinstance(below, Mapping):
+            merged[key] = _merged(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _contradicting(error: ValidationError) -> frozenset[str]:
+    causes = (details.get("ctx", {}).get("error") for details in error.errors(include_url=False))
+    return frozenset(key for cause in causes if isinstance(cause, DisagreementError) for key in cause.keys)
+
+
+def _without(table: _Overlay, keys: frozenset[str]) -> dict[str, object]:
+    return {
+        key: _without(value, keys) if isinstance(value, Mapping) else value
+        for key, value in table.items()
+        if key not in keys
+    }
+
+
+def _in_words(error: ValidationError) -> str:
+    found = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in found["loc"])
+    return f"{key}: {found['msg']}" if key else found["msg"]
+
+
+def _diagnostic(detail: str) -> Diagnostic:
+    return Diagnostic("chunking", f"{FRONTMATTER_KEY} in the frontmatter is ignored: {detail}", 1)

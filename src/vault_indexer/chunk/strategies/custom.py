@@ -1,0 +1,178 @@
+"""`custom`: a function of the user's own cuts the note; what it yields is held to the contract.
+
+It gets a `model.Note` and yields `(start, end)` spans of `note.text`, or `model.Chunk`s, of which the span,
+`overlap`, `context`, `preamble`, `extra` and `embed` count: ids, lines and header paths are made here.
+"""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from itertools import islice
+
+from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim
+from vault_indexer.config.chunking_models import CustomOptions
+from vault_indexer.errors import NoteError, ProviderError, UsageError
+from vault_indexer.model import Chunk, JsonValue, Note
+
+STRATEGY = "custom"
+GROUP = "vault_indexer.chunkers"
+"""Entry points of this group may be named in `chunking.custom.function`."""
+
+CutFunction = Callable[[Note], Iterable[object]]
+
+
+class _ContractError(ValueError):
+    """What a function yielded is no division of the note."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Yielded:
+    """One chunk as the function wants it."""
+
+    draft: Draft
+    preamble: str = ""
+
+
+class CustomChunker:
+    """Chunks by a function from outside.
+
+    Its module is imported: callers must not pass a name that a note or a vault chose. Raises UsageError for
+    a name that means nothing, ProviderError for one that cannot be imported.
+    """
+
+    strategy = STRATEGY
+
+    def __init__(self, options: CustomOptions) -> None:
+        self._name = options.function
+        self._function = _function(options.function)
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note. Raises NoteError, which names the function and what it did wrong."""
+        try:
+            items = self._called(note)
+            yielded = [one for number, item in enumerate(items) if (one := _yielded(note, number, item))]
+            drafts = [one.draft for one in yielded]
+            _check_order(drafts)
+            _check_cover(note, drafts)
+        except _ContractError as broken:
+            raise NoteError(f"{note.path}: chunking.custom.function {self._name}: {broken}") from broken
+        chunks = assemble(note, STRATEGY, drafts, Outline(note))
+        return [replace(chunk, preamble=one.preamble) for chunk, one in zip(chunks, yielded, strict=True)]
+
+    def _called(self, note: Note) -> list[object]:
+        """All that the function yields; more chunks than characters would never end."""
+        most = len(note.text) + 1
+        try:
+            items = list(islice(self._function(note), most + 1))
+        except Exception as error:  # another's code: whatever it raises, the other notes go on
+            raise _ContractError(f"raised {type(error).__name__}: {' '.join(str(error).split())}") from error
+        if len(items) > most:
+            raise _ContractError(f"yields more than {most} chunks for {len(note.text)} characters")
+        return items
+
+
+def _yielded(note: Note, number: int, item: object) -> _Yielded | None:
+    """The item checked and without blank lines around it; None for one that is blank."""
+    start, end = _span(number, item)
+    if not note.body_start <= start <= end <= len(note.text):
+        raise _ContractError(
+            f"chunk {number} is {start} to {end}, outside the body of the note,"
+            f" {note.body_start} to {len(note.text)}"
+        )
+    bare_start, bare_end = trim(note.text, start, end)
+    if bare_end <= bare_start:
+        return None
+    if not isinstance(item, Chunk):
+        return _Yielded(Draft(bare_start, bare_end))
+    if item.body != note.text[start:end]:
+        raise _ContractError(f"the body of chunk {number} is not the note's text from {start} to {end}")
+    if item.overlap and not note.text.endswith(item.overlap, 0, start):
+        raise _ContractError(f"the overlap of chunk {number} is not the text right before {start}")
+    draft = Draft(
+        bare_start,
+        bare_end,
+        overlap=item.overlap,
+        context=item.context,
+        extra=_json_only(number, item.extra),
+        embed=item.embed,
+    )
+    return _Yielded(draft, item.preamble)
+
+
+def _span(number: int, item: object) -> tuple[int, int]:
+    match item:
+        case Chunk(start_pos=int(start), end_pos=int(end)) | (int(start), int(end)):
+            return start, end
+    raise _ContractError(f"chunk {number} is neither (start, end) nor a Chunk: {item!r:.80}")
+
+
+def _json_only(number: int, extra: object) -> dict[str, JsonValue]:
+    try:
+        read = json.loads(json.dumps(extra))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _ContractError(f"the extra of chunk {number} is not JSON: {error}") from error
+    level = read.get("level", 0) if isinstance(read, dict) else None
+    if not isinstance(read, dict) or not isinstance(level, int):
+        raise _ContractError(f"the extra of chunk {number} must be a table, and its level a whole number")
+    return read
+
+
+def _check_order(drafts: Sequence[Draft]) -> None:
+    """On each level chunks follow each other; what one repeats is of the one before."""
+    before: dict[JsonValue, Draft] = {}
+    for draft in drafts:
+        level = draft.extra.get("level", 0)
+        last = before.get(level)
+        if last and draft.start < last.end:
+            spans = f"{last.start} to {last.end} and {draft.start} to {draft.end}"
+            raise _ContractError(f"the chunks {spans} overlap or are out of order")
+        if draft.overlap and (last is None or draft.start - len(draft.overlap) < last.start):
+            raise _ContractError(
+                f"the overlap of the chunk at {draft.start} is not the end of the chunk before"
+            )
+        before[level] = draft
+
+
+def _check_cover(note: Note, drafts: Sequence[Draft]) -> None:
+    """Every character that is not blank lies in a chunk."""
+    pos = note.body_start
+    for draft in [*sorted(drafts, key=lambda draft: draft.start), None]:
+        end = draft.start if draft else len(note.text)
+        if pos < end and (missed := note.text[pos:end].strip()):
+            where = note.text.index(missed[0], pos)
+            line = note.text.count("\n", 0, where) + 1
+            raise _ContractError(f"leaves out text at {where} (line {line}): {missed[:40]!r}")
+        pos = max(pos, draft.end if draft else end)
+
+
+def _function(name: str) -> CutFunction:
+    if not name:
+        raise UsageError(
+            "chunking.custom.function is empty: name module:function, or an entry point of the group " + GROUP
+        )
+    found = _imported(name)
+    if not callable(found):
+        raise ProviderError(f"chunking.custom.function: {name} is not a function")
+    function: CutFunction = found
+    return function
+
+
+def _imported(name: str) -> object:
+    module, colon, function = name.partition(":")
+    try:
+        if colon:
+            if not (module and function):
+                raise UsageError(
+                    f"chunking.custom.function = {name!r}: must be module:function or an entry point"
+                )
+            return pkgutil.resolve_name(name)
+        for entry in entry_points(group=GROUP, name=name):
+            return entry.load()
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+        raise ProviderError(f"chunking.custom.function: {name} cannot be imported: {error}") from error
+    known = ", ".join(sorted(entry_points(group=GROUP).names)) or "none is installed"
+    raise UsageError(f"chunking.custom.function = {name!r}: no entry point of the group {GROUP}: {known}")

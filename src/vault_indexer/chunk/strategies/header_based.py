@@ -1,0 +1,53 @@
+"""`header_based`, the default: chunks begin at headings.
+
+1. Every section (a heading and the text up to the next heading, of any level) is a unit.
+2. A unit below `min_chunk_chars` is joined to a neighbour within `max_chunk_chars`: to the next one,
+   unless that begins another subject higher in the outline; then to the one before (`Joiner`).
+3. What is above `max_chunk_chars` is split at blocks into pieces of nearly equal size; a block is cut
+   only if it alone is too long: at list items or lines, then sentences, then words (`Splitter`).
+
+A joined chunk has the header path of its first section. Overlap comes on top of the maximum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vault_indexer.chunk.cutting import (
+    Characters,
+    Cutter,
+    Draft,
+    Joiner,
+    Outline,
+    Splitter,
+    assemble,
+    blocks_of,
+    units_of,
+)
+from vault_indexer.config.chunking import HeaderBasedOptions
+from vault_indexer.model import Chunk, Note
+
+STRATEGY = "header_based"
+
+
+class HeaderBasedChunker:
+    """Chunks begin at headings; small ones are joined, large ones split."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: HeaderBasedOptions) -> None:
+        self._options = options
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note."""
+        options = self._options
+        outline, ruler = Outline(note), Characters(note.text)
+        cutter = Cutter(note.text, ruler, options.max_chunk_chars)
+        splitter = Splitter(outline, blocks_of(note), cutter, options.overlap_chars)
+        units = Joiner(ruler, options.min_chunk_chars, options.max_chunk_chars).join(units_of(note))
+        drafts: list[Draft] = []
+        for family, unit in enumerate(units):
+            drafts.extend(splitter.drafts(unit, family))
+        if options.include_parent_headers:
+            drafts = [replace(draft, context=outline.context(draft.start)) for draft in drafts]
+        return assemble(note, STRATEGY, drafts, outline)

@@ -1,0 +1,69 @@
+"""`hierarchical`: parents, and children that know their parent and their place in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vault_indexer.chunk.cutting import (
+    Cutter,
+    Draft,
+    Joiner,
+    Outline,
+    Ruler,
+    assemble,
+    blocks_of,
+    ruler_for,
+    slide,
+    units_of,
+    windows,
+    within,
+)
+from vault_indexer.config.chunking_options import HierarchicalOptions
+from vault_indexer.model import Chunk, Element, JsonValue, Note
+from vault_indexer.ports import Tokenizer
+
+STRATEGY = "hierarchical"
+
+
+class HierarchicalChunker:
+    """Each parent is followed by its children, which together cover it.
+
+    `extra` of a parent: `level` 0, `child_count`. Of a child: `level` 1, `parent_id`, `child_index`,
+    `child_count`. Parents are embedded with `embed_both` only.
+    """
+
+    strategy = STRATEGY
+
+    def __init__(self, options: HierarchicalOptions, tokenizer: Tokenizer | None) -> None:
+        self._options = options
+        self._tokenizer = tokenizer
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note: parent, its children, the next parent, …"""
+        ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
+        blocks = blocks_of(note)
+        drafts: list[Draft] = []
+        for parent in self._parents(note, ruler, blocks):
+            parent_id = f"{note.doc_id}_chunk_{len(drafts)}"
+            children = self._children(note, ruler, blocks, parent)
+            count: dict[str, JsonValue] = {"child_count": len(children)}
+            drafts.append(replace(parent, extra={"level": 0, **count}))
+            for index, child in enumerate(children):
+                place: dict[str, JsonValue] = {"level": 1, "parent_id": parent_id, "child_index": index}
+                drafts.append(replace(child, extra={**place, **count}))
+        return assemble(note, STRATEGY, drafts, Outline(note))
+
+    def _parents(self, note: Note, ruler: Ruler, blocks: list[Element]) -> list[Draft]:
+        """Neighbouring sections up to the parent's size; longer ones as windows over their blocks."""
+        size, overlap = self._options.parent_size, self._options.parent_overlap
+        cutter = Cutter(note.text, ruler, size)
+        drafts: list[Draft] = []
+        for unit in Joiner(ruler, size // 2, size).join(units_of(note)):
+            atoms = cutter.atoms(within(blocks, unit.start, unit.end), unit.end)
+            drafts.extend(windows(note.text, slide(atoms, ruler, size, overlap)))
+        return [replace(draft, embed=self._options.embed_both) for draft in drafts]
+
+    def _children(self, note: Note, ruler: Ruler, blocks: list[Element], parent: Draft) -> list[Draft]:
+        size, overlap = self._options.child_size, self._options.child_overlap
+        atoms = Cutter(note.text, ruler, size).atoms(within(blocks, parent.start, parent.end), parent.end)
+        return windows(note.text, slide(atoms, ruler, size, overlap))

@@ -1,0 +1,264 @@
+"""`llm`: a model says which chunks of `discourse` to split after which paragraph, and which to merge.
+
+It names numbers and nothing else, so whatever it answers, no text is lost or changed. Actions are applied
+in their order, and one that cannot be is skipped: the chunk that it names says so.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right, insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vault_indexer.chunk.cutting import Draft, Outline, assemble, blocks_of, headed, trim, trimmed, within
+from vault_indexer.chunk.llm_client import (
+    PROMPT_CHARS,
+    Asker,
+    Question,
+    UnusableAnswerError,
+    batches,
+    excerpt,
+    is_index,
+    json_list,
+    reason_of,
+    unreached_by,
+)
+from vault_indexer.chunk.strategies.discourse import DiscourseChunker
+from vault_indexer.config.chunking_models import LlmChunkingOptions
+from vault_indexer.config.chunking_options import DiscourseOptions
+from vault_indexer.errors import NoteError, ProviderError
+from vault_indexer.model import Chunk, JsonValue, Note
+
+STRATEGY = "llm"
+PROMPT_VERSION = 1
+
+_PARAGRAPH_CHARS = 200
+_MAX_ACTIONS = 200
+"""Of one answer; what a model says beyond that is no list of actions any more."""
+
+_PROMPT = """\
+A note was cut into chunks for a search index. Each chunk should be about one thing. Below, every chunk has a
+number and every paragraph in it has a number; long paragraphs are abbreviated.
+
+{listing}
+
+Say which chunks to split (two subjects in one chunk) and which neighbours to merge (one thought in two
+chunks). Most chunks are good as they are. Answer with JSON alone, of this form:
+{{"actions": [{{"split": CHUNK, "after": PARAGRAPH}}, {{"merge": [CHUNK, NEXT_CHUNK]}}]}}
+An empty list means that nothing is to be changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A chunk of `discourse`: where it begins, where its paragraphs do, and what the prompt shows of it."""
+
+    start: int
+    paragraphs: tuple[int, ...]
+    listing: str
+    extra: dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class _Skipped:
+    """An action that was not applied, and why."""
+
+    action: str
+    reason: str
+
+
+class LlmChunker:
+    """The chunks of `discourse`, corrected by a model.
+
+    `extra` of the chunks concerned: `applied` and `skipped` list actions; where there was no usable answer
+    `fallback` is "discourse" and `reason` says why, and `unreached` that the model gave none at all. With
+    `strict` either is a NoteError.
+    """
+
+    strategy = STRATEGY
+
+    def __init__(self, options: LlmChunkingOptions, discourse: DiscourseOptions, asker: Asker) -> None:
+        self._options = options
+        self._base = DiscourseChunker(discourse)
+        self._longest = int(discourse.max_chars * (1 + discourse.continuation_overflow))
+        self._asker = asker
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note. Raises NoteError with `strict` only."""
+        pieces = _pieces(note, self._base.chunk(note))
+        cuts = _Cuts(note.text, pieces, self._longest)
+        if len(pieces) > 1 or any(len(piece.paragraphs) > 1 for piece in pieces):
+            self._correct(note, pieces, cuts)
+        return assemble(note, STRATEGY, trimmed(note.text, cuts.drafts()), Outline(note))
+
+    def _correct(self, note: Note, pieces: Sequence[_Piece], cuts: _Cuts) -> None:
+        down: dict[str, JsonValue] = {}
+        for number, shown in enumerate(batches([len(piece.listing) for piece in pieces], PROMPT_CHARS)):
+            if number >= self._options.max_api_calls:
+                down = down or {"reason": f"max_api_calls = {self._options.max_api_calls} is reached"}
+            if not down:
+                try:
+                    self._apply(note, shown, self._actions(pieces, shown), cuts)
+                    continue
+                except ProviderError as error:
+                    down = {"reason": reason_of(error), **unreached_by(error)}
+                except UnusableAnswerError as error:
+                    cuts.fall_back(shown, {"reason": self._refused(note, reason_of(error))})
+                    continue
+                self._refused(note, str(down["reason"]))
+            cuts.fall_back(shown, down)
+
+    def _actions(self, pieces: Sequence[_Piece], shown: range) -> list[JsonValue]:
+        listing = "\n\n".join(pieces[index].listing for index in shown)
+        prompt = _PROMPT.format(listing=listing)
+        return self._asker.ask(Question(STRATEGY, PROMPT_VERSION, prompt, self._options.timeout_s), _read)
+
+    def _apply(self, note: Note, shown: range, actions: list[JsonValue], cuts: _Cuts) -> None:
+        for action in actions:
+            skipped = cuts.apply(action, shown)
+            if skipped:
+                self._refused(note, f"{skipped.action}: {skipped.reason}")
+
+    def _refused(self, note: Note, reason: str) -> str:
+        if self._options.strict:
+            raise NoteError(f"{note.path}: chunking.llm.strict: {reason}")
+        return reason
+
+
+def _read(answer: str) -> list[JsonValue]:
+    actions = json_list(answer, "actions")
+    if len(actions) > _MAX_ACTIONS:
+        raise UnusableAnswerError(f"the answer has {len(actions)} actions: at most {_MAX_ACTIONS} are taken")
+    return actions
+
+
+def _pieces(note: Note, chunks: Sequence[Chunk]) -> list[_Piece]:
+    blocks = blocks_of(note)
+    found: list[_Piece] = []
+    for number, chunk in enumerate(chunks):
+        inner = within(blocks, chunk.start_pos, chunk.end_pos)
+        paragraphs = headed(inner, chunk.end_pos)
+        lines = [f"Chunk {number}:"]
+        room = PROMPT_CHARS
+        for index, paragraph in enumerate(paragraphs):
+            line = f"  [{index}] {excerpt(note.text[paragraph.start : paragraph.end], _PARAGRAPH_CHARS)}"
+            room -= len(line)
+            if room < 0:
+                break
+            lines.append(line)
+        starts = tuple(paragraph.start for paragraph in paragraphs)
+        found.append(_Piece(chunk.start_pos, starts, "\n".join(lines), dict(chunk.extra)))
+    return found
+
+
+class _Cuts:
+    """Where chunks begin, while actions move that about. Between two cuts nothing is ever left out."""
+
+    def __init__(self, text: str, pieces: Sequence[_Piece], longest: int) -> None:
+        self._text = text
+        self._pieces = pieces
+        self._longest = longest
+        self._starts = [piece.start for piece in pieces]
+        self._told: list[tuple[int, str, str]] = []
+        self._fallen: dict[int, dict[str, JsonValue]] = {}
+
+    def apply(self, action: JsonValue, shown: range) -> _Skipped | None:
+        """Do what the action says, or say why not; `shown` are the chunks that the model was asked about."""
+        kind = _kind(action)
+        if kind is None or not isinstance(action, dict):
+            return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
+        apply, name, chunk = kind
+        if not is_index(chunk, shown):
+            return self._skip(shown.start, name, "names no chunk that was shown")
+        reason = apply(self, action)
+        if reason:
+            return self._skip(chunk, name, reason)
+        self._tell(chunk, "applied", name)
+        return None
+
+    def split(self, action: dict[str, JsonValue]) -> str:
+        """Begin a chunk after a paragraph; "" or why not."""
+        chunk, after = action["split"], action["after"]
+        assert isinstance(chunk, int)
+        paragraphs = self._pieces[chunk].paragraphs
+        if not is_index(after, range(len(paragraphs) - 1)):
+            return "names no paragraph that another follows"
+        start = paragraphs[after + 1]
+        if self._starts[self._place(start)] == start:
+            return "is cut there already"
+        insort(self._starts, start)
+        return ""
+
+    def merge(self, action: dict[str, JsonValue]) -> str:
+        """Remove the cut between two neighbours; "" or why not."""
+        pair = action["merge"]
+        assert isinstance(pair, list)
+        first, second = pair
+        assert isinstance(first, int)
+        if not is_index(second, range(first + 1, min(first + 2, len(self._pieces)))):
+            return "names no two neighbours"
+        start = self._pieces[second].start
+        place = self._place(start)
+        if self._starts[place] != start:
+            return "are one already"
+        end = self._starts[place + 1] if place + 1 < len(self._starts) else len(self._text)
+        begin, end = trim(self._text, self._starts[place - 1], end)
+        if end - begin > self._longest:
+            return f"would make {end - begin} characters: at most {self._longest} are allowed"
+        del self._starts[place]
+        return ""
+
+    def fall_back(self, shown: range, why: dict[str, JsonValue]) -> None:
+        """Note that these chunks stay as `discourse` made them; `why` has a `reason`."""
+        self._fallen.update((self._pieces[index].start, why) for index in shown)
+
+    def drafts(self) -> list[Draft]:
+        """The chunks as they are now."""
+        spans = pairwise([*self._starts, len(self._text)])
+        extras: list[dict[str, JsonValue]] = [{} for _ in self._starts]
+        for piece in reversed(self._pieces):  # of merged chunks the first one's word counts
+            extras[self._place(piece.start)].update(piece.extra)
+        for place, start in enumerate(self._starts):
+            _add_fallback(extras[place], self._fallen.get(start))
+        for start, key, text in self._told:
+            told = extras[self._place(start)].setdefault(key, [])
+            assert isinstance(told, list)
+            told.append(text)
+        return [Draft(*span, extra=extra) for span, extra in zip(spans, extras, strict=True)]
+
+    def _place(self, start: int) -> int:
+        return bisect_right(self._starts, start) - 1
+
+    def _skip(self, chunk: int, action: str, reason: str) -> _Skipped:
+        self._tell(chunk, "skipped", f"{action}: {reason}")
+        return _Skipped(action, reason)
+
+    def _tell(self, chunk: int, key: str, text: str) -> None:
+        self._told.append((self._pieces[chunk].start, key, text))
+
+
+_Apply = Callable[[_Cuts, dict[str, JsonValue]], str]
+
+
+def _kind(action: JsonValue) -> tuple[_Apply, str, JsonValue] | None:
+    """What to do, its name for people, and the chunk it names; None for what is no action."""
+    match action:
+        case {"split": chunk, "after": after, **rest} if not rest:
+            return _Cuts.split, f"split {_shown(chunk)} after {_shown(after)}", chunk
+        case {"merge": [first, second], **rest} if not rest:
+            return _Cuts.merge, f"merge {_shown(first)}, {_shown(second)}", first
+    return None
+
+
+def _shown(value: JsonValue) -> str:
+    return excerpt(json.dumps(value), 20)
+
+
+def _add_fallback(extra: dict[str, JsonValue], why: dict[str, JsonValue] | None) -> None:
+    """Beside what `discourse` itself had to say."""
+    if why is None:
+        return
+    own = f"{extra['reason']}; " if "reason" in extra else ""
+    extra.update({**why, "reason": f"{own}{why['reason']}"})
+    extra.setdefault("fallback", "discourse")

@@ -1,0 +1,71 @@
+"""`paragraph`: whole paragraphs, the short ones gathered, the long ones split at sentences."""
+
+from __future__ import annotations
+
+from vault_indexer.chunk.cutting import (
+    Characters,
+    Cutter,
+    Draft,
+    Outline,
+    Paragraph,
+    Span,
+    assemble,
+    blocks_of,
+    ends_sentence,
+    paragraphs_of,
+    sentence_pieces,
+    trimmed,
+    within,
+)
+from vault_indexer.config.chunking_options import ParagraphOptions
+from vault_indexer.model import Chunk, Note
+
+STRATEGY = "paragraph"
+
+
+class ParagraphChunker:
+    """A chunk is the fewest paragraphs that are long enough and end a sentence."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: ParagraphOptions) -> None:
+        self._options = options
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note."""
+        return assemble(note, STRATEGY, self.drafts(note), Outline(note))
+
+    def drafts(self, note: Note) -> list[Draft]:
+        """The chunks' spans, for strategies that fall back to this one."""
+        ruler = Characters(note.text)
+        cutter = Cutter(note.text, ruler, self._options.max_chars)
+        blocks = blocks_of(note)
+        spans: list[Span] = []
+        for start, end in self._gathered(note, ruler):
+            if ruler.size(start, end) <= cutter.limit:
+                spans.append((start, end))
+            else:
+                spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
+        return trimmed(note.text, [Draft(start, end) for start, end in spans])
+
+    def _gathered(self, note: Note, ruler: Characters) -> list[Span]:
+        spans: list[Span] = []
+        open_span: Span | None = None
+        for paragraph in paragraphs_of(note):
+            if open_span and self._closes_before(ruler, open_span, paragraph):
+                spans.append(open_span)
+                open_span = None
+            open_span = (open_span[0] if open_span else paragraph.start, paragraph.end)
+            if self._long_enough(ruler, open_span) and ends_sentence(note.text, paragraph):
+                spans.append(open_span)
+                open_span = None
+        return [*spans, open_span] if open_span else spans
+
+    def _closes_before(self, ruler: Characters, open_span: Span, paragraph: Paragraph) -> bool:
+        """A heading closes what is long enough; what would grow too long is closed in any case."""
+        if paragraph.headed and self._long_enough(ruler, open_span):
+            return True
+        return ruler.size(open_span[0], paragraph.end) > self._options.max_chars
+
+    def _long_enough(self, ruler: Characters, span: Span) -> bool:
+        return ruler.size(*span) >= self._options.min_chars

@@ -1,0 +1,125 @@
+"""`parent_child`: paragraphs under their section, with the ids of their sentences.
+
+What is retrieved (a paragraph), what is read (its section) and what is cited (a sentence) are three
+sizes: every chunk names its section, its paragraphs and, in order, the sentences that it contains.
+Ids count through the note: `{doc_id}_section_3`, `{doc_id}_paragraph_7`, `{doc_id}_sentence_21`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vault_indexer.chunk.cutting import (
+    Cutter,
+    Draft,
+    Outline,
+    Paragraph,
+    Ruler,
+    Span,
+    assemble,
+    blocks_of,
+    headed,
+    sentence_pieces,
+    sentence_spans,
+    token_ruler,
+    trim,
+    within,
+)
+from vault_indexer.config.chunking_options import ParentChildOptions
+from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
+from vault_indexer.ports import Tokenizer
+
+STRATEGY = "parent_child"
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """Paragraphs `first` to `last` of the note, or a part of one of them."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    part: int = 0
+    parts: int = 1
+
+
+class ParentChildChunker:
+    """The children are the chunks; their parents are the note's sections."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: ParentChildOptions, tokenizer: Tokenizer | None) -> None:
+        self._options = options
+        self._tokenizer = tokenizer
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All children, in order."""
+        outline = Outline(note)
+        blocks = blocks_of(note)
+        ruler = token_ruler(note.text, self._tokenizer)
+        paragraphs = headed(blocks, len(note.text))
+        sentences = [s for block in blocks for s in sentence_spans(note.text, block.start, block.end)]
+        drafts = [
+            Draft(start, end, extra=_extra(note, outline, paragraphs, child, _range(sentences, start, end)))
+            for child in self._children(note, blocks, ruler, paragraphs)
+            for start, end in [trim(note.text, child.start, child.end)]
+            if end > start
+        ]
+        return assemble(note, STRATEGY, drafts, outline)
+
+    def _children(
+        self, note: Note, blocks: list[Element], ruler: Ruler, paragraphs: list[Paragraph]
+    ) -> Iterator[_Child]:
+        cutter = Cutter(note.text, ruler, self._options.max_child_tokens)
+        for first, last in self._joined(ruler, paragraphs):
+            start, end = paragraphs[first].start, paragraphs[last].end
+            if ruler.size(start, end) <= cutter.limit:
+                yield _Child(start, end, first, last)
+                continue
+            pieces = sentence_pieces(cutter, within(blocks, start, end), end)
+            for part, (piece_start, piece_end) in enumerate(pieces):
+                yield _Child(piece_start, piece_end, first, last, part, len(pieces))
+
+    def _joined(self, ruler: Ruler, paragraphs: list[Paragraph]) -> Iterator[Span]:
+        """Ranges of paragraphs: a small one takes in the next of its section, where both fit."""
+        first = 0
+        for index, paragraph in enumerate(paragraphs):
+            following = paragraphs[index + 1] if index + 1 < len(paragraphs) else None
+            small = ruler.size(paragraphs[first].start, paragraph.end) < self._options.min_child_tokens
+            fits = following and (
+                ruler.size(paragraphs[first].start, following.end) <= self._options.max_child_tokens
+            )
+            if small and fits and following and not following.headed:
+                continue
+            yield first, index
+            first = index + 1
+
+
+def _range(sentences: list[Span], start: int, end: int) -> range:
+    """The indices of the sentences of which a part lies in start to end."""
+    return range(
+        bisect_right(sentences, start, key=lambda span: span[1]),
+        bisect_left(sentences, end, key=lambda span: span[0]),
+    )
+
+
+def _extra(
+    note: Note, outline: Outline, paragraphs: list[Paragraph], child: _Child, sentences: range
+) -> dict[str, JsonValue]:
+    inner = paragraphs[child.first]
+    # The headings above a text belong to the section of that text, the innermost of them.
+    pos = max(child.start, inner.text_start - 1 if inner.headed else inner.text_start)
+    if inner.kind is ElementKind.HEADING:
+        pos = max(child.start, inner.end - 1)
+    section = outline.section(pos)
+    return {
+        "section_id": f"{note.doc_id}_section_{section.index if section else 0}",
+        "section_title": section.title if section else "",
+        "paragraph_ids": [f"{note.doc_id}_paragraph_{n}" for n in range(child.first, child.last + 1)],
+        "paragraph_part": child.part,
+        "paragraph_part_count": child.parts,
+        "sentence_ids": [f"{note.doc_id}_sentence_{n}" for n in sentences],
+    }

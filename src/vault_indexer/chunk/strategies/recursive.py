@@ -1,0 +1,70 @@
+"""`recursive`: at the coarsest of a list of separators that makes the parts small enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from vault_indexer.chunk.cutting import (
+    Characters,
+    Cutter,
+    Draft,
+    Outline,
+    Span,
+    assemble,
+    slide,
+    trim,
+    windows,
+)
+from vault_indexer.config.chunking_options import RecursiveOptions
+from vault_indexer.model import Chunk, Note
+
+STRATEGY = "recursive"
+
+
+class RecursiveChunker:
+    """Separators from coarse to fine; what they leave too long is cut at words."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: RecursiveOptions) -> None:
+        self._options = options
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note."""
+        text, ruler = note.text, Characters(note.text)
+        cutter = Cutter(text, ruler, self._options.chunk_size)
+        start, end = trim(text, note.body_start, len(text))
+        spans = list(self._split(cutter, start, end, self._options.separators)) if end > start else []
+        found = slide(spans, ruler, self._options.chunk_size, self._options.chunk_overlap)
+        drafts = windows(text, found)
+        if self._options.keep_separator:
+            ends = [window.end for window in found if text[window.start : window.end].strip()]
+            drafts = [
+                Draft(draft.start, end, overlap=draft.overlap)
+                for draft, end in zip(drafts, ends, strict=True)
+            ]
+        return assemble(note, STRATEGY, drafts, Outline(note))
+
+    def _split(self, cutter: Cutter, start: int, end: int, separators: Sequence[str]) -> Iterator[Span]:
+        """Touching spans; each is small enough. Every separator is tried once over each part."""
+        if end - start <= cutter.limit:
+            yield start, end
+        elif not separators:
+            yield from cutter.words(start, end)
+        elif not separators[0]:
+            yield from cutter.ruler.parts(start, end, cutter.limit)
+        else:
+            for inner in self._cut(cutter.text, start, end, separators[0]):
+                yield from self._split(cutter, *inner, separators[1:])
+
+    def _cut(self, text: str, start: int, end: int, separator: str) -> Iterator[Span]:
+        at_end = self._options.separator_position == "end"
+        begin = start
+        for match in re.compile(re.escape(separator)).finditer(text, start, end):
+            cut = match.end() if at_end else match.start()
+            if cut > begin:
+                yield begin, cut
+                begin = cut
+        if begin < end:
+            yield begin, end

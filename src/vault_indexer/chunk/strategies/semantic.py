@@ -1,0 +1,123 @@
+"""`semantic`: chunks end where the meaning turns, judged by the embeddings of sentences.
+
+`breakpoint` compares each group of sentences with the next and cuts where they differ most. `cluster`
+divides the whole note at once (see `division`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.chunk.cutting import (
+    Characters,
+    Cutter,
+    Draft,
+    Outline,
+    Span,
+    assemble,
+    best_division,
+    blocks_of,
+    headed,
+    pack,
+    trimmed,
+)
+from vault_indexer.config.chunking_options import SemanticOptions
+from vault_indexer.model import Chunk, ElementKind, Note
+from vault_indexer.ports import Embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+STRATEGY = "semantic"
+_LOOSE = frozenset(ElementKind) - {ElementKind.HEADING, ElementKind.ITEM}
+
+
+class SemanticChunker:
+    """Sentences are embedded once; the note is cut where they tell."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: SemanticOptions, embedder: Embedder) -> None:
+        self._options = options
+        self._embedder = embedder
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note. Raises ProviderError if it cannot be embedded."""
+        sentences = self._sentences(note)
+        if not sentences:
+            return []
+        spans = (
+            self._clusters(note, sentences)
+            if self._options.mode == "cluster"
+            else self._turns(note, sentences)
+        )
+        drafts = trimmed(note.text, [Draft(start, end) for start, end in spans])
+        return assemble(note, STRATEGY, drafts, Outline(note))
+
+    def _sentences(self, note: Note) -> list[Span]:
+        """Touching spans of sentences, lines of code and list items, each with the heading above."""
+        cutter = Cutter(note.text, Characters(note.text), self._options.max_chunk_size, _LOOSE)
+        return cutter.atoms(blocks_of(note), len(note.text))
+
+    def _embedded(self, note: Note, spans: Sequence[Span]) -> Floats:
+        return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
+
+    def _turns(self, note: Note, sentences: list[Span]) -> list[Span]:
+        """Spans between the turns, small ones joined, long ones cut evenly."""
+        if len(sentences) < 2:
+            return sentences
+        reach = self._options.buffer_sentences
+        last = len(sentences) - 1
+        groups = [
+            (sentences[max(i - reach, 0)][0], sentences[min(i + reach, last)][1]) for i in range(last + 1)
+        ]
+        vectors = self._embedded(note, groups)
+        distances = 1.0 - np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
+        border = float(np.percentile(distances, self._options.threshold))
+        cuts = [0, *(int(i) + 1 for i in np.flatnonzero(distances > border)), last + 1]
+        ruler = Characters(note.text)
+        spans: list[Span] = []
+        for first, stop in pairwise(self._long_enough(sentences, cuts)):
+            spans.extend(pack(sentences[first:stop], ruler, self._options.max_chunk_size))
+        return spans
+
+    def _long_enough(self, sentences: list[Span], cuts: list[int]) -> list[int]:
+        """The cuts without those that would leave a chunk below the minimum; the last one stays."""
+        kept = [cuts[0]]
+        for cut in cuts[1:-1]:
+            if sentences[cut][0] - sentences[kept[-1]][0] >= self._options.min_chunk_size:
+                kept.append(cut)
+        if len(kept) > 1 and sentences[-1][1] - sentences[kept[-1]][0] < self._options.min_chunk_size:
+            kept.pop()
+        return [*kept, cuts[-1]]
+
+    def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
+        borders = {paragraph.start for paragraph in headed(blocks_of(note), len(note.text))}
+        segments = self._segments(sentences, borders)
+        vectors = self._embedded(note, segments)
+        lengths = [end - start for start, end in segments]
+        opens = [start in borders for start, _ in segments]
+        begins = best_division(vectors, lengths, opens, self._options.max_chunk_size)
+        return [(segments[first][0], segments[stop - 1][1]) for first, stop in pairwise(begins)]
+
+    def _segments(self, sentences: list[Span], borders: Set[int]) -> list[Span]:
+        """Sentences gathered up to `segment_chars`; over a paragraph's end only while very short.
+
+        Any two neighbours together exceed a quarter of that, so a chunk has a bounded number of them.
+        """
+        size = min(self._options.segment_chars, self._options.max_chunk_size // 3)
+        segments: list[Span] = []
+        for start, end in sentences:
+            held = start - segments[-1][0] if segments else 0
+            room = size // 4 if start in borders else size
+            if segments and held < room and end - segments[-1][0] <= size:
+                segments[-1] = (segments[-1][0], end)
+            else:
+                segments.append((start, end))
+        return segments

@@ -1,0 +1,60 @@
+"""`token`: a window of so many tokens slides over the note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from vault_indexer.chunk.cutting import (
+    Cutter,
+    Marks,
+    Outline,
+    Span,
+    Window,
+    assemble,
+    sentence_spans,
+    slide,
+    tile,
+    token_ruler,
+    windows,
+)
+from vault_indexer.config.chunking_options import TokenOptions
+from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.ports import Tokenizer
+
+STRATEGY = "token"
+
+
+class TokenChunker:
+    """Windows that never exceed what a model reads; their edges are at sentences, or at words."""
+
+    strategy = STRATEGY
+
+    def __init__(self, options: TokenOptions, tokenizer: Tokenizer | None) -> None:
+        self._options = options
+        self._tokenizer = tokenizer
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note; with `truncate` the first alone, which says what was dropped."""
+        options = self._options
+        ruler = token_ruler(note.text, self._tokenizer)
+        found = slide(list(self._spans(note, ruler)), ruler, options.max_tokens, options.overlap_tokens)
+        drafts = windows(note.text, found)
+        if options.overflow == "truncate" and len(drafts) > 1:
+            drafts = [replace(drafts[0], extra=_dropped(found, ruler))]
+        return assemble(note, STRATEGY, drafts, Outline(note))
+
+    def _spans(self, note: Note, ruler: Marks) -> Iterator[Span]:
+        start, end = note.body_start, len(note.text)
+        cutter = Cutter(note.text, ruler, self._options.max_tokens)
+        if not self._options.preserve_sentences:
+            yield from cutter.words(start, end)
+            return
+        for sentence in tile(sentence_spans(note.text, start, end), start, end):
+            yield from cutter.sentence(*sentence)
+
+
+def _dropped(found: list[Window], ruler: Marks) -> dict[str, JsonValue]:
+    """What `truncate` says on the chunk that it keeps: where the rest stands and how long it is."""
+    start, end = found[0].end, found[-1].end
+    return {"dropped_start": start, "dropped_end": end, "dropped_tokens": ruler.size(start, end)}

@@ -1,0 +1,55 @@
+"""`indexer serve`."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vault_indexer.bootstrap import open_daemon
+from vault_indexer.cli.in_process import target_of
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.reach import is_pinned
+from vault_indexer.cli.terminal import note
+from vault_indexer.daemon.discovery import DaemonInfo, write_signpost
+from vault_indexer.daemon.log import logging_to
+from vault_indexer.serve.server import announce, announced, bind, ended_by_signals, run
+from vault_indexer.system import keep_little, keep_to_one_thread
+
+
+def serve(
+    place: Place,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
+    ] = None,
+) -> None:
+    """Run the daemon in the foreground: watch the vault, index changes, answer over HTTP on loopback."""
+    with logging_to(log_file):
+        _serve(place)
+
+
+def _serve(place: Place) -> None:
+    keep_little()
+    keep_to_one_thread()
+    target = target_of(place)
+    settings = target.config.settings.server
+
+    def ready(info: DaemonInfo) -> None:
+        announce(target.index_dir, info)
+        if not is_pinned(place):
+            write_signpost(target.vault, target.index_dir)
+        note(f"{target.vault}: {info.url}, index in {target.index_dir}")
+
+    with (
+        ended_by_signals(),
+        closing(bind(settings.port)) as listener,
+        announced(target.index_dir),
+        closing(open_daemon(target)) as service,
+    ):
+        run(service, listener, settings, ready)
+
+
+app = one_command(serve)

@@ -1,0 +1,90 @@
+"""`indexer start`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.app import here
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.terminal import note
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.errors import DaemonError, IndexUnusableError
+from vault_indexer.serve.client import DaemonClient
+
+LOG_FILE = "daemon.log"
+
+_LOOK_EVERY_S = 0.05
+
+
+def start(
+    place: Place,
+    wait: Annotated[
+        float,
+        typer.Option("--wait", min=0.1, metavar="SECONDS", help="How long to wait until the daemon answers."),
+    ] = 30.0,
+) -> None:
+    """Start the daemon in the background. Its log is `daemon.log` in the index folder."""
+    target = here().target_of(place)
+    running = read_daemon(target.index_dir)
+    if running:
+        note(f"already running: process {running.pid} at {running.url}")
+        return
+    log = _log_file(target.index_dir)
+    info = _wait_for(_spawn(place, log), target.index_dir, log, wait)
+    note(f"started: process {info.pid} at {info.url}, index in {target.index_dir}")
+
+
+def _log_file(index_dir: Path) -> Path:
+    log = index_dir / LOG_FILE
+    try:
+        index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError as error:
+        raise IndexUnusableError(f"cannot write {log}: {error.strerror}") from error
+    return log
+
+
+def _spawn(place: Place, log: Path) -> subprocess.Popen[bytes]:
+    named = {"--vault": place.vault, "--index-dir": place.index_dir, "--config": place.config}
+    options = [part for name, value in named.items() if value for part in (name, str(value))]
+    command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
+    # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait: float) -> DaemonInfo:
+    """The daemon once it answers. Raises DaemonError with what it said if it ends before that."""
+    until = time.monotonic() + wait
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            raise DaemonError(f"the daemon did not start: {_last_words(process, log)}")
+        info = read_daemon(index_dir)
+        if info is not None and info.pid == process.pid:
+            DaemonClient(info).status()
+            return info
+        time.sleep(_LOOK_EVERY_S)
+    raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
+
+
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
+    """The last lines on standard error, without the name that we put in front ourselves; from a new line
+    where they are several."""
+    said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
+    lines = [line.removeprefix("indexer: ") for line in said.splitlines()[-5:]]
+    return "\n".join(lines if len(lines) < 2 else ["", *lines]) or f"no reason given; see {log}"
+
+
+app = one_command(start)

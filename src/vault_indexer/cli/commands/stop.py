@@ -1,0 +1,51 @@
+"""`indexer stop`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from vault_indexer.cli.app import here
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.reach import known_index_dir
+from vault_indexer.cli.terminal import note
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.errors import DaemonError
+from vault_indexer.serve.client import DaemonClient, NotListeningError
+
+_WAIT_S = 60.0
+_LOOK_EVERY_S = 0.02
+
+
+def stop(place: Place) -> None:
+    """Stop the daemon and wait until it has ended."""
+    index_dir = known_index_dir(place, os.environ)
+    if index_dir is None or read_daemon(index_dir) is None:
+        index_dir = here().target_of(place).index_dir
+    info = read_daemon(index_dir)
+    if info is None:
+        note("no daemon is running")
+        return
+    _end(info, index_dir)
+    note(f"stopped: process {info.pid}")
+
+
+def _end(info: DaemonInfo, index_dir: Path) -> None:
+    """SIGTERM, then wait until the process is gone or no longer announced (its last act)."""
+    try:
+        DaemonClient(info).status()  # so that a foreign process that has got its pid is never signalled
+    except NotListeningError as error:
+        raise DaemonError(
+            f"{error}, and process {info.pid} may be another program by now: nothing was stopped"
+        ) from error
+    os.kill(info.pid, signal.SIGTERM)
+    until = time.monotonic() + _WAIT_S
+    while read_daemon(index_dir) == info:
+        if time.monotonic() > until:
+            raise DaemonError(f"process {info.pid} has not ended within {_WAIT_S:g} s")
+        time.sleep(_LOOK_EVERY_S)
+
+
+app = one_command(stop)

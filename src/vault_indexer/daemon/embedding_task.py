@@ -1,0 +1,115 @@
+"""Vectors that are owed, made in small portions while nothing else is to be done."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
+from vault_indexer.index.worker_pool import Died
+from vault_indexer.index.writer import LiveIndex
+from vault_indexer.store import SnapshotHolder
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_PORTION_S = 0.5
+"""What a portion aims to take: so long an edit's own vectors wait at the most, and so much a crash costs."""
+
+_FIRST_TEXTS = 16
+_MOST_TEXTS = 4096
+_RETRY_S = 1.0
+_RETRY_LATEST_S = 300.0
+
+
+class Backlog:
+    """One portion at a time, made in the generation's spare process; the thread that edits asks `step`.
+
+    A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
+    alone: then that comes last. Nothing is lost by a failure; `trouble` names it.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.trouble = ""
+        self._clock = clock
+        self._texts = _FIRST_TEXTS
+        self._retry_s = _RETRY_S
+        self._not_before = 0.0
+        self._asked: LiveIndex | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a portion is under way."""
+        return self._asked is not None
+
+    def step(self, current: OpenGeneration | None, *, idle: bool) -> None:
+        """Take in the portion that is done, and begin the next if all is `idle`. Never waits for a model.
+        Raises VaultIndexerError or OSError if vectors cannot be written: they are made again later."""
+        if current is None or (self.busy and self._asked is not current.live):
+            self._asked = None  # its generation is closed, and its process ended
+        if current is None:
+            return
+        if self.busy:
+            done = current.spare.result()
+            if done is None:
+                return
+            self._asked = None
+            self._take(current, *done)
+        if not current.live.owed:
+            self.trouble = ""
+        elif idle and self._clock() >= self._not_before:
+            current.spare.begin(current.live.next_owed(self._texts))
+            self._asked = current.live
+
+    def _take(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
+        assert isinstance(job, EmbedJob)
+        if not isinstance(result, Embedded):
+            self._failed(current.live, job, _reason(result))
+            return
+        try:
+            current.live.put_vectors(result.vectors)
+        except BaseException:
+            self._wait()
+            raise
+        if current.live.owes(job):
+            self._failed(current.live, job, "the catalog holds other texts than were indexed")
+            return
+        self._texts = _adapted(self._texts, result.seconds)
+        self._retry_s, self.trouble = _RETRY_S, ""
+        if not current.live.owed:
+            current.spare.close()  # the model takes memory
+            log.info("all chunks have their vectors")
+
+    def _failed(self, live: LiveIndex, job: EmbedJob, reason: str) -> None:
+        self.trouble = f"vectors could not be made, and are tried again: {reason}"
+        log.warning("%s", self.trouble)
+        if len(job.keys) == 1:
+            live.postpone(job)
+        self._texts = max(1, len(job.keys) // 2)
+        self._wait()
+
+    def _wait(self) -> None:
+        self._not_before = self._clock() + self._retry_s
+        self._retry_s = min(2 * self._retry_s, _RETRY_LATEST_S)
+
+
+def owing(holder: SnapshotHolder) -> tuple[str, ...]:
+    """What a search should say while chunks have no vector yet; nothing once all have."""
+    with holder.lease() as snapshot:
+        if not snapshot.owed:
+            return ()
+        total = max(len(snapshot.keywords), snapshot.owed)
+    return (
+        f"meaning is not searched everywhere yet: {snapshot.owed:,} of {total:,} chunks still have no vector",
+    )
+
+
+def _adapted(texts: int, seconds: float) -> int:
+    """So many that they take as long as they should; at most twice as many, or half, at a time."""
+    factor = min(2.0, max(0.5, _PORTION_S / max(seconds, 1e-6)))
+    return max(1, min(_MOST_TEXTS, round(texts * factor)))
+
+
+def _reason(result: Outcome | Died) -> str:
+    return result.reason if isinstance(result, Died) else getattr(result, "message", "none were made")

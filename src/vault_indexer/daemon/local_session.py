@@ -1,0 +1,292 @@
+"""Keeping an index for one command, without a daemon."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.daemon.embedding_task import owing
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.recent_notices import Clock, PassingNotices
+from vault_indexer.daemon.sync import EVERYTHING, KeptIndex, status_of
+from vault_indexer.errors import (
+    DaemonError,
+    IndexUnusableError,
+    LockedError,
+    ProviderError,
+    UnavailableError,
+    VaultIndexerError,
+)
+from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
+from vault_indexer.search import OpenIndex
+from vault_indexer.store import index_errors
+
+log = logging.getLogger("vault_indexer.daemon")
+
+Report = Callable[[Progress], None]
+
+NOT_KEPT = "no daemon is running: without one, nothing is indexed but when a command runs"
+
+
+class LocalKeeper:
+    """Holds the lock for as long as it lives. `open` builds what is missing, applies what has changed, and
+    makes the vectors that are owed."""
+
+    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
+        self._assembly = assembly
+        self._passing = PassingNotices(clock)
+        self._done: list[str] = []
+        self._lock = IndexLock(assembly.index_dir.root, "one command")
+        self._kept: KeptIndex | None = None
+        self._notices: list[str] = []
+        self._rebuilt: tuple[Problem, ...] = ()
+        self._trouble = ""
+        self._busy = threading.Lock()
+
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        return self._assembly.vault
+
+    def open(self, report: Report, *, build: bool) -> None:
+        """Raises LockedError if another process writes the index, DiskFullError if there is no room for it,
+        IndexUnusableError if there is none and `build` is false: then it is only looked at, and what may take
+        long is left alone."""
+        with self._index_errors():
+            self._open_index(report, build=build)
+
+    def _open_index(self, report: Report, *, build: bool) -> None:
+        existed = self._assembly.index_dir.current() is not None
+        kept, reasons = self.open_as_is()
+        damaged = existed and kept.current is None
+        if reasons and build and kept.in_doubt():
+            self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
+        elif reasons and build:
+            self._switch(report, refit=kept.current is None)
+            self._done.extend(f"rebuilt: {reason}" for reason in reasons)
+            if damaged:
+                self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
+        elif kept.current is None:
+            raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
+        else:
+            kept.sync(EVERYTHING)
+        if build:
+            self._complete(report)
+
+    def open_as_is(self) -> tuple[KeptIndex, tuple[str, ...]]:
+        """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
+        self._assembly.index_dir.prepare()
+        self._lock.acquire()
+        self._kept = KeptIndex(self._assembly, hold_deletes=False)
+        with self._index_errors():
+            return self._kept, self._kept.open_current()
+
+    def opened(self) -> OpenIndex:
+        """The index in force."""
+        return self._current().opened
+
+    def pending(self) -> int:
+        """Deletions that are not yet believed."""
+        return len(self._open().hold)
+
+    def notices(self) -> tuple[str, ...]:
+        """What was done a short while ago, and what is wrong with the vault."""
+        kept = self._open()
+        done = self._passing.to_tell(self._happened(kept))
+        owed = owing(kept.current.live.holder) if kept.current else ()
+        degraded = f"degraded: {kept.degraded}" if kept.degraded else ""
+        return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
+
+    def _happened(self, kept: KeptIndex) -> list[str]:
+        return [*self._done, *(kept.current.live.healed if kept.current else ())]
+
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """None: what goes wrong is raised."""
+        return None
+
+    @property
+    def paused(self) -> bool:
+        """Never: it lives for one command."""
+        return False
+
+    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
+        """Refused: raises DaemonError."""
+        raise DaemonError(NOT_KEPT)
+
+    def resume(self) -> None:
+        """Refused: raises DaemonError."""
+        raise DaemonError(NOT_KEPT)
+
+    def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - a scan has no deadline
+        """Look at the vault now."""
+        with self._busy, self._index_errors():
+            self._open().sync(EVERYTHING)
+            self._complete(_unseen)
+        return True
+
+    def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
+        """Build here and now."""
+        with self._busy, self._index_errors():
+            done = self._switch(report, refit=refit)
+            self._complete(report)
+            return done
+
+    def status(self) -> StatusReport:
+        """The state of the index; in `detail` what was done to it since it was opened."""
+        kept = self._open()
+        report = status_of(kept, "degraded" if kept.degraded else "ready", self.pending())
+        return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(kept)))))
+
+    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+        """Compare everything with everything."""
+        with self._busy, self._index_errors():
+            kept = self._open()
+            found = (*self._rebuilt, *kept.verify(mend=repair))
+            self._rebuilt = ()
+            if repair and kept.degraded:
+                time.sleep(max(0.0, kept.look_again_at - time.monotonic()))  # losses need a second look
+                kept.sync(EVERYTHING)
+            if repair and kept.damaged:
+                self._switch(_unseen, refit=False)
+            if repair:
+                self._complete(_unseen)
+            return found
+
+    def close(self) -> None:
+        """Close the index and release the lock. What cannot be written then is made at the next opening."""
+        try:
+            if self._kept is not None:
+                with self._index_errors():
+                    self._kept.close()
+        except UnavailableError as error:
+            log.warning("the index could not be closed cleanly: %s", error)
+        finally:
+            self._lock.release()
+
+    def _index_errors(self) -> AbstractContextManager[None]:
+        return index_errors(self._assembly.index_dir.root)
+
+    def _switch(self, report: Report, *, refit: bool) -> RebuildReport:
+        generation, result = self._assembly.build_next(report, refit=refit)
+        self._open().adopt(generation)
+        return result
+
+    def _complete(self, report: Report) -> None:
+        """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
+        current, self._trouble = self._open().current, ""
+        if current is None or not current.live.owed:
+            return
+        started = time.perf_counter()
+        with current.live.holder.lease() as snapshot:
+            counts = snapshot.catalog.counts()
+
+        def told(left: int) -> None:
+            seconds = time.perf_counter() - started
+            report(Progress("vectors", counts.notes, counts.notes, counts.chunks - left, seconds))
+
+        try:
+            current.live.complete(told)
+        except ProviderError as error:
+            self._trouble = f"vectors could not be made: {error}"
+
+    def _open(self) -> KeptIndex:
+        if self._kept is None:
+            raise IndexUnusableError("the index is not open")
+        return self._kept
+
+    def _current(self) -> OpenGeneration:
+        current = self._open().current
+        if current is None:
+            raise IndexUnusableError("there is no index yet: run `indexer rebuild`")
+        return current
+
+
+def _unseen(_progress: Progress) -> None:
+    """Nobody watches this rebuild."""
+
+
+class ReadingKeeper:
+    """An index that another process is writing: it is searched as it is, and never written."""
+
+    def __init__(self, assembly: Assembly, busy: LockedError) -> None:
+        self._assembly = assembly
+        self._busy = busy
+        generation = assembly.index_dir.current()
+        if generation is None:
+            raise busy
+        self._generation = generation
+        self._opened = assembly.open_to_read(generation)
+
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        return self._assembly.vault
+
+    def opened(self) -> OpenIndex:
+        """The index as it was when this was made."""
+        return self._opened
+
+    def pending(self) -> int:
+        """Unknown here: who writes the index knows."""
+        return 0
+
+    def notices(self) -> tuple[str, ...]:
+        """Says that changes may be missing, and vectors."""
+        return (f"{self._busy}: the last changes may be missing", *owing(self._opened.holder))
+
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """None: it is only read."""
+        return None
+
+    @property
+    def paused(self) -> bool:
+        """Unknown here: who writes the index knows."""
+        return False
+
+    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
+        """Refused: raises LockedError."""
+        raise self._busy
+
+    def resume(self) -> None:
+        """Refused: raises LockedError."""
+        raise self._busy
+
+    def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
+        """Freshness cannot be promised."""
+        return False
+
+    def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:  # noqa: ARG002 - refused
+        """Refused: raises LockedError."""
+        raise self._busy
+
+    def status(self) -> StatusReport:
+        """The state on disk."""
+        with self._opened.holder.lease() as snapshot:
+            return StatusReport(
+                vault=str(self._assembly.vault),
+                index_dir=str(self._assembly.index_dir.root),
+                state="in use",
+                generation=snapshot.generation,
+                seq=snapshot.seq,
+                pending=0,
+                counts=snapshot.catalog.counts(),
+                vectors_owed=snapshot.owed,
+                skipped=snapshot.catalog.skipped(),
+                detail=str(self._busy),
+            )
+
+    def verify(self, *, repair: bool) -> tuple[Problem, ...]:  # noqa: ARG002 - refused
+        """Refused: raises LockedError."""
+        raise self._busy
+
+    def close(self) -> None:
+        """Close the snapshot."""
+        self._opened.holder.publish(None)

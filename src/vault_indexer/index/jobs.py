@@ -1,0 +1,256 @@
+"""The work of one worker process: prepare notes, and write their part of the keyword index."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
+from vault_indexer.index.budget import Mark, NoteMeter
+from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
+from vault_indexer.index.prepare import Parsed, Preparer, Skipped
+from vault_indexer.model import Chunk, chunk_key
+from vault_indexer.store import Generation
+from vault_indexer.store.catalog import CatalogReader, PreparedNote
+from vault_indexer.store.keywords import KeywordIndex, SegmentBuilder
+from vault_indexer.system import FULL_ERRORS, give_back, own_usage
+
+if TYPE_CHECKING:
+    from vault_indexer.store.keywords import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareJob:
+    """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
+    segment in `segments`, under the keys that the catalog will give them. With `set_aside` they are not
+    parsed, only named with that reason. At most `at_once` texts unknown so far are embedded (None: all)."""
+
+    paths: tuple[str, ...]
+    note_ids: tuple[int, ...] = ()
+    segments: Path | None = None
+    set_aside: str = ""
+    at_once: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WarmJob:
+    """Load all that the first note would have to wait for; the `model` only where it would need it."""
+
+    model: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedJob:
+    """Make the vectors of stored chunks that have none yet."""
+
+    generation: Generation
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishJob:
+    """Write out the worker's segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordsJob:
+    """Bring the keyword index of a generation to the state of its catalog."""
+
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class CompactJob:
+    """Bring the keyword index up to date and rewrite it without what was deleted."""
+
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A foreseen error that concerns more than one note (the model, the disk): one clear line."""
+
+    message: str
+    disk_full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The segments that a worker has written."""
+
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors (float16 bytes) by the digest of their text, and how long the model took for them."""
+
+    vectors: Mapping[bytes, bytes]
+    seconds: float
+
+
+Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | CompactJob
+Prepared = list[PreparedNote | Skipped]
+Outcome = Prepared | Embedded | Finished | int | Failed
+
+
+class NoteWorker:
+    """Handles jobs one after the other; owns the segments it writes. `meter` hears of each note's reading."""
+
+    def __init__(self, preparer: Callable[[], Preparer], meter: NoteMeter | None = None) -> None:
+        self._make = preparer
+        self._meter = meter or NoteMeter(own_usage)
+        self._preparer: Preparer | None = None
+        self._builder: SegmentBuilder | None = None
+        self._keywords: tuple[Generation, KeywordIndex] | None = None
+
+    def handle(self, job: Job) -> Outcome:
+        """The result of a job: prepared notes, vectors, finished segments, or the seq that was applied."""
+        try:
+            if isinstance(job, PrepareJob):
+                return self._prepare(job)
+            if isinstance(job, WarmJob):
+                self._ready().warm(model=job.model)
+                _warm_keywords()
+                return []
+            if isinstance(job, EmbedJob):
+                return self._embed(job)
+            if isinstance(job, FinishJob):
+                return self._finish()
+            seq = self._catch_up(job.generation)
+            if isinstance(job, CompactJob) and self._keywords is not None:
+                self._keywords[1].compact()
+            return seq
+        except DiskFullError as error:
+            return Failed(str(error), disk_full=True)
+        except (VaultIndexerError, OSError) as error:
+            return Failed(str(error), disk_full=getattr(error, "errno", None) in FULL_ERRORS)
+
+    def report_reading(self, report: Callable[[Mark], None]) -> None:
+        """Implements workers.NoteReader."""
+        self._meter.report = report
+
+    def _ready(self) -> Preparer:
+        """What the first note would have to load is loaded before: it is no part of that note's budget."""
+        if self._preparer is None:
+            self._preparer = self._make()
+            with suppress(VaultIndexerError):  # what fails here fails for each note, and is named there
+                self._preparer.warm(model=False)
+        return self._preparer
+
+    def _catch_up(self, generation: Generation) -> int:
+        """The open index is kept: its files were checked once, and nobody else writes them."""
+        if self._keywords is None or self._keywords[0] != generation:
+            self._keywords = (generation, KeywordIndex.open(generation.keywords))
+        index = self._keywords[1]
+        try:
+            index.refreshed()  # the owner may have made it anew
+            segments = index.segment_count
+            seq = catch_up(index, generation)
+        except (VaultIndexerError, OSError):
+            self._keywords = None
+            raise
+        if index.segment_count < segments:  # a merge took memory
+            give_back()
+        return seq
+
+    def _prepare(self, job: PrepareJob) -> Prepared:
+        preparer = self._ready()
+        if job.set_aside:
+            return [preparer.set_aside(path, job.set_aside) for path in job.paths]
+        if job.segments:
+            self._builder = self._builder or SegmentBuilder(job.segments)
+        parsed: list[Parsed] = []
+        skipped: list[Skipped] = []
+        for path, note_id in zip(job.paths, job.note_ids or (0,) * len(job.paths), strict=True):
+            with self._meter.reading():
+                result = preparer.parse(path)
+                if isinstance(result, Parsed) and job.segments and self._builder is not None:
+                    self._index(result, note_id, self._builder)
+            if isinstance(result, Skipped):
+                skipped.append(result)
+            else:
+                parsed.append(result)
+        return [*skipped, *preparer.embed(parsed, job.at_once)]
+
+    def _embed(self, job: EmbedJob) -> Embedded:
+        """From the catalog alone: what is stored of a chunk gives the text that its digest names."""
+        catalog = CatalogReader(job.generation.catalog)
+        try:
+            texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
+        finally:
+            catalog.close()
+        started = time.perf_counter()
+        vectors = self._ready().vectors_of(texts)
+        return Embedded(vectors, time.perf_counter() - started)
+
+    def _index(self, parsed: Parsed, note_id: int, builder: SegmentBuilder) -> None:
+        note = parsed.note
+        words = NoteWords(note.path, note.title, note.aliases, note.tags, note.language)
+        keyed = ((chunk_key(note_id, ordinal), chunk) for ordinal, chunk in enumerate(parsed.chunks))
+        for document in keyword_documents(words, keyed):
+            builder.add(document)
+
+    def _finish(self) -> Finished:
+        builder, self._builder = self._builder, None
+        return Finished(tuple(builder.finish()) if builder else ())
+
+
+def _warm_keywords() -> None:
+    """Load what writing and committing keywords takes, in an index that is not kept."""
+    chunk = Chunk("warm", 0, "", 0, 10, 1, 1, "warming up", "none")
+    words = NoteWords("Warm.md", "Warm", (), (), "en")
+    with TemporaryDirectory(prefix="vault-indexer-") as folder:
+        index = KeywordIndex.create(Path(folder))
+        index.apply(keyword_documents(words, [(1, chunk)]), [], 1)
+        index.apply([], [1], 2)
+
+
+def catch_up_keywords(generation: Generation) -> int:
+    """Open the keyword index of a generation with all checks, and `catch_up`."""
+    return catch_up(KeywordIndex.open(generation.keywords), generation)
+
+
+def catch_up(index: KeywordIndex, generation: Generation) -> int:
+    """Apply to the keyword index what the catalog has and it lacks, and the reverse. Returns the seq.
+
+    Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
+    Raises IndexUnusableError if the keyword index is damaged.
+    """
+    index.refreshed()  # another worker may have written since
+    catalog = CatalogReader(generation.catalog)
+    try:
+        if index.applied_seq == catalog.seq:
+            return catalog.seq
+        if index.applied_seq > catalog.seq:  # then ids it knows may be given again
+            raise IndexUnusableError("it holds changes that the catalog has lost")
+        oldest = catalog.oldest_change()
+        if oldest is not None and oldest <= index.applied_seq + 1:
+            added, removed = catalog.changes_since(index.applied_seq)
+        else:
+            held, wanted = index.keys(), catalog.chunk_keys()
+            added, removed = wanted - held, held - wanted
+        index.apply(documents_of(catalog, added), sorted(removed), catalog.seq)
+        return catalog.seq
+    finally:
+        catalog.close()
+
+
+def rebuild_keywords(generation: Generation) -> None:
+    """Make the keyword index anew from the catalog alone."""
+    catalog = CatalogReader(generation.catalog)
+    try:
+        shutil.rmtree(generation.keywords, ignore_errors=True)
+        index = KeywordIndex.create(generation.keywords)
+        builder = SegmentBuilder(generation.keywords)
+        for document in documents_of(catalog, catalog.chunk_keys()):
+            builder.add(document)
+        index.adopt(builder.finish(), catalog.seq)
+    finally:
+        catalog.close()

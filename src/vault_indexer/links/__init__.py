@@ -1,0 +1,9 @@
+"""What links where: links and backlinks of a note, unlinked mentions, related notes, faults of the links."""
+
+from __future__ import annotations
+
+from vault_indexer.links.links import links_of, orphans, unresolved_links
+from vault_indexer.links.mentions import mentions
+from vault_indexer.links.related import related
+
+__all__ = ["links_of", "mentions", "orphans", "related", "unresolved_links"]

@@ -1,0 +1,124 @@
+"""What links where: all links of one note, and what is wrong with the links of the vault."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from vault_indexer.links.excerpt import excerpt
+from vault_indexer.model import (
+    Backlink,
+    Diagnostic,
+    LinkKind,
+    LinkPlace,
+    LinkRow,
+    LinksAnswer,
+    Orphan,
+    OutgoingLink,
+    UnresolvedTarget,
+)
+from vault_indexer.parse import VaultPaths, link_key, resolve
+from vault_indexer.parse.resolve import normal
+from vault_indexer.store import Snapshot
+from vault_indexer.store.graph import Arrival, LinkPlaces
+
+_CANDIDATES = 10
+"""So many files that an ambiguous link could mean are named."""
+
+_SNIPPETS = 500
+"""So many backlinks get a snippet: each needs the text of its note."""
+
+
+def links_of(snapshot: Snapshot, path: str) -> LinksAnswer:
+    """The links of the note and those of other notes that lead to it."""
+    places = LinkPlaces(snapshot.catalog)
+    rows = snapshot.catalog.links_from(path)
+    candidates = _candidates(snapshot, path, rows)
+    outgoing = tuple(_outgoing(row, places, candidates.get(row.target, ())) for row in rows)
+    arrivals = snapshot.graph.arrivals(path)
+    backlinks = tuple(
+        _backlink(snapshot, path, arrival, places, shown=number < _SNIPPETS)
+        for number, arrival in enumerate(arrivals)
+    )
+    unresolved = tuple(link for link in outgoing if link.resolved is None)
+    return LinksAnswer(path, outgoing, backlinks, unresolved, tuple(_diagnostics(outgoing)))
+
+
+def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
+    """What links name and no file is, most wanted first; spellings that name the same file are one."""
+    spellings: dict[str, Counter[str]] = defaultdict(Counter)
+    places: dict[str, list[LinkPlace]] = defaultdict(list)
+    for target, path, line, kind in snapshot.graph.unresolved():
+        key = normal(target.strip())
+        spellings[key][target] += 1
+        places[key].append(LinkPlace(path, line, kind))
+    ordered = sorted(places, key=lambda key: (-len(places[key]), key))
+    return tuple(
+        UnresolvedTarget(min(spellings[key], key=lambda one: (-spellings[key][one], one)), tuple(places[key]))
+        for key in ordered
+    )
+
+
+def orphans(snapshot: Snapshot) -> tuple[Orphan, ...]:
+    """The notes that neither link to a file nor are linked to, ordered by path."""
+    return tuple(Orphan(path, title) for path, title in snapshot.graph.orphans())
+
+
+def _candidates(snapshot: Snapshot, source: str, rows: Sequence[LinkRow]) -> Mapping[str, tuple[str, ...]]:
+    """For the target of each ambiguous link, the files that it could mean, the chosen one first."""
+    ambiguous = {row.target: row for row in rows if row.ambiguous}
+    if not ambiguous:
+        return {}
+    keys = {row.key for row in ambiguous.values()}
+    paths = VaultPaths(path for path in snapshot.graph.linkable() if link_key(path) in keys)
+    found: dict[str, tuple[str, ...]] = {}
+    for target, row in ambiguous.items():
+        others = [path for path in resolve(target, source, paths).ambiguous if path != row.resolved]
+        found[target] = (*([row.resolved] if row.resolved else []), *others)
+    return found
+
+
+def _outgoing(row: LinkRow, places: LinkPlaces, candidates: Sequence[str]) -> OutgoingLink:
+    pointed = places.pointed(row.resolved or "", row.subpath, slugs=row.kind == LinkKind.MARKDOWN)
+    return OutgoingLink(
+        kind=row.kind,
+        target=row.target,
+        subpath=row.subpath,
+        display=row.display,
+        line=row.line,
+        resolved=row.resolved,
+        ambiguous=row.ambiguous,
+        candidates=tuple(candidates[:_CANDIDATES]),
+        candidate_count=len(candidates),
+        chunk_id=pointed.chunk and pointed.chunk.chunk_id,
+        target_line=pointed.line,
+        problem=pointed.problem,
+    )
+
+
+def _backlink(snapshot: Snapshot, path: str, link: Arrival, places: LinkPlaces, *, shown: bool) -> Backlink:
+    pointed = places.pointed(path, link.subpath, slugs=link.kind == LinkKind.MARKDOWN)
+    text = snapshot.catalog.text(link.note_id) if shown else ""
+    return Backlink(
+        path=link.source,
+        line=link.line,
+        kind=link.kind,
+        subpath=link.subpath,
+        title=link.title,
+        snippet=excerpt(text, link.start, link.end).text if shown else "",
+        chunk_id=link.chunk_id,
+        target_chunk_id=pointed.chunk and pointed.chunk.chunk_id,
+        problem=pointed.problem,
+    )
+
+
+def _diagnostics(links: Sequence[OutgoingLink]) -> Iterator[Diagnostic]:
+    """What the author of the note may want to mend, in the order of the links."""
+    for link in links:
+        if link.resolved is None:
+            yield Diagnostic("unresolved", f"{link.target}: no such file", link.line)
+        elif link.ambiguous:
+            detail = f"{link.target}: one of {link.candidate_count} files; {link.resolved} is taken"
+            yield Diagnostic("ambiguous", detail, link.line)
+        if link.problem:
+            yield Diagnostic("subpath", f"{link.resolved}: {link.problem}", link.line)

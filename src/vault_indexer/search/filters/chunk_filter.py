@@ -1,0 +1,179 @@
+"""Which chunks a query's conditions leave.
+
+Reading the text of every note that may fulfil a condition would take seconds for common words. So a filter
+begins with all chunks that may be left, and checks notes in the order in which a ranking asks for them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.model import note_id_of
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters.evaluation import Evaluation
+from vault_indexer.search.filters.matches import Matches, Span
+from vault_indexer.search.query import All, Condition
+from vault_indexer.store import Snapshot
+from vault_indexer.store.catalog import CatalogReader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+_FIRST_BATCH = 16
+_LARGEST_BATCH = 256
+"""Notes are checked in batches, each twice as large as the one before: reading many at once is cheaper, and
+a ranking may need few."""
+
+
+class ChunkFilter:
+    """The chunks for which all conditions of a query hold. For one query in one thread.
+
+    `keys` are the chunks that are left or may be left, ascending. `passing` and `settle` check notes, so
+    that `keys` shrinks. When the budget is spent, no further note is checked; `unchecked` counts the notes
+    that are treated as if they did not fulfil the conditions.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        conditions: Sequence[Condition],
+        now: datetime,
+        deadline: QueryDeadline,
+        budget: WorkBudget | None = None,
+    ) -> None:
+        """Raises QueryError for a note that is named and not there."""
+        self._catalog = snapshot.catalog
+        self._budget = budget or WorkBudget()
+        self._node = All(tuple(condition.node for condition in conditions))
+        self._evaluation = Evaluation(snapshot, now, deadline, self._budget)
+        self._all = self._evaluation.keys
+        self._owner = self._evaluation.owner
+        bounds = self._evaluation.bounds(self._node)
+        self._left: Mask = bounds.possible[self._owner]
+        self._open: Mask = bounds.possible & ~bounds.sure
+        self._placed: set[int] = set()
+        self.candidates = int(bounds.possible.sum())
+        self.unchecked = 0
+
+    @property
+    def keys(self) -> Keys:
+        """The chunks that are left, and those of notes that have not been checked yet."""
+        return self._all[self._left]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are notes to check."""
+        return bool(self._open.any())
+
+    def passing(self, keys: Keys, enough: int | None = None) -> Mask:
+        """Which of the keys are left. Only as many as it takes to find `enough` are checked, in the given
+        order; those behind count as not left."""
+        passed = np.zeros(len(keys), bool)
+        positions = np.searchsorted(self._all, keys)
+        positions[positions == len(self._all)] = 0
+        known = self._all[positions] == keys if len(self._all) else passed
+        found, at, size = 0, 0, _FIRST_BATCH
+        while at < len(keys) and (enough is None or found < enough):
+            step = slice(at, at + size)
+            here = positions[step]
+            self._check(self._owner[here[known[step]]])
+            passed[step] = known[step] & self._left[here]
+            found += int(passed[step].sum())
+            at, size = at + size, min(2 * size, _LARGEST_BATCH)
+        return passed
+
+    def settle(self) -> None:
+        """Check all notes that have not been checked."""
+        waiting = np.flatnonzero(self._open)
+        for at in range(0, len(waiting), _LARGEST_BATCH):
+            self._check(waiting[at : at + _LARGEST_BATCH])
+
+    def leaves_any(self) -> bool:
+        """Whether any chunk is left."""
+        sure = self._left & ~self._open[self._owner]
+        return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
+
+    def listed(self, notes: Iterable[int], limit: int, per_note: int) -> list[int]:
+        """The first `limit` chunks that are left, note by note in the given order: of a note that fulfils the
+        conditions as a whole its first chunk, else at most `per_note` of those that hold a place."""
+        shown: list[int] = []
+        for batch in self._batches(notes):
+            self._check(batch)
+            for note in batch.tolist():
+                first, last = self._range(note)
+                own = self._all[first:last][self._left[first:last]].tolist()
+                shown += own[: per_note if note in self._placed else 1]
+            if len(shown) >= limit:
+                break
+        return shown[:limit]
+
+    def _batches(self, notes: Iterable[int]) -> Iterator[Keys]:
+        """Positions of the notes that may be left, in order."""
+        possible = np.zeros(len(self._evaluation.notes), bool)
+        possible[self._owner[self._left]] = True
+        ids = np.fromiter(notes, np.int64)
+        at = np.searchsorted(self._evaluation.notes, ids)
+        at[at == len(possible)] = 0
+        wanted = at[(self._evaluation.notes[at] == ids) & possible[at]] if len(possible) else at[:0]
+        start, size = 0, _FIRST_BATCH
+        while start < len(wanted):
+            yield wanted[start : start + size]
+            start, size = start + size, min(2 * size, _LARGEST_BATCH)
+
+    def _range(self, note: int) -> tuple[int, int]:
+        first, last = np.searchsorted(self._owner, [note, note + 1]).tolist()
+        return int(first), int(last)
+
+    def _check(self, notes: Keys) -> None:
+        """Check those of the notes, by position, that have not been checked."""
+        waiting = np.unique(notes[self._open[notes]])
+        if not len(waiting):
+            return
+        found = Matches(frozenset())
+        if self._budget.is_spent:
+            self.unchecked += len(waiting)
+        else:
+            ids = frozenset(self._evaluation.notes[waiting].tolist())
+            found, unread = self._evaluation.check(self._node, ids)
+            self.unchecked += len(unread)
+        self._open[waiting] = False
+        touched = _touching_chunks(self._catalog, found.places)
+        for note, note_id in zip(waiting.tolist(), self._evaluation.notes[waiting].tolist(), strict=True):
+            first, last = self._range(note)
+            if note_id not in found.notes:
+                self._left[first:last] = False
+            elif note_id in found.places:
+                self._placed.add(note)
+                own = self._all[first:last].tolist()
+                self._left[first:last] = [key in touched for key in own]
+
+
+def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]]) -> set[int]:
+    """Keys of the chunks that touch a place; a place in no chunk (a comment between two) is not found."""
+    ordered = {note_id: _Places(spans) for note_id, spans in places.items()}
+    sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
+    rows = catalog.rows_in(sql, sorted(places))
+    return {key for key, start, end in rows if ordered[note_id_of(key)].touch(start, end)}
+
+
+class _Places:
+    """Spans of one text, to be asked whether any of them touches another span."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        ordered = sorted(spans)
+        self._starts = [start for start, _ in ordered]
+        self._ends = list(accumulate((end for _, end in ordered), max))
+
+    def touch(self, start: int, end: int) -> bool:
+        """Whether any begins before `end` and ends behind `start`."""
+        before = bisect_left(self._starts, end)
+        return before > 0 and self._ends[before - 1] > start

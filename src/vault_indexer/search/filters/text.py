@@ -1,0 +1,386 @@
+"""Conditions on the text of notes: the keyword index says which notes to read, the text decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters.matches import Ids, Matches, Span
+from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
+from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern, text_pattern
+from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Word
+from vault_indexer.store import Snapshot
+from vault_indexer.text.terms import VARIANT_MARK
+from vault_indexer.text.tokens import LONGEST_TERM
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from vault_indexer.parse import Task
+
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+_Test = Callable[[int, int], bool]
+"""Whether the text from one position to another passes."""
+
+_WINDOW = 3
+"""A phrase may run over the border between chunks, of so many at most."""
+
+_TEXT_FIELDS = ("title", "aliases", "headers", "content")
+
+_RAREST = 6
+_LOOKED_UP = 32
+"""So many words of a phrase choose the notes to read, the rarest of the first 32: another one hardly leaves
+out any more."""
+
+_LEXICON_SCANS = 8
+"""So many parts of a query may be looked up in all words of the index, at about 10 ms each."""
+
+_READ_NS = 9
+_SIGNS_NS = 3
+_QUICK_NS = 7
+_SLOW_NS = 38
+_PARSE_NS = 700
+"""What a character costs: to read and fold, to search by a pattern of signs, of plain letters, and of letters
+with accents, and to parse. Measured on a vault of 60 million characters."""
+
+_NOTE_NS = 8_000
+_PIECE_NS = 400
+_HEADING_NS = 4000
+_FOUND_NS = 1000
+_TEST_NS = 2500
+"""What it costs to ask the catalog for a note, to find the borders of a piece, to read a heading, to find a
+place, and to look for a word in a piece."""
+
+_COMPILE_NS = 5_000_000
+"""What it costs to prepare a pattern with accents."""
+
+
+def is_simple_word(pattern: TextPattern, text: str) -> bool:
+    """Whether the keyword index alone says which notes hold it."""
+    return text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins
+
+
+def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
+    """The ids of the notes that hold any of the index terms in text, title or aliases, ascending."""
+    keys = snapshot.keywords.holding(terms, _TEXT_FIELDS)
+    return np.unique(keys >> CHUNK_KEY_BITS)
+
+
+def holds(node: Node, has: Callable[[str], bool]) -> bool:
+    """Whether a tree of words and phrases holds, for one piece of text or one name."""
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            return has(text)
+        case All(parts):
+            return all(holds(part, has) for part in parts)
+        case Either(parts):
+            return any(holds(part, has) for part in parts)
+        case Not(operand, _):
+            return not holds(operand, has)
+        case _:
+            raise AssertionError(node)
+
+
+class TextCandidates:
+    """Which notes can hold a text, by the keyword index alone: at least those that do.
+
+    Made for one query over one snapshot. `keys` are its chunks, ascending, and `owner` gives for each the
+    position of its note, as do the masks that the methods return.
+    """
+
+    def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int) -> None:
+        self._snapshot = snapshot
+        self._keys = keys
+        self._owner = owner
+        self._size = size
+        self._near: dict[tuple[str, ...], Mask] = {}
+        self._of_pattern: dict[TextPattern, Mask] = {}
+        self._scans = 0
+
+    def of(self, inside: Node) -> Mask:
+        """Notes with a piece for which a tree of words and phrases may hold."""
+        match inside:
+            case Word(text, _) | Phrase(text, _):
+                return self.of_pattern(text_pattern(text))
+            case All(parts):
+                return reduce(np.logical_and, map(self.of, parts))
+            case Either(parts):
+                return reduce(np.logical_or, map(self.of, parts))
+            case _:
+                return np.ones(self._size, bool)
+
+    def of_pattern(self, pattern: TextPattern) -> Mask:
+        """Notes that hold all that a pattern is made of within `_WINDOW` neighbouring chunks."""
+        if pattern not in self._of_pattern:
+            self._of_pattern[pattern] = self._notes_with(pattern)
+        return self._of_pattern[pattern]
+
+    def _notes_with(self, pattern: TextPattern) -> Mask:
+        left = np.ones(len(self._keys), bool)
+        for terms in self._needs(pattern):
+            left &= self._near_chunks(terms)
+        found = np.zeros(self._size, bool)
+        found[self._owner[left]] = True
+        return found
+
+    def _needs(self, pattern: TextPattern) -> Iterator[tuple[str, ...]]:
+        """For parts of a pattern the index terms of which a text with it holds at least one."""
+        lexicon = self._snapshot.keywords.lexicon
+        known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
+        known += [(pair,) for pair in pattern.pairs]
+        if len(known) > _RAREST:
+            known = sorted(known[:_LOOKED_UP], key=self._frequency)
+        yield from known[:_RAREST]
+        for char in pattern.begins:
+            if self._may_scan():
+                yield tuple(word.term for word in lexicon.with_prefix(char, 1 << 30))
+        for piece in pattern.pieces:
+            if self._may_scan():
+                yield tuple(lexicon.containing(piece))
+
+    def _may_scan(self) -> bool:
+        self._scans += 1
+        return self._scans <= _LEXICON_SCANS
+
+    def _frequency(self, terms: Sequence[str]) -> int:
+        return max(map(self._snapshot.keywords.document_frequency, terms))
+
+    def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
+        if terms not in self._near:
+            here = np.zeros(len(self._keys), bool)
+            here[np.searchsorted(self._keys, self._snapshot.keywords.holding(terms, _TEXT_FIELDS))] = True
+            near = here.copy()
+            for step in range(1, _WINDOW):
+                near[:-step] |= here[step:] & (self._owner[step:] == self._owner[:-step])
+            self._near[terms] = near
+        return self._near[terms]
+
+
+class TextReader:
+    """Looks for phrases and places in the texts of notes. Made for one query over one snapshot.
+
+    `may_hold` says, without reading it, whether a note may hold a pattern.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        deadline: QueryDeadline,
+        budget: WorkBudget,
+        may_hold: Callable[[TextPattern, int], bool],
+    ) -> None:
+        self._may_hold = may_hold
+        self._compiled: set[TextPattern] = set()
+        self._catalog = snapshot.catalog
+        self._deadline = deadline
+        self._budget = budget
+        self._texts: dict[int, SearchedText] = {}
+        self.unread: set[int] = set()
+        """Notes that were not read because the budget was spent: what is found of them is not to be used."""
+
+    def prepare(self, notes: Ids) -> None:
+        """Read the texts of these notes, and forget those before."""
+        texts = self._catalog.texts(notes)
+        self._texts = {note_id: SearchedText(text) for note_id, text in texts.items()}
+        self._budget.spend(_READ_NS * sum(map(len, texts.values())))
+
+    def notes_with_phrase(self, text: str, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with the words in this order: in the text, which gives places (all, or the
+        first one), or in title or alias."""
+        pattern = text_pattern(text)
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._read(notes):
+            regex, where = pattern.over(searched)
+            matches = regex.finditer(where, NoteText(where).body_start)
+            found = tuple(match.span() for match in (matches if all_places else islice(matches, 1)))
+            read = found[0][1] if found and not all_places else len(where)
+            self._count(pattern, regex, read)
+            if found:
+                self._budget.spend(_FOUND_NS * len(found))
+                places[note_id] = found
+        return Matches(frozenset(places) | self._titled(pattern, notes), places)
+
+    def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
+        structure = self._structure(scope, notes)
+        anchor = _anchor(inside)
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._read(notes):
+            note = structure.note(note_id, searched.text)
+            if scope is Scope.BLOCK and note.blocks is None:
+                self._budget.spend(_PARSE_NS * len(note.text))
+            test = self._test(inside, note_id, searched, anchor) if inside else _always
+            spans = self._spans(pieces(note, scope), searched, test, anchor)
+            found = tuple(spans if all_places else islice(spans, 1))
+            if found:
+                places[note_id] = found
+        return Matches(frozenset(places), places)
+
+    def _read(self, notes: Ids) -> Iterator[tuple[int, SearchedText]]:
+        self._budget.spend(_NOTE_NS * len(notes))
+        for note_id in sorted(notes):
+            self._deadline.check()
+            if self._budget.is_spent:
+                self.unread.add(note_id)
+                continue
+            searched = self._texts.get(note_id)
+            if searched is None:
+                searched = self._texts[note_id] = SearchedText(self._catalog.text(note_id))
+            yield note_id, searched
+
+    def _count(self, pattern: TextPattern, regex: re.Pattern[str], size: int) -> None:
+        ns = _ns_per_char(pattern, regex)
+        self._budget.spend(size * ns)
+        if ns == _SLOW_NS and pattern not in self._compiled:
+            self._compiled.add(pattern)
+            self._budget.spend(_COMPILE_NS)
+
+    def _spans(
+        self, found: Pieces, searched: SearchedText, test: _Test, anchor: TextPattern | None
+    ) -> Iterator[Span]:
+        """The places of the pieces that pass a test. Every one of these holds the anchor's word, so the
+        others are not looked into."""
+        self._budget.spend((_PIECE_NS if found.ends is found.place_ends else _HEADING_NS) * len(found))
+        for number in self._numbers(found, searched, anchor):
+            if test(found.starts[number], found.ends[number]):
+                yield found.starts[number], found.place_ends[number]
+
+    def _numbers(self, found: Pieces, searched: SearchedText, anchor: TextPattern | None) -> Iterator[int]:
+        """The pieces that hold the anchor's word, each once, in order."""
+        if anchor is None:
+            yield from range(len(found))
+            return
+        regex, where = anchor.over(searched)
+        self._count(anchor, regex, len(where))
+        last = -1
+        for match in regex.finditer(where):
+            self._budget.spend(_FOUND_NS)
+            number = found.at(match.start())
+            if number is not None and number != last:
+                last = number
+                yield number
+
+    def _test(self, node: Node, note_id: int, searched: SearchedText, anchor: TextPattern | None) -> _Test:
+        """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
+        match node:
+            case Word(text, _) | Phrase(text, _):
+                pattern = text_pattern(text)
+                if pattern is anchor:
+                    return _always
+                if not self._may_hold(pattern, note_id):
+                    return _never
+                regex, where = pattern.over(searched)
+                self._count(pattern, regex, 0)
+                return partial(self._is_within, regex, where, _ns_per_char(pattern, regex))
+            case All(parts):
+                return partial(_all, [self._test(part, note_id, searched, anchor) for part in parts])
+            case Either(parts):
+                return partial(_any, [self._test(part, note_id, searched, anchor) for part in parts])
+            case Not(operand, _):
+                return partial(_not, self._test(operand, note_id, searched, anchor))
+            case _:
+                raise AssertionError(node)
+
+    def _is_within(self, regex: re.Pattern[str], where: str, ns: int, start: int, end: int) -> bool:
+        found = regex.search(where, start, end)
+        self._budget.spend(_TEST_NS + ns * ((found.end() if found else end) - start))
+        return found is not None
+
+    def _titled(self, pattern: TextPattern, notes: Ids) -> Ids:
+        sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
+        rows = self._catalog.rows_in(sql, sorted(notes))
+        return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
+
+    def _structure(self, scope: Scope, notes: Ids) -> _Structure:
+        ids = sorted(notes)
+        if scope in (Scope.HEADING, Scope.SECTION):
+            return _Structure(headings=self._headings(ids))
+        if scope is Scope.BLOCK:
+            return _Structure(blocks=self._catalog.block_spans(ids))
+        if task_states(scope):
+            return _Structure(tasks=self._catalog.tasks(ids))
+        return _Structure()
+
+    def _headings(self, notes: Sequence[int]) -> Mapping[int, list[HeadingRow]]:
+        sql = (
+            "SELECT note_id, level, start_pos, end_pos FROM headings"
+            " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+        )
+        found: dict[int, list[HeadingRow]] = {}
+        for note_id, level, start, end in self._catalog.rows_in(sql, notes):
+            found.setdefault(note_id, []).append(HeadingRow(level, start, end))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    """What the catalog holds of the structure of some notes, by note; only what a scope needs is read."""
+
+    headings: Mapping[int, list[HeadingRow]] | None = None
+    blocks: Mapping[int, list[Span]] | None = None
+    tasks: Mapping[int, list[Task]] | None = None
+
+    def note(self, note_id: int, text: str) -> NoteText:
+        return NoteText(
+            text,
+            (self.headings or {}).get(note_id, ()),
+            (self.blocks or {}).get(note_id),
+            (self.tasks or {}).get(note_id),
+        )
+
+
+def _ns_per_char(pattern: TextPattern, regex: re.Pattern[str]) -> int:
+    if pattern.is_literal:
+        return _SIGNS_NS
+    return _QUICK_NS if regex is pattern.quick else _SLOW_NS
+
+
+def _always(_start: int, _end: int) -> bool:
+    return True
+
+
+def _never(_start: int, _end: int) -> bool:
+    return False
+
+
+def _all(tests: Sequence[_Test], start: int, end: int) -> bool:
+    return all(test(start, end) for test in tests)
+
+
+def _any(tests: Sequence[_Test], start: int, end: int) -> bool:
+    return any(test(start, end) for test in tests)
+
+
+def _not(test: _Test, start: int, end: int) -> bool:
+    return not test(start, end)
+
+
+def _anchor(inside: Node | None) -> TextPattern | None:
+    """The longest word that every piece for which a tree holds must have; None if there is none.
+
+    A single word, since two finds of a phrase can overlap, and of those only the first would be seen.
+    """
+    words = sorted(_required(inside), key=lambda word: (-len(word), word)) if inside else []
+    return text_pattern(words[0]) if words else None
+
+
+def _required(node: Node) -> set[str]:
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            return {word for word in text_pattern(text).words if len(word) < LONGEST_TERM}
+        case All(parts):
+            return set[str]().union(*map(_required, parts))
+        case Either(parts):
+            return set[str].intersection(*map(_required, parts))
+        case _:
+            return set()

@@ -1,0 +1,121 @@
+"""A request made ready for retrieval: parsed, filtered, corrected, analysed, embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.errors import ProviderError, QueryError
+from vault_indexer.model import SearchRequest
+from vault_indexer.ports import Embedder
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.filters import ChunkFilter
+from vault_indexer.search.query import Condition, parse_query
+from vault_indexer.search.terms import corrected, expanded, language_of, trust, weighed
+from vault_indexer.store import Snapshot
+from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.text.query import analyze_query
+from vault_indexer.text.terms import QueryTerm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from vault_indexer.ports import Vectors
+
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`text` ranks ("": only filters), as corrected. `terms` are its words, each at its weight, `vector` its
+    meaning, `trust` how far to trust that, in (0, 1]. `chosen` are the chunks that the conditions leave;
+    None: nothing is filtered."""
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+    vector: Vectors
+    trust: float
+    conditions: tuple[Condition, ...]
+    chosen: ChunkFilter | None
+    notices: tuple[str, ...]
+    deadline: QueryDeadline
+
+    def passing(self, keys: Keys) -> Mask:
+        """Which of the chunks may be found."""
+        return np.ones(len(keys), bool) if self.chosen is None else self.chosen.passing(keys)
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The conditions as written."""
+        return tuple(condition.source for condition in self.conditions)
+
+    def notices_of_filters(self, *, found: bool) -> tuple[str, ...]:
+        """What to say of the filters once the query has its hits; `found`: there are any."""
+        if self.chosen is None:
+            return ()
+        left = found or self.chosen.leaves_any()
+        if self.chosen.unchecked:
+            return (_unchecked(self.chosen, self.filters),)
+        return () if left else (_nothing_left(self.filters),)
+
+
+def asked(
+    snapshot: Snapshot,
+    request: SearchRequest,
+    embedder: Embedder,
+    weights: FieldWeights,
+    now: datetime,
+    deadline: QueryDeadline,
+) -> Asked:
+    """Raises QueryError for a query that is wrong, or that says nothing. If the model cannot be used, words
+    and links are searched without it, and that is said."""
+    query = parse_query(request.query)
+    if not query.text and not query.conditions:
+        raise QueryError("there is nothing to look for", 1)
+    chosen = ChunkFilter(snapshot, query.conditions, now, deadline) if query.conditions else None
+    typing = request.as_you_type and query.open_end
+    terms = analyze_query(query.text, snapshot.languages, typing=typing)
+    text, corrections = corrected(snapshot, query.text, terms, weights)
+    if corrections:
+        terms = analyze_query(text, snapshot.languages, typing=typing)
+    notices = [f"no match for {wrong!r}: searched for {right!r}" for wrong, right in corrections]
+    if not request.as_you_type:
+        notices = [*query.notices, *notices]
+    # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
+    others = expanded(snapshot, text)
+    vector, trouble = _meaning(snapshot, embedder, text)
+    return Asked(
+        text=text,
+        terms=(*weighed(snapshot, terms), *others),
+        vector=vector,
+        trust=trust(embedder.model, language_of(text, snapshot.languages)),
+        conditions=query.conditions,
+        chosen=chosen,
+        notices=(*notices, *trouble),
+        deadline=deadline,
+    )
+
+
+def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
+    try:
+        return embedder.embed_query(text), ()
+    except ProviderError as error:
+        nowhere = np.zeros(snapshot.vectors.dimension, np.float32)
+        return nowhere, (f"only words and links were searched: {error}",)
+
+
+def _nothing_left(filters: Sequence[str]) -> str:
+    return f"no note matches the filter {' '.join(filters)}; to search for it as text, put it in quotes"
+
+
+def _unchecked(chosen: ChunkFilter, filters: Sequence[str]) -> str:
+    checked = chosen.candidates - chosen.unchecked
+    return (
+        f"some hits may be missing: the filter {' '.join(filters)} matches too common words, so only"
+        f" {checked:,} of {chosen.candidates:,} notes were checked; add a rarer word, a tag or a folder"
+    )

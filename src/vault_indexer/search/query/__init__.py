@@ -1,0 +1,49 @@
+"""The query language: from the text of a query to its syntax tree."""
+
+from __future__ import annotations
+
+from vault_indexer.search.query.ast import (
+    NAMES,
+    All,
+    Compare,
+    Condition,
+    Direction,
+    Either,
+    Language,
+    Linked,
+    Modified,
+    Node,
+    Not,
+    Null,
+    Phrase,
+    Property,
+    Scope,
+    Within,
+    Word,
+)
+from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.query.values import iso_date, moment_ns, number
+
+__all__ = [
+    "NAMES",
+    "All",
+    "Compare",
+    "Condition",
+    "Direction",
+    "Either",
+    "Language",
+    "Linked",
+    "Modified",
+    "Node",
+    "Not",
+    "Null",
+    "Phrase",
+    "Property",
+    "Scope",
+    "Within",
+    "Word",
+    "iso_date",
+    "moment_ns",
+    "number",
+    "parse_query",
+]

@@ -1,0 +1,371 @@
+"""From the text of a query to its tree: pure, and lenient where a sentence only looks like an operator.
+
+    query   = { term } { "OR" { term } }           (OR binds weaker than what stands side by side)
+    term    = [ "-" ] ( "(" query ")" | phrase | filter | property | word )
+    filter  = name ":" ( "(" query ")" | phrase | word )      without a space behind the colon
+    property = "[" name [ ":" ( "null" | comparison | query ) ] "]"
+
+Words rank; everything else filters. `docs/query-language.md` is the page for people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from vault_indexer.errors import QueryError
+from vault_indexer.search.query.ast import (
+    All,
+    Compare,
+    Condition,
+    Direction,
+    Either,
+    Language,
+    Linked,
+    Modified,
+    Node,
+    Not,
+    Null,
+    Phrase,
+    Property,
+    Query,
+    Scope,
+    Within,
+    Word,
+    atoms,
+    column_of,
+    leaves,
+    ranking_words,
+)
+from vault_indexer.search.query.values import MOMENTS, is_moment, is_tag, iso_date, number
+
+MAX_DEPTH = 32
+MAX_TERMS = 128
+MAX_OPERATORS = 32
+"""Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
+words that only rank do not count."""
+
+_OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)(?=\S)")
+_OR = re.compile(r"OR(?=\s)")
+_ANOTHER_OR = re.compile(r"OR(?:\s|$)")
+_FLAG = re.compile(r"-(?:$|[\s\-]|[A-Za-z](?:\s|$))")
+_PROPERTY = re.compile(r"\[\s*(?:\"([^\"\]]+)\"|([^\W\d][^\[\]:\"\n]+?))\s*(?=[\]:])")
+_COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
+_COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
+_ESCAPE = re.compile(r"\\([\"\\])")
+_SPACES = re.compile(r"\s*")
+_NAMED = MappingProxyType({scope.value: scope for scope in Scope})
+
+
+def parse_query(text: str) -> Query:
+    """The query's tree. Raises QueryError with the column of the mistake."""
+    parser = _Parser(text)
+    parts = [inner for part in parser.sequence("") for inner in _spread(part)]
+    conditions: list[Condition] = []
+    words: list[str] = []
+    for part in parts:
+        source = text[part.start : part.end].strip()
+        words.extend(ranking_words(part.node))
+        if not _is_plain(part.node):
+            conditions.append(Condition(part.node, source))
+    conditions = list({condition.node: condition for condition in reversed(conditions)}.values())[::-1]
+    _check_size(conditions)
+    last = parts[-1].node if parts else None
+    return Query(
+        text=" ".join(words) if conditions else (text.strip() if words else ""),
+        conditions=tuple(conditions),
+        open_end=isinstance(last, Word) and not text[-1:].isspace(),
+        notices=tuple(dict.fromkeys(parser.notices)),
+    )
+
+
+def _spread(part: _Part) -> list[_Part]:
+    """What stands side by side in parentheses says the same without them."""
+    if not isinstance(part.node, All) or _is_plain(part.node):
+        return [part]
+    return [inner for node in part.node.parts for inner in _spread(_Part(node, part.start, part.end))]
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether it is only words side by side, which rank and do not filter."""
+    if isinstance(node, All):
+        return all(map(_is_plain, node.parts))
+    return isinstance(node, Word)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A term with its place in the query."""
+
+    node: Node
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Parser:
+    text: str
+    at: int = 0
+    depth: int = 0
+    notices: list[str] = field(default_factory=list)
+    open: set[int] = field(default_factory=set)
+    """Parentheses that are known to be never closed."""
+
+    def sequence(self, end: str) -> list[_Part]:
+        """Terms up to `end` (")", "]", or "" for the end of the query), which stays unread.
+
+        With an OR among them they come as one part.
+        """
+        start = self.at
+        rows: list[list[_Part]] = [[]]
+        while not self._is_at(end):
+            if rows[-1] and self._takes_or(end):
+                rows.append([])
+                continue
+            part = self._part(end)
+            if part:
+                rows[-1].append(part)
+        if len(rows) == 1:
+            return rows[0]
+        sides = [_joined([part.node for part in row]) for row in rows if row]
+        node = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
+        return [_Part(node, start, self.at)]
+
+    def _is_at(self, end: str) -> bool:
+        self._skip_spaces()
+        return self.at >= len(self.text) or (end != "" and self.text[self.at] == end)
+
+    def _skip_spaces(self) -> None:
+        found = _SPACES.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def _takes_or(self, end: str) -> bool:
+        """Reads an OR that has something on both sides; another one is a word."""
+        found = _OR.match(self.text, self.at)
+        if not found:
+            return False
+        before, self.at = self.at, found.end()
+        if self._is_at(end) or _ANOTHER_OR.match(self.text, self.at):
+            self.at = before
+            return False
+        return True
+
+    def _part(self, end: str) -> _Part | None:
+        start = self.at
+        node = self._term(end)
+        return _Part(node, start, self.at) if node else None
+
+    def _term(self, end: str) -> Node | None:
+        column = self.at + 1
+        if self.text[self.at] == "-" and not _FLAG.match(self.text, self.at):
+            self.at += 1
+            if self._is_at(end):
+                return Word("-", column)
+            operand = self._operand(end, strict=True)
+            return Not(operand, column) if operand else None
+        return self._operand(end, strict=False)
+
+    def _operand(self, end: str, *, strict: bool) -> Node | None:
+        """A term without its sign; None for one that says nothing, as `""` or `()`."""
+        match self.text[self.at]:
+            case "(":
+                return self._group(end, strict=strict)
+            case '"':
+                return self._phrase(end, strict=strict)
+            case "[":
+                return self._property(end)
+            case "<" | ">" if end == "]":
+                return self._comparison()
+        operator = _OPERATOR.match(self.text, self.at)
+        if operator and end != "]" and self.text[operator.end()] != end:
+            name = operator[1]
+            if name in _NAMED:
+                return self._scope(_NAMED[name], operator.end(), end)
+            if name in _VALUES:
+                return self._value(name, operator.end(), end)
+        return self._word(end)
+
+    def _group(self, end: str, *, strict: bool) -> Node | None:
+        start = self.at
+        if start not in self.open:
+            inside = self._inside_group(start)
+            if self.text[self.at : self.at + 1] == ")":
+                self.at += 1
+                return inside
+            self.open.add(start)
+            if strict:
+                raise QueryError("this parenthesis is never closed", start + 1)
+            self.notices.append(f"the parenthesis at column {start + 1} is never closed: taken as text")
+        self.at = start + 1
+        return self._word(end) if self._has_word(end) else None
+
+    def _inside_group(self, start: int) -> Node | None:
+        if self.depth == MAX_DEPTH:
+            raise QueryError(f"parentheses are nested more than {MAX_DEPTH} deep", start + 1)
+        self.depth += 1
+        self.at = start + 1
+        parts = self.sequence(")")
+        self.depth -= 1
+        return _joined([part.node for part in parts]) if parts else None
+
+    def _has_word(self, end: str) -> bool:
+        return self.at < len(self.text) and not self.text[self.at].isspace() and self.text[self.at] != end
+
+    def _phrase(self, end: str, *, strict: bool) -> Node | None:
+        start = self.at
+        close = start + 1
+        while close < len(self.text) and self.text[close] != '"':
+            close += 2 if self.text[close] == "\\" else 1
+        if close < len(self.text):
+            self.at = close + 1
+            words = _ESCAPE.sub(r"\1", self.text[start + 1 : close]).strip()
+            return Phrase(words, start + 1) if words else None
+        if strict:
+            raise QueryError("this quote is never closed", start + 1)
+        self.notices.append(f"the quote at column {start + 1} is never closed: taken as text")
+        self.at = start + 1
+        return self._word(end) if self._has_word(end) else None
+
+    def _word(self, end: str) -> Word:
+        """Up to white space, or to the end of what it stands in; parentheses of its own may be in it."""
+        start, inner = self.at, 0
+        while self.at < len(self.text) and not self.text[self.at].isspace():
+            char = self.text[self.at]
+            if char == end and (char != ")" or not inner) and self.at > start:
+                break
+            inner += (char == "(") - (char == ")" and inner > 0)
+            self.at += 1
+        return Word(self.text[start : self.at], start + 1)
+
+    def _scope(self, scope: Scope, argument: int, end: str) -> Node:
+        column, self.at = self.at + 1, argument
+        inside = self._argument(end)
+        if inside is None and scope in (Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE):
+            return Within(scope, None, column)
+        if inside is None:
+            raise QueryError(f"{scope}: needs at least one word", argument + 1)
+        _check_leaves(f"{scope}:", inside, (Word, Phrase))
+        if scope is Scope.TAG:
+            _check_tags(inside)
+        return Within(scope, inside, column)
+
+    def _argument(self, end: str) -> Node | None:
+        if self.text[self.at] in '("':
+            return self._operand(end, strict=True)
+        return self._word(end)
+
+    def _value(self, name: str, argument: int, end: str) -> Node:
+        column, self.at = self.at + 1, argument
+        value = self._argument(end)
+        if not isinstance(value, (Word, Phrase)):
+            raise QueryError(f"{name}: takes one value", argument + 1)
+        return _VALUES[name](name, value, column)
+
+    def _property(self, end: str) -> Node | None:
+        found = _PROPERTY.match(self.text, self.at)
+        if not found or end == "]" or self.text.startswith("](", found.end()):
+            return self._word(end)
+        column, self.at = self.at + 1, found.end()
+        name = (found[1] or found[2]).strip()
+        if self.text[self.at] == "]":
+            self.at += 1
+            return Property(name, None, column)
+        self.at += 1
+        parts = self.sequence("]")
+        if self.at >= len(self.text):
+            raise QueryError("this bracket is never closed", column)
+        self.at += 1
+        if not parts:
+            return Property(name, None, column)
+        test = _joined([part.node for part in parts])
+        _check_leaves(f"[{name}:]", test, (Word, Phrase, Compare))
+        return Property(name, Null(column_of(test)) if _is_null(test) else test, column)
+
+    def _comparison(self) -> Node:
+        start = self.at
+        found = _COMPARISON.match(self.text, self.at)
+        assert found
+        value = _COMPARED.match(self.text, found.end())
+        self.at = value.end() if value else found.end()
+        told = value[0].strip('"') if value else ""
+        measured = number(told) if number(told) is not None else iso_date(told)
+        if measured is None:
+            raise QueryError(
+                f"{found[1]} needs a number or a date like 2026-01-31, not {told!r}", found.end() + 1
+            )
+        return Compare(found[1], measured, start + 1)
+
+
+def _joined(nodes: list[Node]) -> Node:
+    distinct = tuple(dict.fromkeys(nodes))
+    return distinct[0] if len(distinct) == 1 else All(distinct)
+
+
+def _check_size(conditions: Iterable[Condition]) -> None:
+    terms = [leaf for condition in conditions for leaf in leaves(condition.node)]
+    operators = [
+        atom
+        for condition in conditions
+        for atom in atoms(condition.node)
+        if not isinstance(atom, (Word, Phrase))
+    ]
+    for found, most, kind in ((terms, MAX_TERMS, "terms"), (operators, MAX_OPERATORS, "operators")):
+        if len(found) > most:
+            raise QueryError(
+                f"the filters of this query have {len(found)} {kind}: at most {most} are allowed",
+                column_of(found[most]),
+            )
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Word) and node.text == "null"
+
+
+def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
+    for atom in atoms(inside):
+        if not isinstance(atom, allowed):
+            raise QueryError(f"{place} holds words and phrases only, no other operator", column_of(atom))
+
+
+def _check_tags(inside: Node) -> None:
+    for atom in atoms(inside):
+        told = atom.text.removeprefix("#").rstrip("/") if isinstance(atom, (Word, Phrase)) else ""
+        if not is_tag(told):
+            raise QueryError(
+                "tag: takes the name of a tag, such as tag:#recipe or tag:area/garden", column_of(atom)
+            )
+
+
+def _modified(name: str, value: Word | Phrase, column: int) -> Node:
+    if not is_moment(value.text):
+        raise QueryError(f"{name}: takes {MOMENTS}, not {value.text!r}", value.column)
+    return Modified(value.text, name == "after", column)
+
+
+def _language(_name: str, value: Word | Phrase, column: int) -> Node:
+    code = value.text.lower()
+    if not re.fullmatch(r"[a-z]{2,3}", code):
+        raise QueryError(
+            f"lang: takes a code of two or three letters, such as es, not {value.text!r}", value.column
+        )
+    return Language(code, column)
+
+
+def _linked(name: str, value: Word | Phrase, column: int) -> Node:
+    target = value.text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0].strip()
+    if not target:
+        raise QueryError(f"{name}: takes the name or path of a note", value.column)
+    return Linked(Direction(name), target, column)
+
+
+_VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyType(
+    {
+        "before": _modified,
+        "after": _modified,
+        "lang": _language,
+        "links-to": _linked,
+        "linked-from": _linked,
+    }
+)

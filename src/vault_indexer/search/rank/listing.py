@@ -1,0 +1,15 @@
+"""The answer to a query of filters alone: the notes they leave, or the places they found."""
+
+from __future__ import annotations
+
+from vault_indexer.search.filters import ChunkFilter
+from vault_indexer.store import Snapshot
+
+LISTED = "the query has only filters, so the notes changed last come first"
+
+
+def listed(snapshot: Snapshot, chosen: ChunkFilter, limit: int, per_note: int) -> list[int]:
+    """Chunk keys, note by note, the one changed last first (of equals, by path). A note that matches as a
+    whole is there once, by its first chunk; else at most `per_note` of the chunks that hold a place."""
+    newest_first = snapshot.catalog.rows("SELECT note_id FROM notes ORDER BY mtime_ns DESC, path")
+    return chosen.listed((row[0] for row in newest_first), limit, per_note)

@@ -1,0 +1,156 @@
+"""From the rankings of the retrievers to one: fused, weighed by age, exact titles first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vault_indexer.config.settings import SearchSettings
+from vault_indexer.model import note_id_of
+from vault_indexer.search.prepare import Asked
+from vault_indexer.search.rank.anchor_text import CALLED
+from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
+from vault_indexer.search.rank.notes import note_scores
+from vault_indexer.search.rank.recency import recency_factor
+from vault_indexer.search.rank.retrieve import (
+    SEEDS,
+    Rankings,
+    Ranks,
+    by_link,
+    by_link_text,
+    by_meaning,
+    by_word,
+    completed,
+    note_ids,
+)
+from vault_indexer.search.rank.titles import notes_called
+from vault_indexer.search.terms import trust_beside
+from vault_indexer.store import Snapshot
+from vault_indexer.store.keywords import FieldWeights
+
+MIN_CANDIDATES = 60
+"""Each ranking gives at least this many: what both half know is found deep in each. With 100 nDCG@10 is .004
+higher on the help vault, .002 lower on the large one and the same on all others; a search takes longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Every candidate's final score, and the parts it is made of; `order` is best first."""
+
+    order: tuple[int, ...]
+    scores: Mapping[int, float]
+    fused: Mapping[int, float]
+    recency: Mapping[int, float]
+    titles: Mapping[int, float]
+    rankings: Rankings = field(default_factory=lambda: Rankings({}, {}, {}))
+
+
+def rank(
+    snapshot: Snapshot,
+    asked: Asked,
+    settings: SearchSettings,
+    fields: FieldWeights,
+    *,
+    by_note: bool,
+    limit: int,
+) -> Ranked:
+    """All candidates of a query that has words. With `by_note` each note is there once, by its best chunk."""
+    k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
+    rankings = _retrieved(snapshot, asked, settings, fields, k)
+    fused = fuse(rankings, settings)
+    called = _called(snapshot, asked, fused)
+    for key in called:
+        fused.setdefault(key, 0.0)
+    modified = snapshot.catalog.modified({note_id_of(key) for key in fused})
+    now = time.time_ns()
+    factors = {note: recency_factor(mtime_ns, now, settings.recency) for note, mtime_ns in modified.items()}
+    recency = {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
+    scores = {key: fused[key] * factor for key, factor in recency.items()}
+    if by_note:
+        scores = dict(note_scores(scores).values())
+        called = [key for key in scores if note_id_of(key) in set(map(note_id_of, called))]
+    bonus = max(scores.values(), default=0.0)
+    titles = {key: bonus for key in called if key in scores}
+    final = {key: score + titles.get(key, 0.0) for key, score in scores.items()}
+    return Ranked(tuple(best_first(final)), final, fused, recency, titles, rankings)
+
+
+def relative(ranked: Ranked, key: int) -> float:
+    """A candidate's score beside the best one's: 1 for all where nothing says anything for any of them."""
+    top = ranked.scores[ranked.order[0]]
+    return ranked.scores[key] / top if top else 1.0
+
+
+def fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
+    """The configured fusion of the rankings; their `trust` scales the weight of the vectors in a convex one.
+
+    A cosine counts as it is: it is comparable between queries, and low where the model knows nothing. A BM25F
+    score has no scale, so it counts beside the best one.
+    """
+    given = settings.weights
+    if settings.fusion == "rrf":
+        lists: dict[str, list[int]] = {
+            "vector": list(rankings.vector),
+            "keyword": list(rankings.keyword),
+            "graph": list(rankings.graph),
+        }
+        weights = {"vector": given.vector, "keyword": given.keyword, "graph": given.graph}
+        return reciprocal_rank_fusion(lists, weights, settings.rrf_k)
+    top = max((score for _, score in rankings.keyword.values()), default=1.0)
+    scores = {
+        "vector": {key: score if score > 0 else 0.0 for key, (_, score) in rankings.vector.items()},
+        "keyword": {key: score / top for key, (_, score) in rankings.keyword.items()},
+        "graph": {key: reason.score for key, reason in rankings.graph.items()},
+    }
+    weights = {"vector": given.vector * rankings.trust, "keyword": given.keyword, "graph": given.graph}
+    return convex_combination(scores, weights)
+
+
+def _retrieved(
+    snapshot: Snapshot, asked: Asked, settings: SearchSettings, fields: FieldWeights, k: int
+) -> Rankings:
+    weights = settings.weights
+    meaning = by_meaning(snapshot, asked.vector, k, asked.chosen) if weights.vector else {}
+    asked.deadline.check()
+    words = by_word(snapshot, asked.terms, fields, k, asked.chosen) if weights.keyword else {}
+    found = Rankings(meaning, words, {}, k, asked.trust)
+    if settings.fusion == "convex" and weights.vector and weights.keyword:
+        found = replace(found, trust=_trust(snapshot, asked, words, fields))
+        found = completed(snapshot, found, asked.vector, asked.terms, fields)
+    asked.deadline.check()
+    if not weights.graph:
+        return found
+    strongest = best_first(fuse(found, settings))
+    notes = snapshot.catalog.notes(note_ids(strongest)[:CALLED])
+    graph = by_link_text(snapshot, notes, strongest, asked.terms)
+    seeds = [notes[note_id].path for note_id in note_ids(strongest)[:SEEDS] if note_id in notes]
+    return replace(found, graph=by_link(snapshot, seeds, graph, asked.vector, asked.chosen))
+
+
+def _trust(snapshot: Snapshot, asked: Asked, words: Ranks, fields: FieldWeights) -> float:
+    """What the vectors count for this query. In a language that the model does not know, what its words
+    find or miss says nothing for the vectors."""
+    if asked.trust < 1.0:
+        return asked.trust
+    best = next(iter(words), None)
+    held = 0.0 if best is None else snapshot.keywords.share(best, asked.terms, fields)
+    return trust_beside(held)
+
+
+def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> list[int]:
+    """Of each note that is called what the query says, the best chunk that may be found, else the first."""
+    wanted = notes_called(snapshot, asked.text)
+    best: dict[int, int] = {}
+    for key in best_first(fused):
+        if note_id_of(key) in wanted:
+            best.setdefault(note_id_of(key), key)
+    for note_id in sorted(wanted - best.keys()):
+        rows = snapshot.catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
+        own = np.array([row[0] for row in rows], np.int64)
+        left = own[asked.passing(own)]
+        if len(left):
+            best[note_id] = int(left[0])
+    return list(best.values())

@@ -1,0 +1,26 @@
+"""The catalog in SQLite, the only authority: notes, chunks, links, vectors. Only here is sqlite3 known."""
+
+from __future__ import annotations
+
+from vault_indexer.store.catalog.export import export_lines
+from vault_indexer.store.catalog.page_checksums import is_sound
+from vault_indexer.store.catalog.reader import CatalogReader, Row
+from vault_indexer.store.catalog.rows import PreparedNote, block_spans, note_rows
+from vault_indexer.store.catalog.sqlite_errors import is_full, unusable
+from vault_indexer.store.catalog.text_cache import TextCache
+from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
+
+__all__ = [
+    "CatalogReader",
+    "CatalogWriter",
+    "PreparedNote",
+    "ResolvedLink",
+    "Row",
+    "TextCache",
+    "block_spans",
+    "export_lines",
+    "is_full",
+    "is_sound",
+    "note_rows",
+    "unusable",
+]

@@ -1,0 +1,59 @@
+"""All that an index holds as canonical JSON lines: two equal indices export equal bytes.
+
+Left out is what two builds of the same vault may differ in: internal ids, seq, inode and the times at
+which files were looked at. Vectors are named by the digest of their text, from which a model makes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from vault_indexer.model import JsonValue
+from vault_indexer.store.catalog.reader import CatalogReader
+
+
+def export_lines(catalog: CatalogReader) -> Iterator[str]:
+    """One line per file, then per note with its headings, blocks, links and chunks, all ordered by path."""
+    for file in catalog.files():
+        yield _line(
+            {
+                "file": file.path,
+                "size": file.size,
+                "digest": file.digest,
+                "state": file.state,
+                "reason": file.reason,
+            }
+        )
+    for note in catalog.all_notes():
+        structure: dict[str, JsonValue] = {
+            name: [list(row) for row in catalog.rows(_STRUCTURE[name], (note.note_id,))]
+            for name in _STRUCTURE
+        }
+        yield _line(
+            {
+                "note": note.path,
+                "title": note.title,
+                "language": note.language,
+                "frontmatter": dict(note.frontmatter),
+                "aliases": list(note.aliases),
+                "tags": list(note.tags),
+                "text": catalog.text(note.note_id),
+                **structure,
+            }
+        )
+
+
+_STRUCTURE = {
+    "headings": "SELECT level, text, start_pos, end_pos, line, nested FROM headings"
+    " WHERE note_id = ? ORDER BY ord",
+    "blocks": "SELECT id, start_pos, end_pos, line FROM blocks WHERE note_id = ? ORDER BY ord",
+    "links": "SELECT kind, target, subpath, display, start_pos, end_pos, line, resolved, ambiguous"
+    " FROM links WHERE note_id = ? ORDER BY ord",
+    "chunks": "SELECT chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line, strategy,"
+    " overlap, context, preamble, extra, hex(text_hash) FROM chunks WHERE note_id = ? ORDER BY key",
+}
+
+
+def _line(value: dict[str, JsonValue]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

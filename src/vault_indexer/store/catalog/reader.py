@@ -1,0 +1,390 @@
+"""Reading the catalog: one read-only connection inside one transaction, an immutable state of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vault_indexer.errors import DamagedError
+from vault_indexer.model import (
+    SET_ASIDE,
+    Chunk,
+    ChunkRow,
+    FileRow,
+    Heading,
+    IndexCounts,
+    JsonValue,
+    LinkRow,
+    NoteRow,
+    SkippedFile,
+)
+from vault_indexer.parse import Task
+from vault_indexer.store.catalog.rows import unpack_spans
+from vault_indexer.store.catalog.sqlite_errors import unusable
+from vault_indexer.store.catalog.text_cache import TextCache
+from vault_indexer.store.catalog.writer import ADDED, EMBEDDED
+
+_BATCH = 500
+_CACHE_KIB = 16_384
+_CHUNK_COLUMNS = (
+    "key, note_id, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line,"
+    " strategy, overlap, context, preamble, extra"
+)
+_LINK_COLUMNS = (
+    "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
+)
+_LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
+_NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
+
+SqlValue = str | int | float | bytes | None
+Row = tuple[Any, ...]
+
+
+class CatalogReader:
+    """Sees the catalog as it was when this was opened, whatever is written meanwhile. Thread-safe."""
+
+    def __init__(self, path: Path, texts: TextCache | None = None) -> None:
+        self._lock = threading.Lock()
+        self._path = path
+        self._texts = texts or TextCache()
+        try:
+            self._db = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+            )
+            self._db.execute("PRAGMA query_only=ON")
+            self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+            self._db.execute("BEGIN")
+            tables = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'block_spans'")
+            self._keeps_places = bool(tables.fetchone()[0])
+            self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
+        except (sqlite3.DatabaseError, TypeError, IndexError) as error:
+            raise unusable(path, error) from error
+
+    def close(self) -> None:
+        """End the transaction and close the connection."""
+        with self._lock:
+            self._db.close()
+
+    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
+        """All rows of a read-only statement. For rooms of the index; nothing outside names tables.
+
+        Raises DamagedError where SQLite finds the file damaged, IndexUnusableError where it cannot be read.
+        """
+        try:
+            with self._lock:
+                return self._db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise unusable(self._path, error) from error
+
+    def rows_in(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
+        """The rows of such a statement with one list of distinct values (`%s`), read in batches as they are
+        asked for; `after` are the parameters behind the list."""
+        values = list(wanted)
+        for start in range(0, len(values), _BATCH):
+            batch = values[start : start + _BATCH]
+            # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
+            size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
+            batch += batch[-1:] * (size - len(batch))
+            yield from self.rows(sql % ",".join("?" * size), (*batch, *after))
+
+    def let_go(self) -> None:
+        """Give up the state that was read: the next read sees the newest, and what is older than that no
+        longer has to be kept for this reader. For readers that live long and look rarely."""
+        with self._lock:
+            self._db.execute("ROLLBACK")
+            self._db.execute("BEGIN")
+
+    def counts(self) -> IndexCounts:
+        """How many notes, chunks, links and unresolved links there are."""
+        row = self._one(
+            "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks),"
+            " (SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE resolved IS NULL)"
+        )
+        notes, chunks, links, unresolved = (int(value or 0) for value in row)
+        return IndexCounts(notes, chunks, links, unresolved)
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the notes, most frequent first; notes of unknown language do not count."""
+        sql = (
+            "SELECT language FROM notes WHERE language != '' GROUP BY language"
+            " ORDER BY count(*) DESC, language"
+        )
+        return tuple(row[0] for row in self.rows(sql))
+
+    def files(self) -> list[FileRow]:
+        """All files as last seen, ordered by path."""
+        return [FileRow(*row) for row in self.rows("SELECT * FROM files ORDER BY path")]
+
+    def files_within(self, scope: Iterable[str]) -> list[FileRow]:
+        """The files at these paths and below them, ordered by path."""
+        found: dict[str, FileRow] = {}
+        for path in scope:
+            below = (path, f"{path}/", f"{path}0")  # "0" follows "/": all that begins with the folder
+            sql = "SELECT * FROM files WHERE path = ? OR (path >= ? AND path < ?)"
+            found.update((row[0], FileRow(*row)) for row in self.rows(sql, below))
+        return [found[path] for path in sorted(found)]
+
+    def file_count(self) -> int:
+        """How many files of the vault are known."""
+        return int(self._one("SELECT count(*) FROM files")[0])
+
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        """The files that are not indexed as one might expect, with the reason."""
+        sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
+        return tuple(SkippedFile(*row) for row in self.rows(sql))
+
+    def unreached(self) -> tuple[str, ...]:
+        """The notes that were cut without the model that was to help, in order."""
+        sql = "SELECT path FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
+        return tuple(path for (path,) in self.rows(sql))
+
+    def set_aside(self) -> tuple[str, ...]:
+        """The notes that ended the process that read them, or took more than they may, in order."""
+        sql = "SELECT path FROM files WHERE state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
+        return tuple(path for (path,) in self.rows(sql, (len(SET_ASIDE), SET_ASIDE)))
+
+    def file(self, path: str) -> FileRow | None:
+        """One file as last seen."""
+        found = self.rows("SELECT * FROM files WHERE path = ?", (path,))
+        return FileRow(*found[0]) if found else None
+
+    def files_at(self, paths: Iterable[str]) -> dict[str, FileRow]:
+        """Files by path, as last seen; unknown paths are left out."""
+        found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", paths)
+        return {row[0]: FileRow(*row) for row in found}
+
+    def note(self, path: str) -> NoteRow | None:
+        """The note at a vault path."""
+        found = self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE path = ?", (path,))
+        return _note_row(found[0]) if found else None
+
+    def notes(self, note_ids: Iterable[int]) -> dict[int, NoteRow]:
+        """Notes by id; unknown ids are left out."""
+        found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
+        return {row.note_id: row for row in map(_note_row, found)}
+
+    def modified(self, note_ids: Iterable[int]) -> dict[int, int]:
+        """The modified times of notes, in nanoseconds; unknown ids are left out."""
+        return dict(self.rows_in("SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)", note_ids))
+
+    def all_notes(self) -> list[NoteRow]:
+        """All notes, ordered by path."""
+        return [_note_row(row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
+
+    def note_paths(self) -> list[str]:
+        """The paths of all notes, in order: much faster than the notes."""
+        return [row[0] for row in self.rows("SELECT path FROM notes ORDER BY path")]
+
+    def text(self, note_id: int) -> str:
+        """The note's text as it was indexed ("" for an unknown id)."""
+        return self.texts([note_id]).get(note_id, "")
+
+    def texts(self, note_ids: Iterable[int]) -> dict[int, str]:
+        """The texts of notes as they were indexed; unknown ids are left out."""
+        cached = {note_id: self._texts.get(note_id) for note_id in dict.fromkeys(note_ids)}
+        texts = {note_id: text for note_id, text in cached.items() if text is not None}
+        missing = cached.keys() - texts.keys()
+        sql = "SELECT note_id, text FROM texts WHERE note_id IN (%s)"
+        for note_id, packed in self.rows_in(sql, sorted(missing)):
+            try:
+                texts[note_id] = zlib.decompress(packed).decode("utf-8")
+            except (zlib.error, UnicodeDecodeError) as error:
+                raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
+            self._texts.put(note_id, texts[note_id])
+        return texts
+
+    def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
+        """Chunks by key, with their bodies; unknown keys are left out."""
+        found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
+        return {row.key: row for row in self._chunk_rows(list(found))}
+
+    def chunks_of(self, note_id: int) -> list[ChunkRow]:
+        """A note's chunks in order."""
+        found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
+        return self._chunk_rows(found)
+
+    def chunk_keys(self) -> set[int]:
+        """The keys of all chunks."""
+        return {int(row[0]) for row in self.rows("SELECT key FROM chunks")}
+
+    def embedded_keys(self) -> dict[int, bytes]:
+        """The digest of the embedded text of every chunk that has a vector."""
+        sql = "SELECT key, text_hash FROM chunks WHERE text_hash NOTNULL ORDER BY key"
+        return dict(self.rows(sql))
+
+    def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Known float16 vectors of the model, by digest of the text."""
+        sql = (
+            "SELECT text_hash, vector FROM vectors WHERE text_hash IN (%s)"
+            " AND model = (SELECT model FROM models WHERE name = ?)"
+        )
+        return dict(self.rows_in(sql, digests, model))
+
+    def chunk_vectors(self, model: str, keys: Iterable[int] | None = None) -> list[tuple[int, bytes]]:
+        """Key and float16 vector of chunks (all, or those named), ordered by key where all."""
+        sql = (
+            "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
+            " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
+        )
+        if keys is None:
+            return self.rows(sql + " ORDER BY c.key", (model,))
+        return list(self.rows_in(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
+
+    def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
+        """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
+        ordered by key where all."""
+        sql = (
+            "SELECT c.key, c.text_hash FROM chunks c WHERE {keys} c.text_hash NOTNULL AND NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
+            " AND v.model = (SELECT model FROM models WHERE name = ?))"
+        )
+        if keys is None:
+            return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
+        return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
+
+    def nonzero_vector_keys(self, model: str) -> list[int]:
+        """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
+        return [key for key, vector in self.chunk_vectors(model) if vector.strip(b"\0")]
+
+    def changes_since(self, seq: int) -> tuple[set[int], set[int]]:
+        """Chunk keys that came and that went after `seq`, net."""
+        added: set[int] = set()
+        removed: set[int] = set()
+        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY rowid"
+        for key, op in self.rows(sql, (seq, EMBEDDED)):
+            if op == ADDED:
+                added.add(int(key))
+            elif key in added:
+                added.discard(int(key))
+            else:
+                removed.add(int(key))
+        return added, removed
+
+    def embedded_since(self, seq: int) -> set[int]:
+        """Chunk keys that got the vector they were owed after `seq`, whether or not they are still there."""
+        found = self.rows("SELECT key FROM changes WHERE seq > ? AND op = ?", (seq, EMBEDDED))
+        return {int(row[0]) for row in found}
+
+    def trimmed_seq(self) -> int:
+        """The log holds every change after this seq."""
+        found = self.rows("SELECT value FROM meta WHERE key = 'trimmed'")
+        return int(found[0][0]) if found else 0
+
+    def oldest_change(self) -> int | None:
+        """The first seq still in the log."""
+        value = self._one("SELECT min(seq) FROM changes")[0]
+        return None if value is None else int(value)
+
+    def headings(self, note_id: int) -> list[Heading]:
+        """A note's headings in order."""
+        columns = "level, text, start_pos, end_pos, line, nested"
+        found = self.rows(f"SELECT {columns} FROM headings WHERE note_id = ? ORDER BY ord", (note_id,))
+        return [
+            Heading(level, text, start, end, line, bool(nested))
+            for level, text, start, end, line, nested in found
+        ]
+
+    def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+        """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""
+        if not self._keeps_places:
+            return {}
+        sql = "SELECT note_id, spans FROM block_spans WHERE note_id IN (%s)"
+        try:
+            return {note_id: unpack_spans(packed) for note_id, packed in self.rows_in(sql, note_ids)}
+        except (zlib.error, struct.error, ValueError) as error:
+            raise DamagedError(f"catalog {self._path}: spans of blocks: {error}") from error
+
+    def tasks(self, note_ids: Iterable[int]) -> dict[int, list[Task]]:
+        """The notes' tasks in order; notes stored before the catalog kept them are left out."""
+        wanted = list(note_ids)
+        if not self._keeps_places:
+            return {}
+        kept = self.rows_in("SELECT note_id FROM block_spans WHERE note_id IN (%s)", wanted)
+        found: dict[int, list[Task]] = {row[0]: [] for row in kept}
+        columns = "note_id, start_pos, end_pos, is_done"
+        sql = f"SELECT {columns} FROM tasks WHERE note_id IN (%s) ORDER BY start_pos"
+        for note_id, start, end, is_done in self.rows_in(sql, wanted):
+            found[note_id].append(Task(start, end, bool(is_done)))
+        return found
+
+    def notes_with_task(self, states: Iterable[bool]) -> list[int]:
+        """The notes that have a task in one of the states (done: True), and those for which the catalog does
+        not know it."""
+        if not self._keeps_places:
+            return [row[0] for row in self.rows("SELECT note_id FROM notes")]
+        sql = (
+            "SELECT note_id FROM tasks WHERE is_done IN (%s) UNION"
+            " SELECT note_id FROM notes WHERE note_id NOT IN (SELECT note_id FROM block_spans)"
+        )
+        return sorted({row[0] for row in self.rows_in(sql, [int(state) for state in states])})
+
+    def links_from(self, path: str) -> list[LinkRow]:
+        """A note's links in order of appearance."""
+        return self._links("WHERE n.path = ? ORDER BY l.ord", (path,))
+
+    def links_to(self, path: str) -> list[LinkRow]:
+        """The links of other notes that lead to a path."""
+        return self._links("WHERE l.resolved = ? ORDER BY n.path, l.ord", (path,))
+
+    def links_with_keys(self, keys: Iterable[str]) -> list[LinkRow]:
+        """The links whose outcome can change when a file with one of these keys comes or goes."""
+        return [_link_row(row) for row in self.rows_in(_LINKS + " WHERE l.key IN (%s)", keys)]
+
+    def all_links(self) -> list[LinkRow]:
+        """All links, ordered by source and place."""
+        return self._links("ORDER BY n.path, l.ord", ())
+
+    def blob(self, name: str) -> bytes | None:
+        """A named value of the generation."""
+        found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else None
+
+    def _links(self, where: str, values: Sequence[SqlValue]) -> list[LinkRow]:
+        return [_link_row(row) for row in self.rows(f"{_LINKS} {where}", values)]
+
+    def _one(self, sql: str) -> Row:
+        return self.rows(sql)[0]
+
+    def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
+        texts = self.texts(int(row[1]) for row in rows)
+        return [_chunk_row(row, texts.get(row[1], "")) for row in rows]
+
+
+def _chunk_row(row: Row, text: str) -> ChunkRow:
+    start, end = int(row[5]), int(row[6])
+    chunk = Chunk(
+        chunk_id=str(row[2]),
+        chunk_index=int(row[3]),
+        header_path=str(row[4]),
+        start_pos=start,
+        end_pos=end,
+        start_line=int(row[7]),
+        end_line=int(row[8]),
+        body=text[start:end],
+        strategy=str(row[9]),
+        overlap=str(row[10]),
+        context=str(row[11]),
+        preamble=str(row[12]),
+        extra=_mapping(row[13]),
+    )
+    return ChunkRow(int(row[0]), int(row[1]), chunk)
+
+
+def _mapping(value: SqlValue) -> Mapping[str, JsonValue]:
+    loaded = json.loads(str(value))
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _note_row(row: Row) -> NoteRow:
+    return NoteRow(*row)
+
+
+def _link_row(row: Row) -> LinkRow:
+    values: list[Any] = [*row[:-1], bool(row[-1])]
+    return LinkRow(*values)

@@ -1,0 +1,351 @@
+"""The one connection that writes the catalog. An edit is one transaction with a number (`seq`)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_indexer.errors import DamagedError
+from vault_indexer.model import FileRow, chunk_key
+from vault_indexer.store.catalog.page_checksums import (
+    PageSums,
+    damaged_pages,
+    load_sums,
+    read_log,
+    recovered_sums,
+    renewed,
+    save_sums,
+    seal_pages,
+)
+from vault_indexer.store.catalog.rows import NoteRows, PreparedNote, Values
+from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL
+from vault_indexer.store.catalog.sqlite_errors import unusable
+
+ADDED, REMOVED, EMBEDDED = 1, 0, 2
+_LONG_LOG_BYTES = 4 << 20
+_TABLES_OF_NOTES = (
+    "chunks",
+    "links",
+    "headings",
+    "blocks",
+    "block_spans",
+    "tasks",
+    "tags",
+    "texts",
+    "notes",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedLink:
+    """Where a link leads, and the key under which that can change (see `parse.link_key`)."""
+
+    key: str
+    path: str | None
+    ambiguous: bool
+
+
+Resolve = Callable[[str, str], ResolvedLink]
+"""From a link's target and the path of the note it stands in, to where it leads."""
+
+
+class CatalogWriter:
+    """Writes notes, files and links; every `commit()` block is one transaction and one seq.
+
+    `bulk=True` is for a generation that is being built: no journal, no fsync per commit, no change
+    log; `close()` then makes the file durable as a whole.
+    """
+
+    def __init__(self, path: Path, *, bulk: bool = False) -> None:
+        self.path = path
+        self._bulk = bulk
+        self._sums = PageSums()
+        self._unsealed = False
+        fresh = not path.exists()
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            self._open(fresh)
+            self._seq = int(self._meta("seq"))
+            self._models: dict[str, int] = dict(self._db.execute("SELECT name, model FROM models"))
+        except (sqlite3.DatabaseError, TypeError) as error:
+            self._db.close()
+            raise unusable(path, error) from error
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self, fresh: bool) -> None:
+        if self._bulk:
+            self._db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
+        else:
+            if not fresh:
+                self._vouch()
+            self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+        self._db.executescript(
+            "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=0;"
+        )
+        if fresh:
+            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} COMMIT;")
+            self._set_meta("version", CATALOG_VERSION)
+            self._set_meta("seq", 0)
+            if not self._bulk:
+                self.checkpoint()
+        else:
+            self._db.executescript(PLACES_DDL)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last commit."""
+        return self._seq
+
+    @contextmanager
+    def commit(self) -> Iterator[CatalogWriter]:
+        """All writes of the block become visible and durable together, under the next seq.
+
+        Raises, with nothing changed, DiskFullError if the disk is full, IndexUnusableError if it fails.
+        """
+        try:
+            if self._unsealed:
+                self.checkpoint()
+            self._db.execute("BEGIN IMMEDIATE")
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise unusable(self.path, error) from error
+        self._seq += 1
+        try:
+            yield self
+            self._set_meta("seq", self._seq)
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            self._seq -= 1
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.DatabaseError):
+                raise unusable(self.path, error) from error
+            raise
+
+    def put_note(
+        self, prepared: PreparedNote, resolve: Resolve, model: str, note_id: int | None = None
+    ) -> int:
+        """Store a note in place of what the catalog holds at its path. Returns its id: a new one,
+        never used before, unless the builder of a generation gives one."""
+        rows = prepared.rows
+        self.remove_note(rows.path)
+        new_id = self._insert_note(rows, prepared.file.mtime_ns, note_id)
+        self._db.execute("INSERT INTO texts VALUES (?,?)", (new_id, rows.text))
+        self._insert_structure(new_id, rows, resolve)
+        self._insert_chunks(new_id, rows.chunks)
+        self.put_vectors(prepared.vectors, model)
+        self.put_file(prepared.file)
+        return new_id
+
+    def remove_note(self, path: str) -> None:
+        """Drop a note with all that hangs on it; its vectors stay as cache. No such note: nothing."""
+        found = self._db.execute("SELECT note_id FROM notes WHERE path = ?", (path,)).fetchone()
+        if found is None:
+            return
+        if not self._bulk:
+            self._db.execute(
+                "INSERT INTO changes SELECT ?, key, ? FROM chunks WHERE note_id = ?",
+                (self._seq, REMOVED, found[0]),
+            )
+        for table in _TABLES_OF_NOTES:
+            self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
+
+    def put_file(self, row: FileRow) -> None:
+        """Remember a file as last seen."""
+        values = (row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.digest, row.state)
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?)", (*values, row.reason, row.seen_ns)
+        )
+        self._db.execute(
+            "UPDATE notes SET mtime_ns = ? WHERE path = ? AND mtime_ns != ?",
+            (row.mtime_ns, row.path, row.mtime_ns),
+        )
+
+    def forget_digest(self, path: str) -> None:
+        """Let the next scan read this file again, whatever its stat says."""
+        self._db.execute("UPDATE files SET digest = '', mtime_ns = 0 WHERE path = ?", (path,))
+
+    def remove_file(self, path: str) -> None:
+        """Forget a file, and the note in it."""
+        self.remove_note(path)
+        self._db.execute("DELETE FROM files WHERE path = ?", (path,))
+
+    def relink(self, keys: Iterable[str], resolve: Resolve) -> int:
+        """Resolve anew every link with one of these keys. Returns how many lead elsewhere now."""
+        moved = 0
+        for key in sorted(keys):
+            rows = self._db.execute(
+                "SELECT l.note_id, l.ord, l.target, n.path, l.resolved, l.ambiguous"
+                " FROM links l JOIN notes n USING (note_id) WHERE l.key = ?",
+                (key,),
+            ).fetchall()
+            for note_id, order, target, source, path, ambiguous in rows:
+                found = resolve(target, source)
+                if (found.path, found.ambiguous) != (path, bool(ambiguous)):
+                    moved += 1
+                    self._db.execute(
+                        "UPDATE links SET resolved = ?, ambiguous = ? WHERE note_id = ? AND ord = ?",
+                        (found.path, found.ambiguous, note_id, order),
+                    )
+        return moved
+
+    def put_vectors(self, vectors: Mapping[bytes, bytes], model: str) -> None:
+        """Remember vectors (float16 bytes) by the digest of their text and the model's key."""
+        if not vectors:
+            return
+        if model not in self._models:
+            self._models[model] = (
+                self._db.execute("INSERT INTO models (name) VALUES (?)", (model,)).lastrowid or 0
+            )
+        number = self._models[model]
+        self._db.executemany(
+            "INSERT OR IGNORE INTO vectors VALUES (?,?,?)",
+            ((digest, number, vector) for digest, vector in vectors.items()),
+        )
+
+    def log_embedded(self, keys: Iterable[int]) -> None:
+        """Note that chunks stored without a vector have one now: the vector index follows that."""
+        self._db.executemany(
+            "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, EMBEDDED) for key in keys)
+        )
+
+    def purge_vectors(self) -> int:
+        """Forget vectors of texts that no chunk has. Returns how many."""
+        return self._db.execute(
+            "DELETE FROM vectors WHERE text_hash NOT IN"
+            " (SELECT text_hash FROM chunks WHERE text_hash NOTNULL)"
+        ).rowcount
+
+    def put_blob(self, name: str, data: bytes) -> None:
+        """Keep a named value that belongs to the generation (such as token weights)."""
+        self._db.execute("INSERT OR REPLACE INTO blobs VALUES (?,?)", (name, data))
+
+    def trim_changes(self, applied_seq: int) -> None:
+        """Forget the log up to what every derived index has applied. Raises IndexUnusableError."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("DELETE FROM changes WHERE seq <= ?", (applied_seq,))
+            self._set_meta("trimmed", applied_seq)
+            self._db.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise unusable(self.path, error) from error
+
+    @property
+    def log_is_long(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        log = self.path.with_name(self.path.name + "-wal")
+        return log.exists() and log.stat().st_size > _LONG_LOG_BYTES
+
+    def checkpoint(self) -> bool:
+        """Move the write-ahead log into the database as far as readers allow; whether that was all of it.
+
+        No commit starts the log anew before the checksums of the copied pages are on disk. Raises
+        IndexUnusableError or OSError if they cannot be written: the next commit tries that first.
+        """
+        log = read_log(self.path)
+        self._unsealed = True
+        try:
+            _, logged, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise unusable(self.path, error) from error
+        sums = renewed(self.path, self._sums, set(log.pages[: max(0, copied)]))
+        sums.salt, sums.logged, sums.copied = log.salt, max(0, logged), max(0, copied)
+        if sums != self._sums:
+            save_sums(self.path, sums)
+            self._sums = sums
+        self._unsealed = False
+        return bool(logged == copied)
+
+    def empty_log(self) -> bool:
+        """Checkpoint, and leave no byte in the log's file; False if a reader still needs it."""
+        if not self.checkpoint():
+            return False
+        busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+    def damage(self) -> str:
+        """What is wrong with the bytes of the file ("" for nothing)."""
+        self.checkpoint()
+        log = read_log(self.path)
+        found = damaged_pages(self.path, self._sums, set(log.pages[self._sums.copied : self._sums.logged]))
+        shown = ", ".join(map(str, found[:3]))
+        return f"{len(found)} of its pages are damaged, among them {shown}" if found else ""
+
+    def close(self) -> None:
+        """Close the connection; a built catalog becomes one with a write-ahead log."""
+        if self._bulk:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.close()
+            seal_pages(self.path)
+        elif self.checkpoint():
+            self._db.close()
+        else:
+            self._close_beside_readers()
+
+    def _close_beside_readers(self) -> None:
+        """The last connection to close copies the log by itself, and nobody would write the checksums.
+        A reader that closes last does not."""
+        last = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        last.execute("SELECT count(*) FROM meta").fetchone()
+        self._db.close()
+        last.close()
+
+    def _vouch(self) -> None:
+        """Raises DamagedError unless every page is as it was written, or stands in the log."""
+        self._sums = load_sums(self.path)
+        log = read_log(self.path)
+        _, logged, _ = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        recovered_sums(self.path, self._sums, log, max(0, logged))
+        found = damaged_pages(self.path, self._sums, set(log.pages[: max(0, logged)]))
+        if found:
+            raise DamagedError(f"catalog {self.path}: {len(found)} of its pages are damaged")
+        self.checkpoint()
+
+    def _meta(self, key: str) -> int:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return int(row[0])
+
+    def _set_meta(self, key: str, value: int) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, value))
+
+    def _insert_note(self, rows: NoteRows, mtime_ns: int, note_id: int | None) -> int:
+        cursor = self._db.execute(
+            "INSERT INTO notes (note_id, path, title, language, frontmatter, aliases, tags, diagnostics,"
+            " mtime_ns) VALUES (?,?,?,?,?,?,?,?,?)",
+            (note_id, rows.path, *rows.note, mtime_ns),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def _insert_structure(self, note_id: int, rows: NoteRows, resolve: Resolve) -> None:
+        insert = self._db.executemany
+        insert("INSERT INTO headings VALUES (?,?,?,?,?,?,?,?)", _numbered(note_id, rows.headings))
+        insert("INSERT INTO blocks VALUES (?,?,?,?,?,?)", _numbered(note_id, rows.blocks))
+        self._db.execute("INSERT INTO block_spans VALUES (?,?)", (note_id, rows.block_spans))
+        insert("INSERT INTO tasks VALUES (?,?,?,?)", ((note_id, *task) for task in rows.tasks))
+        insert("INSERT INTO tags VALUES (?,?)", ((tag, note_id) for tag in rows.tags))
+        links = []
+        for order, link in enumerate(rows.links):
+            found = resolve(str(link[1]), rows.path)
+            links.append((note_id, order, *link, found.key, found.path, found.ambiguous))
+        insert("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", links)
+
+    def _insert_chunks(self, note_id: int, chunks: Sequence[Values]) -> None:
+        keys = [chunk_key(note_id, ordinal) for ordinal in range(len(chunks))]
+        self._db.executemany(
+            f"INSERT INTO chunks VALUES ({','.join('?' * 15)})",
+            ((key, note_id, *chunk) for key, chunk in zip(keys, chunks, strict=True)),
+        )
+        if not self._bulk:
+            self._db.executemany(
+                "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, ADDED) for key in keys)
+            )
+
+
+def _numbered(note_id: int, rows: Sequence[Values]) -> Iterator[Values]:
+    return ((note_id, order, *row) for order, row in enumerate(rows))

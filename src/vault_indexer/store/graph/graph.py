@@ -1,0 +1,231 @@
+"""The link graph as the catalog holds it: neighbours by query, whole-graph work by networkx."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from vault_indexer.model import LinkKind
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.graph.places import LinkPlaces
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_BATCH = 400
+_REMEMBERED = 20_000
+"""So many paths' neighbours are kept at the most."""
+
+Value = TypeVar("Value")
+
+_EDGES = (
+    "SELECT n.path, l.resolved, l.kind, l.subpath, l.display, l.line, l.start_pos, count(*)"
+    ", min(l.ord)"  # the columns that are not grouped by are those of this row
+    " FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved NOTNULL AND l.resolved != n.path {where}"
+    " GROUP BY l.note_id, l.resolved, l.kind, l.subpath ORDER BY n.path, min(l.ord)"
+)
+_NEIGHBOURS = (
+    "SELECT n.path AS path, l.resolved AS other FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved NOTNULL AND l.resolved != n.path AND n.path IN ({marks})"
+    " UNION SELECT l.resolved, n.path FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved != n.path AND l.resolved IN ({marks})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The links of one kind from the note `source` to one place in the file `target`, `count` of them.
+
+    `line`, `display`, `start` (the position in the text) and `source_chunk` are of the first. Chunks are
+    chunk keys, and None until `placed`; None also for a link in the frontmatter, and for one whose subpath
+    is missing or not found.
+    """
+
+    source: str
+    target: str
+    kind: str
+    subpath: str
+    display: str | None
+    line: int
+    start: int = 0
+    count: int = 1
+    source_chunk: int | None = None
+    target_chunk: int | None = None
+
+
+class Arrival(NamedTuple):
+    """A link that leads to a file, from the note `source`, at `text[start:end]` of it, in this chunk."""
+
+    note_id: int
+    source: str
+    title: str
+    kind: str
+    subpath: str
+    start: int
+    end: int
+    line: int
+    chunk_id: str | None
+
+
+class LinkText(NamedTuple):
+    """What links show instead of their target: how many say so, and the first note that does."""
+
+    text: str
+    links: int
+    source: str
+
+
+class LinkGraph:
+    """The resolved links of one catalog state; unresolved ones and links to oneself are no edges."""
+
+    def __init__(self, catalog: CatalogReader) -> None:
+        self._catalog = catalog
+        # Searches ask for the same notes again and again, the hubs above all.
+        self._degrees: dict[str, int] = {}
+        self._neighbours: dict[str, frozenset[str]] = {}
+        self._texts: dict[str, tuple[LinkText, ...]] = {}
+
+    def edges_at(self, paths: Iterable[str]) -> dict[str, list[Edge]]:
+        """For each path, the edges that leave it or arrive at it; `placed` finds their chunks."""
+        found: dict[str, list[Edge]] = defaultdict(list)
+        for batch, marks in _batches(paths):
+            for edge in self._edges(f"AND n.path IN ({marks})", batch):
+                found[edge.source].append(edge)
+            for edge in self._edges(f"AND l.resolved IN ({marks})", batch):
+                found[edge.target].append(edge)
+        return found
+
+    def arrivals(self, path: str) -> list[Arrival]:
+        """Every link of other notes that leads to a path, by source and place."""
+        chunk = (
+            "SELECT c.chunk_id FROM chunks c WHERE c.note_id = l.note_id AND c.start_pos <= l.start_pos"
+            " AND c.end_pos > l.start_pos ORDER BY c.end_pos - c.start_pos, c.key LIMIT 1"
+        )
+        sql = (
+            f"SELECT n.note_id, n.path, n.title, l.kind, l.subpath, l.start_pos, l.end_pos, l.line, ({chunk})"
+            " FROM links l JOIN notes n USING (note_id) WHERE l.resolved = ? AND n.path != ?"
+            " ORDER BY n.path, l.ord"
+        )
+        return [Arrival(*row) for row in self._catalog.rows(sql, (path, path))]
+
+    def linkable(self) -> list[str]:
+        """The paths that a link can lead to."""
+        # A skipped file whose inode is known stands in the vault: only its content is not indexed.
+        sql = "SELECT path FROM files WHERE state != 'skipped' OR inode != 0"
+        return [row[0] for row in self._catalog.rows(sql)]
+
+    def placed(self, edges: Iterable[Edge]) -> list[Edge]:
+        """The edges with the chunk in which they stand and the chunk that their subpath points at."""
+        places = LinkPlaces(self._catalog)
+        return [_placed(edge, places) for edge in edges]
+
+    def degrees(self, paths: Iterable[str]) -> dict[str, int]:
+        """How many distinct files each path is linked with, either way; paths without a link are left out."""
+        return _recalled(self._degrees, list(paths), self._count, 0)
+
+    def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The files that each path is linked with, either way; paths without a link are left out."""
+        return _recalled(self._neighbours, list(paths), self._linked, frozenset())
+
+    def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
+        """By path the texts of links of other notes that lead there, in order; links that show no text of
+        their own, and paths without any other, are left out."""
+        return _recalled(self._texts, list(paths), self._shown, ())
+
+    def _shown(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
+        sql = (
+            "SELECT l.resolved, l.display, count(*), min(n.path) FROM links l JOIN notes n USING (note_id)"
+            f" WHERE l.resolved IN ({marks}) AND l.display NOTNULL AND l.resolved != n.path"
+            " GROUP BY l.resolved, l.display ORDER BY l.resolved, l.display"
+        )
+        found: dict[str, tuple[LinkText, ...]] = {}
+        for path, *shown in self._catalog.rows(sql, paths):
+            found[path] = (*found.get(path, ()), LinkText(*shown))
+        return found
+
+    def _count(self, paths: list[str], marks: str) -> dict[str, int]:
+        sql = f"SELECT path, count(*) FROM ({_NEIGHBOURS.format(marks=marks)}) GROUP BY path"
+        return dict(self._catalog.rows(sql, paths + paths))
+
+    def _linked(self, paths: list[str], marks: str) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, other in self._catalog.rows(_NEIGHBOURS.format(marks=marks), paths + paths):
+            found[path].add(other)
+        return {path: frozenset(others) for path, others in found.items()}
+
+    def orphans(self) -> list[tuple[str, str]]:
+        """Path and title of the notes that no edge touches, ordered by path."""
+        return self._catalog.rows(
+            "SELECT n.path, n.title FROM notes n WHERE NOT EXISTS (SELECT 1 FROM links l"
+            " WHERE l.note_id = n.note_id AND l.resolved NOTNULL AND l.resolved != n.path)"
+            " AND NOT EXISTS (SELECT 1 FROM links l WHERE l.resolved = n.path AND l.note_id != n.note_id)"
+            " ORDER BY n.path"
+        )
+
+    def unresolved(self) -> list[tuple[str, str, int, str]]:
+        """Target as written, path, line and kind of every link that leads nowhere, by path and place."""
+        return self._catalog.rows(
+            "SELECT l.target, n.path, l.line, l.kind FROM links l JOIN notes n USING (note_id)"
+            " WHERE l.resolved IS NULL ORDER BY n.path, l.ord"
+        )
+
+    def networkx(self) -> nx.MultiDiGraph[str]:
+        """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
+        "skipped" (not indexed, but a note links to it). Edges carry what `Edge` does, chunks by chunk id."""
+        import networkx as nx
+
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        sql = "SELECT path, state FROM files WHERE state != 'skipped' OR path IN (SELECT resolved FROM links)"
+        for path, state in self._catalog.rows(sql):
+            graph.add_node(path, kind=state)
+        chunk_ids: dict[int | None, str] = dict(self._catalog.rows("SELECT key, chunk_id FROM chunks"))
+        for edge in self.placed(self._edges("", [])):
+            graph.add_edge(
+                edge.source,
+                edge.target,
+                kind=edge.kind,
+                subpath=edge.subpath,
+                display=edge.display,
+                line=edge.line,
+                count=edge.count,
+                source_chunk=chunk_ids.get(edge.source_chunk),
+                target_chunk=chunk_ids.get(edge.target_chunk),
+            )
+        return graph
+
+    def _edges(self, where: str, values: list[str]) -> list[Edge]:
+        return [Edge(*row[:-1]) for row in self._catalog.rows(_EDGES.format(where=where), values)]
+
+
+def _placed(edge: Edge, places: LinkPlaces) -> Edge:
+    source = places.chunk_at(edge.source, edge.start)
+    target = places.pointed(edge.target, edge.subpath, slugs=edge.kind == LinkKind.MARKDOWN).chunk
+    return replace(edge, source_chunk=source and source.key, target_chunk=target and target.key)
+
+
+def _recalled(
+    known: dict[str, Value],
+    paths: Sequence[str],
+    read: Callable[[list[str], str], Mapping[str, Value]],
+    nothing: Value,
+) -> dict[str, Value]:
+    """What is known of paths, and what is read of the others and known from now on; but for `nothing`."""
+    found = {path: value for path in paths if (value := known.get(path)) is not None}
+    for batch, marks in _batches(path for path in paths if path not in found):
+        fresh = read(batch, marks)
+        found |= {path: fresh.get(path, nothing) for path in batch}
+    if len(known) > _REMEMBERED:
+        known.clear()
+    known.update(found)
+    return {path: value for path, value in found.items() if value != nothing}
+
+
+def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:
+    """The distinct paths in batches, each with its parameter marks."""
+    wanted = list(dict.fromkeys(paths))
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        yield batch, ",".join("?" * len(batch))

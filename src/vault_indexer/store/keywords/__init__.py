@@ -1,0 +1,23 @@
+"""The keyword index: Whoosh segments on disk, BM25F by numpy over them. Only here is Whoosh known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.segment_words import edit_distances
+from vault_indexer.store.keywords.segment_writer import SegmentBuilder
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot
+
+if TYPE_CHECKING:
+    from vault_indexer.store.keywords.segment_writer import Segment as Segment
+
+__all__ = [
+    "FieldWeights",
+    "KeywordDocument",
+    "KeywordIndex",
+    "KeywordSnapshot",
+    "SegmentBuilder",
+    "edit_distances",
+]

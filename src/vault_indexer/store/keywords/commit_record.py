@@ -1,0 +1,81 @@
+"""The small file that says which state of the keyword index is whole, and how to tell."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.system import write_atomically
+
+SEAL_NAME = "SEAL"
+
+
+class Checksum(BaseModel):
+    """Of one file: its size in bytes and the CRC-32 of its content."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    size: int
+    crc: int
+
+
+class Seal(BaseModel):
+    """`generation` numbers Whoosh's table of contents, `seq` is the last change applied."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    seq: int
+    generation: int
+    files: dict[str, Checksum]
+
+
+def seal_files(
+    folder: Path, seq: int, generation: int, names: Iterable[str], known: Mapping[str, Checksum]
+) -> Seal:
+    """Makes the state that consists of `names` the one in force. `known` saves reading old files again.
+
+    Raises OSError.
+    """
+    files = {name: known.get(name) or _checksum((folder / name).read_bytes()) for name in sorted(names)}
+    seal = Seal(seq=seq, generation=generation, files=files)
+    body = seal.model_dump_json().encode()
+    write_atomically(folder / SEAL_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
+    return seal
+
+
+def read_seal(folder: Path) -> Seal:
+    """The seal in force. Raises IndexUnusableError where there is none or it is damaged."""
+    path = folder / SEAL_NAME
+    try:
+        checksum, _, body = path.read_bytes().rstrip(b"\n").partition(b"\n")
+        if checksum != b"%08x" % zlib.crc32(body):
+            raise IndexUnusableError(f"keyword index: {path} is damaged (checksum differs)")
+        return Seal.model_validate_json(body)
+    except OSError as error:
+        raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
+    except ValidationError as error:
+        raise IndexUnusableError(f"keyword index: {path} is not a seal of this version") from error
+
+
+def check_files(folder: Path, seal: Seal, *, full: bool) -> None:
+    """All files there at their size and, if `full`, with their checksum (about 1 GB/s).
+
+    Raises IndexUnusableError naming the file at fault.
+    """
+    for name, expected in seal.files.items():
+        path = folder / name
+        try:
+            same = path.stat().st_size == expected.size
+            same = same and (not full or _checksum(path.read_bytes()) == expected)
+        except OSError as error:
+            raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
+        if not same:
+            raise IndexUnusableError(f"keyword index: {path} is damaged (size or checksum differs)")
+
+
+def _checksum(content: bytes) -> Checksum:
+    return Checksum(size=len(content), crc=zlib.crc32(content))

@@ -1,0 +1,326 @@
+"""The keyword index: Whoosh segments on disk, changed by whole commits, read as immutable snapshots.
+
+Whoosh never calls fsync and cannot fall back on an older table of contents. So a seal (`keyword_seal`)
+names the table of contents in force, the change number it has applied, and size and checksum of every
+file. A commit writes the new segment, then the table of contents, then the seal, each on disk before the
+next; only then are old files removed. A crash in between leaves the old state whole.
+
+Whoosh stores pickles. The folder must be private (0700, set by the owner of the index folder), and a
+folder from elsewhere must never be opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
+from vault_indexer.store.keywords.byte_cache import ByteCache
+from vault_indexer.store.keywords.commit_record import Seal, check_files, read_seal, seal_files
+from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_tidy
+from vault_indexer.store.keywords.postings import FieldPostings, LiveSegment, PostingsCache
+from vault_indexer.store.keywords.schema import INDEX_NAME, KeywordDocument, keyword_schema
+from vault_indexer.store.keywords.segment_reader import SegmentData
+from vault_indexer.store.keywords.segment_writer import SegmentBuilder
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot
+from vault_indexer.system import FULL_ERRORS, fsync_dir, fsync_file, only_writer
+
+if TYPE_CHECKING:
+    from whoosh.codec.whoosh3 import W3Segment
+    from whoosh.filedb.filestore import FileStorage
+
+    from vault_indexer.store.keywords.segment_reader import Keys, Mask
+
+POSTINGS_CACHE_BYTES = 64 << 20
+_ATTEMPTS = 10
+
+Result = TypeVar("Result")
+
+
+class KeywordIndex:
+    """One folder. Processes write in turns, each on what the one before left; any thread may read."""
+
+    def __init__(self, folder: Path, seal: Seal, segments: Sequence[W3Segment]) -> None:
+        self._folder = folder
+        self._seal = seal
+        self._segments = list(segments)
+        self._write_lock = Lock()
+        self._swept = False
+        self._postings: PostingsCache = ByteCache(POSTINGS_CACHE_BYTES, _size_of)
+        self._open: dict[str, SegmentData] = {}
+        self._snapshot = self._take_snapshot()
+
+    @classmethod
+    def create(cls, folder: Path) -> KeywordIndex:
+        """An empty index with seq 0 in an empty or missing folder. Raises IndexUnusableError."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise IndexUnusableError(f"keyword index: {folder} is not empty")
+            index = cls(folder, Seal(seq=0, generation=0, files={}), [])
+            index._commit([], 0)
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        return index
+
+    @classmethod
+    def open(cls, folder: Path, *, check: bool = True) -> KeywordIndex:
+        """The sealed state; `check` compares all checksums (about 1 GB/s), else sizes only.
+
+        Raises IndexUnusableError when a file is missing, cut, changed or not ours.
+        """
+
+        def opened(seal: Seal) -> KeywordIndex:
+            check_files(folder, seal, full=check)
+            return cls(folder, seal, _read_segments(folder, seal.generation))
+
+        return _settled(folder, opened)
+
+    @property
+    def applied_seq(self) -> int:
+        """The last change that is on disk."""
+        return self._seal.seq
+
+    @property
+    def segment_count(self) -> int:
+        """How many segments a search goes through."""
+        return len(self._segments)
+
+    def snapshot(self) -> KeywordSnapshot:
+        """The state after the last commit."""
+        return self._snapshot
+
+    def refreshed(self) -> KeywordSnapshot:
+        """The state that is on disk now, where another process may have committed.
+
+        Open files and cached postings of segments that are still there are kept. Raises IndexUnusableError.
+        """
+        with self._write_lock:
+            return self._renewed()
+
+    def keys(self) -> set[int]:
+        """Keys of all live documents."""
+        return set(self._snapshot.keys.tolist())
+
+    def verify(self) -> None:
+        """Compares every file with its checksum. Raises IndexUnusableError naming the first that differs."""
+        check_files(self._folder, self._seal, full=True)
+
+    def apply(self, add: Iterable[KeywordDocument], delete: Iterable[int], seq: int) -> None:
+        """One commit: removes `delete` and the old states of `add`, adds `add`, records `seq`.
+
+        Raises IndexUnusableError when the folder cannot be written; the old state then stays.
+        """
+        documents = {document.key: document for document in add}
+        with self._writing():
+            self._apply(list(documents.values()), {*delete, *documents}, seq)
+
+    def adopt(self, segments: Sequence[W3Segment], seq: int) -> None:
+        """Commits segments that `SegmentBuilder`s have finished in this folder.
+
+        Their keys must be new to the index. Raises IndexUnusableError when one is missing or unreadable.
+        """
+        with self._writing():
+            self._commit([*self._segments, *segments], seq)
+
+    @property
+    def is_untidy(self) -> bool:
+        """Whether `tidy` has something to do."""
+        return bool(segments_to_tidy(self._segments))
+
+    def tidy(self) -> None:
+        """Writes segments again as one that are many, or mostly deleted, while others go on to commit: they
+        wait for the last step only. What is deleted meanwhile is deleted in the new segment, too.
+
+        For a process of its own: it holds the interpreter for seconds. If one of the segments has gone by
+        the end, nothing changes. Raises IndexUnusableError when the folder cannot be written; nothing
+        changes then, either.
+        """
+        with self._telling():
+            chosen = [self._live_segment(one) for one in segments_to_tidy(self._segments)]
+            builder = SegmentBuilder(self._folder)
+            for segment in chosen:
+                builder.add_segment(*segment)
+            if chosen:
+                self._replace(chosen, builder.finish())
+
+    def compact(self) -> None:
+        """Rewrites everything without deleted documents, in segments of the builder's size. Takes long.
+
+        Raises IndexUnusableError when the folder cannot be written; the old state then stays.
+        """
+        with self._writing():
+            self._remove_strays()
+            builder = SegmentBuilder(self._folder)
+            for segment in self._segments:
+                builder.add_segment(*self._live_segment(segment))
+            self._commit(builder.finish(), self._seal.seq)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._swept = False
+            raise _unwritable(self._folder, error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._telling(), self._write_lock, only_writer(self._folder):
+            self._renewed()
+            yield
+
+    def _renewed(self) -> KeywordSnapshot:
+        def moved(seal: Seal) -> KeywordSnapshot:
+            if seal != self._seal:
+                check_files(self._folder, seal, full=False)
+                self._segments = _read_segments(self._folder, seal.generation)
+                self._seal = seal
+                self._snapshot = self._take_snapshot()
+            return self._snapshot
+
+        return _settled(self._folder, moved)
+
+    def _apply(self, add: Sequence[KeywordDocument], delete: set[int], seq: int) -> None:
+        if not self._swept:
+            self._remove_strays()
+        segments = self._without(self._segments, sorted(delete))
+        merged = segments_to_merge(segments, len(add))
+        builder = SegmentBuilder(self._folder)
+        for segment in merged:
+            builder.add_segment(*self._live_segment(segment))
+        for document in add:
+            builder.add(document)
+        kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
+        self._commit([*kept, *builder.finish()], seq)
+
+    def _replace(self, chosen: Sequence[LiveSegment], made: Sequence[W3Segment]) -> None:
+        """Commits `made`, written from `chosen`, in their place, without what has been deleted since."""
+        with self._writing():
+            held = {segment.segment_id(): segment for segment in self._segments}
+            if not all(one.data.name in held for one in chosen):
+                for segment in made:
+                    (self._folder / segment.make_filename(segment.COMPOUND_EXT)).unlink(missing_ok=True)
+                return
+            gone: list[int] = []
+            for one in chosen:
+                gone += one.data.keys[one.live & ~_live_mask(held.pop(one.data.name))].tolist()
+            self._commit([*held.values(), *self._without(made, sorted(gone))], self._seal.seq)
+
+    def _without(self, segments: Sequence[W3Segment], keys: Sequence[int]) -> list[W3Segment]:
+        """The segments with these keys (ascending) marked deleted: copies of those that hold any."""
+        import copy
+
+        unwanted = np.array(keys, np.int64)
+        left = []
+        for segment in segments:
+            numbers = self._data(segment).numbers_of(unwanted)
+            changed = segment
+            if len(numbers):
+                changed = copy.copy(segment)
+                changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
+            left.append(changed)
+        return left
+
+    def _commit(self, segments: Sequence[W3Segment], seq: int) -> None:
+        from whoosh.index import TOC
+
+        known = self._seal.files
+        generation = self._seal.generation + 1
+        names = [segment.make_filename(segment.COMPOUND_EXT) for segment in segments]
+        for name in names:
+            if name not in known:
+                fsync_file(self._folder / name)
+        toc = TOC._filename(INDEX_NAME, generation)
+        (self._folder / toc).unlink(missing_ok=True)  # left by a commit that was cut off
+        TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
+        fsync_file(self._folder / toc)
+        fsync_dir(self._folder)
+        seal = seal_files(self._folder, seq, generation, [*names, toc], known)
+        self._seal, self._segments = seal, list(segments)
+        self._snapshot = self._take_snapshot()
+        for name in known.keys() - seal.files.keys():
+            (self._folder / name).unlink(missing_ok=True)
+
+    def _take_snapshot(self) -> KeywordSnapshot:
+        live = [self._live_segment(segment) for segment in self._segments]
+        names = {segment.data.name for segment in live}
+        self._open = {name: data for name, data in self._open.items() if name in names}
+        self._postings.drop(lambda key: key[0] not in names)
+        return KeywordSnapshot(live, self._seal.seq, self._postings)
+
+    def _live_segment(self, segment: W3Segment) -> LiveSegment:
+        return LiveSegment(self._data(segment), _live_mask(segment))
+
+    def _data(self, segment: W3Segment) -> SegmentData:
+        name: str = segment.segment_id()
+        if name not in self._open:
+            self._open[name] = _reading(self._folder, lambda: SegmentData(self._folder, segment))
+        return self._open[name]
+
+    def _remove_strays(self) -> None:
+        """What an interrupted commit or build has left behind."""
+        import shutil
+
+        for path in self._folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in self._seal.files and path.suffix in {".seg", ".toc"}:
+                path.unlink(missing_ok=True)
+        self._swept = True
+
+
+def _unwritable(folder: Path, error: OSError) -> UnavailableError:
+    kind = DiskFullError if error.errno in FULL_ERRORS else IndexUnusableError
+    return kind(f"keyword index: cannot write {folder}: {error}")
+
+
+def _storage(folder: Path) -> FileStorage:
+    from whoosh.filedb.filestore import FileStorage
+
+    return FileStorage(str(folder))
+
+
+def _settled(folder: Path, read: Callable[[Seal], Result]) -> Result:
+    """What `read` makes of the seal in force; again if a writer moved on meanwhile and removed old files."""
+    for _ in range(_ATTEMPTS):
+        seal = read_seal(folder)
+        try:
+            return read(seal)
+        except IndexUnusableError:
+            if read_seal(folder) == seal:
+                raise
+    raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")
+
+
+def _read_segments(folder: Path, generation: int) -> list[W3Segment]:
+    from whoosh.index import TOC
+
+    return _reading(folder, lambda: list(TOC.read(_storage(folder), INDEX_NAME, gen=generation).segments))
+
+
+def _reading(folder: Path, read: Callable[[], Result]) -> Result:
+    """What a damaged file of Whoosh makes of its readers, as our error."""
+    import pickle
+    import struct
+
+    try:
+        return read()
+    except (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError) as error:
+        raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
+
+
+def _live_mask(segment: W3Segment) -> Mask:
+    live = np.ones(segment.doc_count_all(), bool)
+    deleted: Keys = np.fromiter(segment.deleted_docs(), np.int64)
+    live[deleted] = False
+    return live
+
+
+def _size_of(postings: FieldPostings) -> int:
+    return sum(one.documents.nbytes + one.frequencies.nbytes for one in postings if one is not None)

@@ -1,0 +1,99 @@
+"""The words of the index: completion of a prefix, wildcards, and corrections of a misspelt word."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import translate
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_indexer.text.fold import fold
+
+if TYPE_CHECKING:
+    from vault_indexer.store.keywords.segment_reader import SegmentData
+
+_WILD = re.compile(r"[*?]")
+_FREQUENCY_WORTH = 0.15
+_OTHER_FIRST_LETTER = 0.3
+
+
+class Word(NamedTuple):
+    """An index term as written in some text, and how many documents hold it (a lower bound)."""
+
+    term: str
+    frequency: int
+
+
+class Lexicon:
+    """Over the segments of one snapshot. The first use of `near` reads all words; segments keep them."""
+
+    def __init__(self, segments: Sequence[SegmentData]) -> None:
+        self._segments = segments
+
+    def load(self) -> None:
+        """Reads what has not been read yet, so that the next call is quick."""
+        self.near("warming")
+
+    def with_prefix(self, prefix: str, limit: int) -> list[Word]:
+        """The `limit` most frequent words that begin with `prefix`, itself among them."""
+        return self._most_frequent((segment.words_with_prefix(prefix) for segment in self._segments), limit)
+
+    def matching(self, pattern: str, limit: int) -> list[Word]:
+        """The `limit` most frequent words that match a pattern with `*` (any characters) and `?` (one)."""
+        start = _WILD.split(pattern, maxsplit=1)[0]
+        whole = re.compile(translate(pattern.replace("[", "[[]"))).match
+        found = (
+            {term: count for term, count in segment.words_with_prefix(start).items() if whole(term)}
+            for segment in self._segments
+        )
+        return self._most_frequent(found, limit)
+
+    def near(self, word: str, limit: int = 5) -> list[Word]:
+        """Words that `word` may be a misspelling of, likeliest first; not itself.
+
+        One edit is allowed up to 5 letters, two above (none up to 2); an edit swaps two neighbours,
+        or adds, drops or changes a letter. A frequent word is preferred, and one with the same first letter.
+        """
+        distance = 0 if len(word) < 3 else 1 if len(word) < 6 else 2
+        if not distance:
+            return []
+        apart: dict[str, int] = {}
+        counts: Counter[str] = Counter()
+        for segment in self._segments:
+            for term, (edits, frequency) in segment.words.near(word, distance).items():
+                apart[term] = edits
+                counts[term] += frequency
+        counts.pop(word, None)
+
+        def cost(term: str) -> tuple[float, str]:
+            other_start = _OTHER_FIRST_LETTER if term[0] != word[0] else 0.0
+            return apart[term] + other_start - _FREQUENCY_WORTH * math.log(1 + counts[term]), term
+
+        return [Word(term, counts[term]) for term in sorted(counts, key=cost)[:limit]]
+
+    def spellings(self, folded: str) -> list[str]:
+        """A folded word, and the words of the index that only accents and the like set apart from it."""
+        return [folded, *self._accented.get(folded, ())]
+
+    def containing(self, piece: str) -> list[str]:
+        """All words with `piece` anywhere in them."""
+        return [term for segment in self._segments for term in segment.words.terms if piece in term]
+
+    @cached_property
+    def _accented(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for segment in self._segments:
+            for term in segment.words.terms:
+                if not term.isascii() and (folded := fold(term)) != term:
+                    found.setdefault(folded, []).append(term)
+        return found
+
+    @staticmethod
+    def _most_frequent(found: Iterable[Mapping[str, int]], limit: int) -> list[Word]:
+        counts: Counter[str] = Counter()
+        for words in found:
+            counts.update(words)
+        return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]

@@ -1,0 +1,186 @@
+"""One immutable state of the keyword index, and BM25F search over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.store.keywords.bm25f import Ranking, best
+from vault_indexer.store.keywords.lexicon import Lexicon
+from vault_indexer.store.keywords.postings import (
+    LiveSegment,
+    PostingsCache,
+    Sparse,
+    TermPostings,
+    at,
+    first_of_each,
+)
+from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
+from vault_indexer.store.keywords.scorer import Classes, WordScores
+from vault_indexer.text.terms import QueryTerm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from vault_indexer.store.keywords.segment_reader import Floats, Keys, Mask
+
+    Positions = NDArray[np.int64]
+
+PREFIX_WEIGHT = 0.8
+"""What an occurrence of a longer word counts when the query's word stands for its beginning."""
+
+PREFIX_TERMS = 64
+_COMPLETIONS = 256
+_FEW = 8
+"""Up to an eighth of the documents are looked up in the lists of scores; for more, all are added up."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermMatch:
+    """How much of a hit's score one query word gave, by field (weights and boosts included)."""
+
+    word: str
+    fields: tuple[tuple[str, float], ...]
+
+    @property
+    def score(self) -> float:
+        """The word's whole share."""
+        return sum(score for _, score in self.fields)
+
+
+class KeywordSnapshot:
+    """Readers hold one and go on seeing its state; all methods are thread-safe.
+
+    A position numbers the documents of all segments in a row, deleted ones too.
+    """
+
+    def __init__(self, segments: Sequence[LiveSegment], seq: int, postings: PostingsCache) -> None:
+        self.seq = seq
+        self._segments = tuple(segments)
+        self._postings = TermPostings(segments, postings)
+        self._live: Mask = np.concatenate([np.empty(0, bool), *(s.live for s in segments)])
+        usual = FieldWeights()
+        self._scores = usual, WordScores(segments, self._live, self._postings, usual)
+        self._keys: Keys = np.concatenate([np.empty(0, np.int64), *(s.data.keys for s in segments)])
+        self._size = len(self._keys)
+        self._count = int(self._live.sum())
+        self.lexicon = Lexicon([segment.data for segment in segments])
+        # One search asks for it some five times, and reads many words for a short beginning.
+        self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_completed, self.lexicon))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def keys(self) -> Keys:
+        """Keys of all live documents, ascending."""
+        return np.sort(self._keys[self._live])
+
+    def search(
+        self, terms: Sequence[QueryTerm], weights: FieldWeights, k: int, allowed: Keys | None = None
+    ) -> Ranking:
+        """The `k` best documents that hold any of the terms; with `allowed` (keys), of those only."""
+        if allowed is not None and len(allowed) * _FEW < self._size:
+            return best(self.scores(allowed, terms, weights), allowed, k)
+        totals = np.zeros(self._size, np.float32)
+        for term in terms:
+            self._scored(term, weights).add_to(totals, np.float32(term.weight))
+        if allowed is not None:
+            within = np.zeros(self._size, bool)
+            within[self._positions(allowed)] = True
+            totals[~within] = 0
+        return best(totals, self._keys, k)
+
+    def scores(self, keys: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
+        """The score of each of the keys (ascending), 0 for one that holds none of the terms."""
+        positions = self._positions(keys)
+        values = np.zeros(len(positions), np.float32)
+        for term in terms:
+            values += at(self._scored(term, weights), positions) * np.float32(term.weight)
+        found = np.zeros(len(keys), np.float32)
+        found[keys.searchsorted(self._keys[positions])] = values
+        return found
+
+    def share(self, key: int, terms: Sequence[QueryTerm], weights: FieldWeights) -> float:
+        """The part of the terms' weight that a document holds, in [0, 1]."""
+        where = self._positions(np.array([key], np.int64))
+        held = sum(term.weight for term in terms if at(self._scored(term, weights), where).any())
+        return held / (sum(term.weight for term in terms) or 1.0)
+
+    def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
+        """Whether any document holds the word in any form (that has a weight)."""
+        return bool(len(self._scored(term, weights).positions))
+
+    def explain(
+        self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
+    ) -> list[tuple[TermMatch, ...]]:
+        """For each key the query's words that it holds, with their share by field, largest first."""
+        matches: list[list[TermMatch]] = [[] for _ in keys]
+        positions = self._positions(np.array(sorted(set(keys)), np.int64))
+        rows = {key: row for row, key in enumerate(keys)}
+        held = [(number, rows[key]) for number, key in enumerate(self._keys[positions].tolist())]
+        scores = self._scores_by(weights)
+        for term in terms:
+            shares = [scores.shares(one, positions) for one in self._classes(term)]
+            for number, row in held:
+                fields = max((share[number] for share in shares), key=lambda one: sum(one.values()))
+                if fields:
+                    ordered = sorted(fields.items(), key=lambda share: -share[1])
+                    scaled = tuple((name, score * term.weight) for name, score in ordered)
+                    matches[row].append(TermMatch(term.word, scaled))
+        return [tuple(sorted(found, key=lambda match: -match.score)) for found in matches]
+
+    def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
+        """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
+        wanted = [FIELDS.index(field) for field in fields]
+        held = [found[field] for found in map(self._postings.of, terms) for field in wanted]
+        lists = [one.positions for one in held if one is not None]
+        if not lists:
+            return np.empty(0, np.int64)
+        positions = lists[0] if len(lists) == 1 else np.concatenate(lists)
+        keys = np.sort(self._keys[positions[self._live[positions]]])
+        return keys[first_of_each(keys)]
+
+    def document_frequency(self, term: str) -> int:
+        """Documents that hold the term in the field where it is most frequent (deleted ones too)."""
+        return max(self._postings.frequencies(term), default=0)
+
+    def warm(self, words: Iterable[QueryTerm], weights: FieldWeights) -> None:
+        """Loads postings and scores of the words, so that the next query finds them."""
+        for word in words:
+            self._scored(word, weights)
+
+    def _scored(self, term: QueryTerm, weights: FieldWeights) -> Sparse:
+        return self._scores_by(weights).of(self._classes(term))
+
+    def _scores_by(self, weights: FieldWeights) -> WordScores:
+        held, scores = self._scores
+        if held is not weights:  # to compare all the weights takes longer than to look a word up
+            if held != weights:
+                scores = WordScores(self._segments, self._live, self._postings, weights)
+            self._scores = weights, scores
+        return scores
+
+    def _classes(self, term: QueryTerm) -> Classes:
+        return self._with_longer(term.classes) if term.prefix else term.classes
+
+    def _positions(self, keys: Keys) -> Positions:
+        """Positions of those of `keys` (distinct) that are live, in no particular order."""
+        found = [np.empty(0, np.int64)]
+        for segment, base in zip(self._segments, self._postings.bases, strict=True):
+            found.append(segment.data.numbers_of(keys) + base)
+        positions = np.concatenate(found)
+        return positions[self._live[positions]]
+
+
+def _completed(lexicon: Lexicon, classes: Classes) -> Classes:
+    """With the words that begin with the exact one, which are as much as forms of it."""
+    first, *others = classes
+    longer = lexicon.with_prefix(first.exact, PREFIX_TERMS)
+    known = set(first.terms)
+    added = tuple((found.term, PREFIX_WEIGHT) for found in longer if found.term not in known)
+    return (replace(first, variants=(*first.variants, *added)), *others)

@@ -1,0 +1,131 @@
+"""A first look at all vectors in one byte a number, which proves that what it leaves out could not be found.
+
+A vector v is kept as v' = s c of whole numbers c, a query q as q' likewise. Then
+    |q . v - q' . v'| <= |q| |v - v'| + |q - q'| |v'|  (Cauchy and Schwarz),
+and the largest |v - v'| and |v'| are known. So if the k-th best exact product among those looked at again is
+above the best that one left out can have, the k best of them are the k best of all. This reads half the bytes
+of the vectors, and the processor multiplies more of them at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vault_indexer.system import back_by_huge_pages
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+    Positions = NDArray[np.int64]
+
+_BATCH = 8192
+_LARGEST = 127
+_ROUNDING = 2.0**-22
+"""Times the dimension: more than two sums of so many float32 products can be wrong by, of vectors of length 1
+(Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u / (1 - n u) each, with u = 2^-24)."""
+
+_LOOKED_AT = 3
+"""So many times k are looked at again. Of 84,462 vectors of documentation k = 100 needed 261 at the most."""
+
+_WORTH = 10_000
+"""Of fewer vectors a full pass is as fast."""
+
+_PATIENCE = 3
+"""The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain."""
+
+
+class FirstLook:
+    """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
+    searched often enough, else by a full pass. Thread-safe."""
+
+    def __init__(self, vectors: Any) -> None:
+        self.screen: Screen | None = None
+        self._vectors = vectors
+        self._waiting = _PATIENCE
+        self._lock = threading.Lock()
+
+    def make(self) -> None:
+        """Have the screen from now on: a quarter of a second for 84,462 vectors of 256 numbers."""
+        if self._vectors.ntotal:
+            self.screen = Screen(self._vectors)
+
+    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
+        """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
+        and maybe some more with them."""
+        screen = self.screen
+        if screen is None:
+            self._count()
+        elif (found := screen.search(query, k, among)) is not None:
+            return found
+        scores, positions = self._vectors.search(query[None, :], k, params=among)
+        return positions[0], scores[0]
+
+    def _count(self) -> None:
+        if self._vectors.ntotal < _WORTH:
+            return
+        with self._lock:
+            self._waiting -= 1
+            due = not self._waiting
+        if due:
+            threading.Thread(target=self.make, name="indexer-screen", daemon=True).start()
+
+
+class Screen:
+    """The vectors of the index, rounded. Thread-safe."""
+
+    def __init__(self, vectors: Any) -> None:
+        import faiss
+
+        self._vectors = vectors
+        count = vectors.ntotal
+        batches = [(start, min(_BATCH, count - start)) for start in range(0, count, _BATCH)]
+        largest = max(np.abs(vectors.reconstruct_n(*batch)).max() for batch in batches)
+        self._step = np.float32(largest / _LARGEST)
+        # FAISS compares these as whole numbers, and cuts off what of a query is none.
+        kind = faiss.ScalarQuantizer.QT_8bit_direct_signed
+        self._rounded = faiss.IndexScalarQuantizer(vectors.d, kind, faiss.METRIC_INNER_PRODUCT)
+        self._furthest = self._longest = 0.0
+        for batch in batches:
+            exact = vectors.reconstruct_n(*batch)
+            whole = np.rint(exact / self._step)
+            self._rounded.add(whole)
+            self._furthest = max(self._furthest, _longest(exact - whole * self._step))
+            self._longest = max(self._longest, _longest(whole * self._step))
+        codes = self._rounded.codes
+        back_by_huge_pages(int(codes.data()), codes.size())
+
+    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
+        """As `FirstLook.search`; None where it could not be proved that these are the best."""
+        step = np.float32(np.abs(query).max() / _LARGEST)
+        if not step:
+            return None
+        whole = np.rint(query / step)
+        count = _LOOKED_AT * k
+        rough, found = self._rounded.search(whole[None, :], count, params=among)
+        positions = found[0][found[0] >= 0]
+        exact = products(self._vectors.reconstruct_batch(positions), query)
+        if len(positions) == count:
+            left_out = float(rough[0][-1] * step * self._step) + self._off(query, query - whole * step)
+            if np.partition(exact, count - k)[count - k] <= left_out:
+                return None
+        return positions, exact
+
+    def _off(self, query: Matrix, cut: Matrix) -> float:
+        """How far a rough product can be from the exact one, if `cut` is what rounding took off the query."""
+        by_rounding = self._furthest * _longest(query[None]) + self._longest * _longest(cut[None])
+        return by_rounding + _ROUNDING * len(query)
+
+
+def products(rows: Matrix, query: Matrix) -> Matrix:
+    """The inner product of each row with `query`. Not by `@`, which adds up the last rows otherwise: equal
+    vectors have to have equal scores."""
+    found: Matrix = np.einsum("ij,j->i", rows, query)
+    return found
+
+
+def _longest(rows: Matrix) -> float:
+    return float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))

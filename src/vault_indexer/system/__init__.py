@@ -1,0 +1,37 @@
+"""What talks to the operating system: durable writes, memory, process limits. Knows nothing of notes."""
+
+from __future__ import annotations
+
+from vault_indexer.system.allocator import give_back, keep_little
+from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
+from vault_indexer.system.durable import fsync_dir, fsync_file, only_writer, write_atomically
+from vault_indexer.system.huge_pages import back_by_huge_pages
+from vault_indexer.system.process_limits import (
+    Appetite,
+    Crew,
+    Manners,
+    keep_to_one_thread,
+    note_budget,
+    own_usage,
+)
+
+__all__ = [
+    "EDIT_BYTES",
+    "FULL_ERRORS",
+    "Appetite",
+    "Crew",
+    "Manners",
+    "back_by_huge_pages",
+    "free_bytes",
+    "fsync_dir",
+    "fsync_file",
+    "give_back",
+    "in_words",
+    "keep_little",
+    "keep_to_one_thread",
+    "note_budget",
+    "only_writer",
+    "own_usage",
+    "size_of",
+    "write_atomically",
+]

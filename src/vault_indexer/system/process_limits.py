@@ -1,0 +1,154 @@
+"""How a process that indexes behaves towards whatever else runs: priority, threads, memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from vault_indexer.config.settings import IndexSettings
+from vault_indexer.index.budget import NoteBudget, Usage
+from vault_indexer.system.c_library import c_function
+
+IoPriority = Literal["idle", "low", "normal"]
+
+_ONE_THREAD = {
+    **dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+    ),
+    **dict.fromkeys(("NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"),
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""What numpy, FAISS, torch and tokenizers read when they are imported."""
+
+# linux/ioprio.h: three bits of class, thirteen of level (0 to 7, the higher the later).
+_IOPRIO_VALUES: dict[IoPriority, int] = {"idle": 3 << 13, "low": 2 << 13 | 7}
+_WHO_PROCESS = 1
+# The number of ioprio_set; libc has no name for the call.
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30, "ppc64le": 273, "s390x": 282}
+
+_WORKER_MB, _MODEL_WORKER_MB = 192, 1024
+"""What a worker takes with the static model (160 before its first note), and with a transformer."""
+
+_GROWN = 1.1
+"""A process is renewed only once it takes so many times what it took after its first job: a model that
+alone is larger than the share would else be loaded anew for every job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
+
+    nice: int = 0
+    io_priority: IoPriority = "normal"
+    memory_bytes: int = 0
+
+    @classmethod
+    def of(cls, settings: IndexSettings, memory_bytes: int = 0) -> Manners:
+        """As configured."""
+        return cls(settings.nice, settings.io_priority, memory_bytes)
+
+    def adopt(self) -> None:
+        """For this process, from now on. Call it before anything that starts threads is imported: the
+        processes are the parallelism, each keeps to one core. Priorities are only ever lowered."""
+        os.environ.update(_ONE_THREAD)
+        if hasattr(os, "setpriority"):
+            nice = max(self.nice, os.getpriority(os.PRIO_PROCESS, 0))
+            with contextlib.suppress(OSError):  # it is a courtesy, not a condition
+                os.setpriority(os.PRIO_PROCESS, 0, nice)
+        lower_io_priority(self.io_priority)
+
+
+def note_budget(settings: IndexSettings) -> NoteBudget:
+    """What reading one note may take, as configured."""
+    return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """How many workers a pool has, and how each behaves."""
+
+    workers: int
+    manners: Manners
+
+    @classmethod
+    def of(cls, settings: IndexSettings, *, slow: bool) -> Crew:
+        """The limit of memory is for all that may run at once: the workers for edits and those of a build,
+        the builder, and, where the model is `slow`, the spare worker. Where it is too small for one worker
+        of each kind a core, there are fewer; one there must be."""
+        workers = settings.workers or usable_cores()
+        if not settings.max_memory_mb:
+            return cls(workers, Manners.of(settings))
+        others, worker_mb = (2, _MODEL_WORKER_MB) if slow else (1, _WORKER_MB)
+        workers = max(1, min(workers, (settings.max_memory_mb // worker_mb - others) // 2))
+        share = settings.max_memory_mb * 1024**2 // (2 * workers + others)
+        return cls(workers, Manners.of(settings, share))
+
+
+def keep_to_one_thread() -> None:
+    """Libraries work in the thread that calls them, unless the environment says otherwise. For a process that
+    answers many at once: their threads would wait for one another by spinning, which made a search take
+    twice the processor time."""
+    for name, value in _ONE_THREAD.items():
+        os.environ.setdefault(name, value)
+
+
+def lower_io_priority(wanted: IoPriority) -> bool:
+    """Whether the system took it: only Linux knows, and a sandbox may forbid the call. Whether a disk heeds
+    it is up to its scheduler (bfq and mq-deadline do, none does not)."""
+    number = _IOPRIO_SET.get(platform.machine())
+    call = c_function("syscall")
+    if wanted == "normal" or number is None or call is None:
+        return False
+    return bool(call(number, _WHO_PROCESS, 0, _IOPRIO_VALUES[wanted]) == 0)
+
+
+class Appetite:
+    """Whether this process has outgrown its share; asked after each job."""
+
+    def __init__(self, share: int, resident: Callable[[], int] | None = None) -> None:
+        self._share = share
+        self._resident = resident or resident_bytes
+        self._first = 0
+
+    def is_too_much(self) -> bool:
+        """True where it takes more than its share, and has grown."""
+        if not self._share:
+            return False
+        taken = self._resident()
+        self._first = self._first or taken
+        return taken > self._share and taken > self._first * _GROWN
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in use now; where the system does not tell, the most it ever was."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return _peak_bytes()
+
+
+def own_usage() -> Usage:
+    """What this process has taken."""
+    return Usage(time.process_time(), resident_bytes())
+
+
+def _peak_bytes() -> int:
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
