@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.config.chunking import at_home
+from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
@@ -122,7 +122,7 @@ def _dotted(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
     for name, value in options.items():
         key = prefix + name
         if isinstance(value, Mapping):
-            yield from _dotted(at_home(value) if key == "chunking" else value, f"{key}.")
+            yield from _dotted(normalize_strategy_options(value) if key == "chunking" else value, f"{key}.")
         elif "." not in key:
             raise UsageError(f"option {key}: tables are wanted, as in search={{'limit': 5}}")
         elif value is None or isinstance(value, str | int | float | Path | list | tuple):

@@ -22,8 +22,8 @@ from vault_indexer.config.manifest import differences, language_model, settings_
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
-from vault_indexer.daemon.local_session import LocalKeeper, ReadingKeeper
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError, VaultError
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import BuildSpec, Pool, build
@@ -35,7 +35,7 @@ from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.sample import first_part, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker_pool import WorkerPool
-from vault_indexer.index.writer import LiveIndex
+from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import RebuildReport
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
@@ -49,11 +49,11 @@ from vault_indexer.providers import (
     llm_for,
     model_for,
 )
-from vault_indexer.search import OpenIndex, Searcher
+from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.system import EDIT_BYTES, Crew, note_budget, own_usage, size_of
+from vault_indexer.system import EDIT_BYTES, PoolPlan, note_budget, own_usage, size_of
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
@@ -125,35 +125,35 @@ def open_index(target: Target, report: Report, *, build: bool = True) -> VaultSe
     Where another process writes the index, it is only read.
     """
     assembly = Assembly.of(target)
-    keeper = LocalKeeper(assembly)
+    session = LocalSession(assembly)
     try:
-        keeper.open(report, build=build)
+        session.open(report, build=build)
     except LockedError as busy:
-        return VaultService(ReadingKeeper(assembly, busy))
+        return VaultService(ReadOnlySession(assembly, busy))
     except BaseException:
-        keeper.close()
+        session.close()
         raise
-    return VaultService(keeper)
+    return VaultService(session)
 
 
 def open_to_rebuild(target: Target) -> VaultService:
     """The index in this process, for a rebuild: there need not be one yet. Raises LockedError."""
-    keeper = LocalKeeper(Assembly.of(target))
+    session = LocalSession(Assembly.of(target))
     try:
-        keeper.open_as_is()
+        session.open_as_is()
     except BaseException:
-        keeper.close()
+        session.close()
         raise
-    return VaultService(keeper)
+    return VaultService(session)
 
 
 def open_daemon(target: Target) -> VaultService:
     """The index with the threads that keep it. Raises LockedError naming the holder."""
-    return VaultService(DaemonKeeper(Assembly.of(target)))
+    return VaultService(DaemonSession(Assembly.of(target)))
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class WorkerSpec:
     """What a worker process needs to prepare notes; picklable. `caches` are catalogs with known vectors."""
 
     vault: Path
@@ -164,7 +164,7 @@ class Recipe:
     llm_cache: Path
 
 
-def make_preparer(recipe: Recipe, meter: NoteMeter) -> Preparer:
+def make_preparer(recipe: WorkerSpec, meter: NoteMeter) -> Preparer:
     """In the worker: parser, chunker, model and caches of a recipe."""
     embedder = LazyEmbedder(recipe.model, partial(_embedder, recipe.settings, recipe.weights))
     unmetered = UnmeteredEmbedder(embedder, meter)
@@ -178,7 +178,7 @@ def make_preparer(recipe: Recipe, meter: NoteMeter) -> Preparer:
     )
 
 
-def start_worker(recipe: Recipe) -> NoteWorker:
+def start_worker(recipe: WorkerSpec) -> NoteWorker:
     """In the worker: its life begins; models load with the first note."""
     meter = NoteMeter(own_usage)
     return NoteWorker(partial(make_preparer, recipe, meter), meter)
@@ -275,11 +275,11 @@ class Assembly:
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
-        recipe = Recipe(self.vault, settings, model, weights, caches, self.llm_cache)
+        recipe = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
         pool, spare = self._pool(recipe, size=self._crew().workers), self._pool(recipe, size=1)
         slow = self._is_slow(settings)
         try:
-            live = LiveIndex(
+            live = IndexWriter(
                 generation,
                 model.key,
                 model.dimension,
@@ -290,25 +290,25 @@ class Assembly:
         except BaseException:
             pool.close()
             raise
-        opened = OpenIndex(live.holder, Searcher(embedder, self.settings.search), live.model)
+        opened = IndexReader(live.holder, Searcher(embedder, self.settings.search), live.model)
         return OpenGeneration(
             generation, manifest, settings, live, opened, reasons, spare, partial(_close, live, pool, spare)
         )
 
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
-        searcher = opened.opened.searcher.with_settings(self.settings.search)
+        searcher = opened.reader.searcher.with_settings(self.settings.search)
         manifest, reasons = self._fit(opened.generation)
-        found = replace(opened.opened, searcher=searcher)
-        return replace(opened, manifest=manifest, reasons=reasons, opened=found)
+        found = replace(opened.reader, searcher=searcher)
+        return replace(opened, manifest=manifest, reasons=reasons, reader=found)
 
-    def open_to_read(self, generation: Generation) -> OpenIndex:
+    def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""
         manifest, _ = self._fit(generation)
         embedder = _embedder(settings_of(manifest, self.settings), _weights_of(generation))
         holder = SnapshotHolder()
         holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
-        return OpenIndex(holder, Searcher(embedder, self.settings.search), embedder.model.key)
+        return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
     def build_next(
         self, report: Report, *, refit: bool, soon: bool = False
@@ -321,7 +321,7 @@ class Assembly:
         weights = self._weights(found, sound, refit=refit)
         model = _embedder(self.settings, weights).model
         spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
-        recipe = Recipe(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
+        recipe = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
         pool = self._pool(recipe, size=self._crew().workers)
         with index_errors(self.root, _build_bytes(found, sound)):
             generation = index_dir.begin()
@@ -393,7 +393,7 @@ class Assembly:
             wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
         return built, tuple(differences(built, wanted))
 
-    def _pool(self, recipe: Recipe, size: int) -> Pool:
+    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
         return WorkerPool(
             size,
             partial(start_worker, recipe),
@@ -402,8 +402,8 @@ class Assembly:
             budget=note_budget(self.settings.index),
         )
 
-    def _crew(self) -> Crew:
-        return Crew.of(self.settings.index, slow=self._is_slow(self.settings))
+    def _crew(self) -> PoolPlan:
+        return PoolPlan.of(self.settings.index, slow=self._is_slow(self.settings))
 
 
 def _build_bytes(found: Scan, current: Generation | None) -> int:
@@ -413,7 +413,7 @@ def _build_bytes(found: Scan, current: Generation | None) -> int:
     return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in found.files if is_indexed(file))
 
 
-def _close(live: LiveIndex, *pools: Pool) -> None:
+def _close(live: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
     live.close()

@@ -29,7 +29,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
     doc_id_of,
 )
-from vault_indexer.search import OpenIndex, QueryDeadline
+from vault_indexer.search import IndexReader, QueryDeadline
 from vault_indexer.search.present import obsidian_uri
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
@@ -45,7 +45,7 @@ def _never() -> bool:
     return False
 
 
-class Keeper(Protocol):
+class IndexSession(Protocol):
     """Who keeps the index in step with the vault: a daemon's loop, or this process for one command."""
 
     @property
@@ -53,7 +53,7 @@ class Keeper(Protocol):
         """The folder of the notes."""
         ...
 
-    def opened(self) -> OpenIndex:
+    def reader(self) -> IndexReader:
         """The index in force. Raises IndexUnusableError while there is none (it says why)."""
         ...
 
@@ -92,7 +92,7 @@ class Keeper(Protocol):
         ...
 
     def status(self) -> StatusReport:
-        """The state of index and keeper."""
+        """The state of index and session."""
         ...
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
@@ -107,8 +107,8 @@ class Keeper(Protocol):
 class VaultService:
     """All that can be asked of one vault's index. Thread-safe."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
+    def __init__(self, session: IndexSession) -> None:
+        self._session = session
 
     def search(
         self,
@@ -124,17 +124,17 @@ class VaultService:
         """
         _check(request)
         notices: list[str] = []
-        if request.fresh and not self._keeper.wait_fresh(fresh_deadline_s):
+        if request.fresh and not self._session.wait_fresh(fresh_deadline_s):
             notices.append(self._not_fresh(fresh_deadline_s))
         started = time.perf_counter()
-        opened = self._keeper.opened()
+        opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             found = opened.searcher.search(snapshot, request, deadline)
             results = self._in_vault(snapshot, found.hits)
-            state = IndexState(snapshot.generation, snapshot.seq, self._keeper.pending())
+            state = IndexState(snapshot.generation, snapshot.seq, self._session.pending())
         took_ms = (time.perf_counter() - started) * 1000
-        notices.extend((*found.notices, *self._keeper.notices()))
+        notices.extend((*found.notices, *self._session.notices()))
         return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
 
     def explain(
@@ -143,12 +143,12 @@ class VaultService:
         """Where a note is in the answer to a request, and why or why not. Raises as `search` does, and
         UnknownNoteError if there is no such note, saying why where the file is known and was not indexed."""
         _check(request)
-        opened = self._keeper.opened()
+        opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            skipped = snapshot.catalog.file(_vault_path(self._keeper.vault, note))
+            skipped = snapshot.catalog.file(_vault_path(self._session.vault, note))
             if skipped and skipped.reason and skipped.state != "note":
                 raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
-            row = snapshot.catalog.note(_path_of(snapshot, self._keeper.vault, note))
+            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
             assert row is not None
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             return opened.searcher.explain(snapshot, row, request, deadline)
@@ -157,83 +157,85 @@ class VaultService:
         """Notes near a note. Raises UsageError for a limit out of bounds, UnknownNoteError if there is no
         such note."""
         _check_limit(limit)
-        opened = self._keeper.opened()
+        opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            return tuple(related(snapshot, _path_of(snapshot, self._keeper.vault, note), opened.model, limit))
+            return tuple(
+                related(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
+            )
 
     def path_of(self, note: str) -> str:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
-        with self._keeper.opened().holder.lease() as snapshot:
-            return _path_of(snapshot, self._keeper.vault, note)
+        with self._session.reader().holder.lease() as snapshot:
+            return _path_of(snapshot, self._session.vault, note)
 
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UnknownNoteError if there is no such note."""
-        with self._keeper.opened().holder.lease() as snapshot:
-            return links_of(snapshot, _path_of(snapshot, self._keeper.vault, note))
+        with self._session.reader().holder.lease() as snapshot:
+            return links_of(snapshot, _path_of(snapshot, self._session.vault, note))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
         """What links of the vault name and no file is, most wanted first."""
-        with self._keeper.opened().holder.lease() as snapshot:
+        with self._session.reader().holder.lease() as snapshot:
             return unresolved_links(snapshot)
 
     def orphans(self) -> tuple[Orphan, ...]:
         """The notes that neither link to a file nor are linked to."""
-        with self._keeper.opened().holder.lease() as snapshot:
+        with self._session.reader().holder.lease() as snapshot:
             return orphans(snapshot)
 
     def mentions(self, note: str, limit: int = MENTIONS) -> MentionsAnswer:
         """Places that name a note without linking it. Raises UsageError for a limit out of bounds,
         UnknownNoteError if there is no such note."""
         _check_limit(limit)
-        with self._keeper.opened().holder.lease() as snapshot:
-            return mentions(snapshot, _path_of(snapshot, self._keeper.vault, note), limit)
+        with self._session.reader().holder.lease() as snapshot:
+            return mentions(snapshot, _path_of(snapshot, self._session.vault, note), limit)
 
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
-        return self._keeper.status()
+        return self._session.status()
 
     @property
     def failure(self) -> VaultIndexerError | None:
         """Why the daemon has to end; None while it can go on."""
-        return self._keeper.failure
+        return self._session.failure
 
     def pause(self, seconds: float | None = None) -> StatusReport:
         """Let indexing rest for so long, or until `resume`; searches go on, and changes are kept."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
             raise UsageError(f"a pause of {seconds:g} s: allowed is more than 0, and at most {MAX_PAUSE_S}")
-        self._keeper.pause(seconds)
-        return self._keeper.status()
+        self._session.pause(seconds)
+        return self._session.status()
 
     def resume(self) -> StatusReport:
         """Let indexing go on, with what has changed meanwhile."""
-        self._keeper.resume()
-        return self._keeper.status()
+        self._session.resume()
+        return self._session.status()
 
     def rebuild(self, report: Callable[[Progress], None], *, refit: bool = True) -> RebuildReport:
         """Build the index anew beside the one in force, then switch."""
-        return self._keeper.rebuild(report, refit=refit)
+        return self._session.rebuild(report, refit=refit)
 
     def export(self) -> Iterator[str]:
         """All that the index holds, as canonical JSON lines."""
-        with self._keeper.opened().holder.lease() as snapshot:
+        with self._session.reader().holder.lease() as snapshot:
             yield from export_lines(snapshot.catalog)
 
     def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
         """Every disagreement between vault, catalog and derived indices."""
-        return self._keeper.verify(repair=repair)
+        return self._session.verify(repair=repair)
 
     def close(self) -> None:
         """End it all."""
-        self._keeper.close()
+        self._session.close()
 
     def _not_fresh(self, deadline_s: float) -> str:
-        if self._keeper.paused:
+        if self._session.paused:
             return "this is not fresh: changes made since indexing was paused are not searched"
         return f"some changes were not indexed within {deadline_s:g} s"
 
     def _in_vault(self, snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """How to open each hit; one whose file has changed since it was indexed says so."""
-        vault = self._keeper.vault
+        vault = self._session.vault
         known = snapshot.catalog.files_at({hit.path for hit in hits})
         current = {path for path, row in known.items() if unchanged(vault, row)}
         return tuple(

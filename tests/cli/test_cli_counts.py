@@ -7,7 +7,7 @@ import re
 import pytest
 from cli_sandbox import Sandbox
 
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
 """A plural after the number one."""
@@ -17,7 +17,7 @@ ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
     ("number", "shown"), [(0, "0 changes"), (1, "1 change"), (2, "2 changes"), (1200, "1,200 changes")]
 )
 def test_a_count_has_its_number(number: int, shown: str) -> None:
-    assert counted(number, "change") == shown
+    assert quantity(number, "change") == shown
 
 
 def test_a_vault_of_one_note_is_reported_in_the_singular(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -174,8 +174,8 @@ def test_other_names_go_on_meaning_a_note_of_the_vault(served_alone: Sandbox) ->
 
 
 def test_every_command_about_a_note_takes_an_absolute_path(served_alone: Sandbox) -> None:
-    at_home = folder(served_alone.root / "home")
-    link = at_home / "linked"
+    normalize_strategy_options = folder(served_alone.root / "home")
+    link = normalize_strategy_options / "linked"
     link.symlink_to(served_alone.vault)
     for note in (served_alone.vault / "Kitchen/Bread.md", link / "Kitchen/Bread.md"):
         place = (str(note), "--vault", str(served_alone.vault))

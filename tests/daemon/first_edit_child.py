@@ -9,12 +9,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from vault_indexer.bootstrap import Assembly, Recipe, resolve_target, start_worker
-from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
+from vault_indexer.bootstrap import Assembly, WorkerSpec, resolve_target, start_worker
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome, WarmJob
 from vault_indexer.index.worker_pool import WorkerPool
-from vault_indexer.search.warm_up import warm
+from vault_indexer.search.warm_up import load_caches
 
 NOTE = """---
 tags: [kitchen]
@@ -39,7 +39,7 @@ x = 1
 class Listing(NoteWorker):
     """Notes which modules each job imports, but for the warm-up."""
 
-    def __init__(self, recipe: Recipe, file: Path) -> None:
+    def __init__(self, recipe: WorkerSpec, file: Path) -> None:
         super().__init__(lambda: start_worker(recipe)._make())
         self._file = file
 
@@ -52,7 +52,7 @@ class Listing(NoteWorker):
         return result
 
 
-def start_listing(recipe: Recipe, file: Path) -> NoteWorker:
+def start_listing(recipe: WorkerSpec, file: Path) -> NoteWorker:
     return Listing(recipe, file)
 
 
@@ -65,17 +65,17 @@ def main(vault: Path, index: Path) -> None:
     listed = index / "listed"
 
     class Keeping(Assembly):
-        def _pool(self, recipe: Recipe, size: int) -> Pool:
+        def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
             start: Callable[[], NoteWorker] = partial(start_listing, recipe, listed)
             return WorkerPool(size, start)
 
     target = resolve_target(vault, index, None, environ={}, options=options)
-    kept = KeptIndex(Keeping.of(target), hold_deletes=True)
+    kept = VaultSync(Keeping.of(target), hold_deletes=True)
     kept.open_current()
     assert kept.current is not None
     kept.sync(EVERYTHING)
-    warm(kept.current.opened)
-    kept.current.live.warm(lambda: False)
+    load_caches(kept.current.reader)
+    kept.current.writer.warm(lambda: False)
     listed.touch()
     before = set(sys.modules)
     (vault / "First.md").write_text(NOTE, "utf-8")

@@ -12,7 +12,7 @@ import pytest
 from reliability_lab import InProcessPool, OneProcess, assembly_of, make_vault, unheard
 
 from vault_indexer.daemon.assembly import OpenGeneration
-from vault_indexer.daemon.embedding_task import Backlog
+from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Embedded, EmbedJob, Failed, Job, Outcome
 from vault_indexer.index.worker_pool import Died
@@ -93,15 +93,15 @@ def scripted(current: OpenGeneration) -> ScriptedPool:
     return cast(ScriptedPool, current.spare)
 
 
-def worked_off(backlog: Backlog, current: OpenGeneration, clock: Clock) -> list[float]:
+def worked_off(backlog: EmbeddingTask, current: OpenGeneration, clock: Clock) -> list[float]:
     """Steps until nothing is owed; the seconds that were waited between portions."""
     waited: list[float] = []
     for _ in range(400):
-        if not current.live.owed:
+        if not current.writer.owed:
             return waited
         begun = len(scripted(current).sizes)
         backlog.step(current, idle=True)
-        if current.live.owed and len(scripted(current).sizes) == begun and not backlog.busy:
+        if current.writer.owed and len(scripted(current).sizes) == begun and not backlog.busy:
             waited.append(0.5)
             clock.now += 0.5
     raise AssertionError("it does not come to an end")
@@ -113,7 +113,7 @@ def test_a_portion_grows_or_shrinks_to_half_a_second(
 ) -> None:
     pool, clock = scripted(current), Clock()
     pool.seconds = seconds
-    backlog = Backlog(clock)
+    backlog = EmbeddingTask(clock)
     assert worked_off(backlog, current, clock) == []
     backlog.step(current, idle=True)
     assert pool.sizes[0] == 16
@@ -129,14 +129,14 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     current: OpenGeneration, failure: Failed | Died
 ) -> None:
     pool, clock = scripted(current), Clock()
-    owed, bad = current.live.owed, current.live.next_owed(1).keys[0]
+    owed, bad = current.writer.owed, current.writer.next_owed(1).keys[0]
     pool.poison, pool.failure = {bad}, failure
-    backlog = Backlog(clock)
+    backlog = EmbeddingTask(clock)
     for _ in range(200):
         backlog.step(current, idle=True)
         clock.now += 0.5
-    assert current.live.owed == 1 < owed
-    assert current.live.next_owed(9).keys == (bad,)
+    assert current.writer.owed == 1 < owed
+    assert current.writer.next_owed(9).keys == (bad,)
     assert "tried again" in backlog.trouble
     assert getattr(failure, "message", "ended") in backlog.trouble
     pool.poison = set()
@@ -147,28 +147,28 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
 
 def test_a_model_that_is_down_is_asked_ever_more_rarely(current: OpenGeneration) -> None:
     pool, clock = scripted(current), Clock()
-    pool.poison = set(current.live.next_owed(999).keys)
-    backlog, before = Backlog(clock), current.live.owed
+    pool.poison = set(current.writer.next_owed(999).keys)
+    backlog, before = EmbeddingTask(clock), current.writer.owed
     for _ in range(3600):
         backlog.step(current, idle=True)
         clock.now += 1.0
     assert 10 <= len(pool.sizes) <= 24, "an hour"
-    assert current.live.owed == before
+    assert current.writer.owed == before
 
 
 def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(current: OpenGeneration) -> None:
-    pool, backlog = scripted(current), Backlog(Clock())
+    pool, backlog = scripted(current), EmbeddingTask(Clock())
     backlog.step(current, idle=False)
     assert (pool.sizes, backlog.busy) == ([], False)
     backlog.step(current, idle=True)
     assert (pool.sizes, backlog.busy) == ([16], True)
-    owed = current.live.owed
+    owed = current.writer.owed
     backlog.step(current, idle=False)
-    assert (current.live.owed, backlog.busy) == (owed - 16, False)
+    assert (current.writer.owed, backlog.busy) == (owed - 16, False)
 
 
 def test_a_generation_that_is_replaced_takes_its_portion_along(current: OpenGeneration) -> None:
-    backlog = Backlog(Clock())
+    backlog = EmbeddingTask(Clock())
     backlog.step(current, idle=True)
     assert backlog.busy
     backlog.step(None, idle=True)

@@ -48,7 +48,7 @@ def kill_children(least: int = 1) -> None:
 
 
 def export(service: VaultService) -> list[str]:
-    with service._keeper.opened().holder.lease() as snapshot:
+    with service._session.reader().holder.lease() as snapshot:
         return list(export_lines(snapshot.catalog))
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from vault_at_work import Place, opened, place
 
 from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.plan import PART_NOTES
 from vault_indexer.model import SearchRequest
 
 
-def words_of(kept: KeptIndex, query: str) -> set[str]:
+def words_of(kept: VaultSync, query: str) -> set[str]:
     """The notes found that hold the query's word."""
     assert kept.current is not None
-    with kept.current.opened.holder.lease() as snapshot:
-        found = kept.current.opened.searcher.search(snapshot, SearchRequest(query))
+    with kept.current.reader.holder.lease() as snapshot:
+        found = kept.current.reader.searcher.search(snapshot, SearchRequest(query))
     return {hit.path for hit in found.hits if query in hit.content}
 
 
@@ -27,7 +27,7 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
     names = [f"Log {n:04}.md" for n in range(2 * PART_NOTES + 10)]
     for name in names:
         where.write(name, f"# {name}\n\nBread was baked. [[Oven]] [[{names[-1]}]]\n")
-    kept = KeptIndex(Assembly.of(where.target()), hold_deletes=True)
+    kept = VaultSync(Assembly.of(where.target()), hold_deletes=True)
     kept.open_current()
     found: list[tuple[set[str], int]] = []
 
@@ -38,7 +38,7 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
         (where.vault / names[1]).unlink(missing_ok=True)
         kept.sync({names[0], names[1], names[-1], "New.md"})
         assert kept.current is not None
-        with kept.current.live.holder.lease() as snapshot:
+        with kept.current.writer.holder.lease() as snapshot:
             notes = snapshot.catalog.counts().notes
         found.append((words_of(kept, f"basalt{len(found)}"), notes))
 

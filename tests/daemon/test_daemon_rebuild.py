@@ -10,9 +10,9 @@ from vault_at_work import Place, daemon, hits, holding, opened, paths, place, si
 
 from vault_indexer.bootstrap import Assembly
 from vault_indexer.config import Manifest
-from vault_indexer.daemon.local_session import LocalKeeper
-from vault_indexer.daemon.recent_notices import TOLD_FOR_S
-from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
+from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.daemon.recent_notices import SHOWN_FOR_S
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
@@ -62,10 +62,10 @@ def test_what_happened_once_is_not_told_for_ever(where: Place) -> None:
         pass
     where.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n")
     now = 1000.0
-    keeper = LocalKeeper(Assembly.of(where.target()), clock=lambda: now)
-    keeper.open(silent, build=True)
+    session = LocalSession(Assembly.of(where.target()), clock=lambda: now)
+    session.open(silent, build=True)
     try:
-        service = VaultService(keeper)
+        service = VaultService(session)
 
         def told() -> list[str]:
             notices = service.search(SearchRequest("bread")).notices
@@ -74,13 +74,13 @@ def test_what_happened_once_is_not_told_for_ever(where: Place) -> None:
         now += 5000  # nobody has asked yet, so nobody knows
         first = told()
         assert len(first) >= 1
-        now += TOLD_FOR_S - 1
+        now += SHOWN_FOR_S - 1
         assert told() == first
         now += 1
         assert told() == []
         assert service.status().detail == "; ".join(first)
     finally:
-        keeper.close()
+        session.close()
 
 
 def test_an_unrelated_key_rebuilds_nothing(where: Place) -> None:
@@ -196,7 +196,7 @@ def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: 
     with opened(where):
         pass
     manifest_of(where, 1).write_text("spec_version = 1\n")
-    kept = KeptIndex(Assembly.of(where.target()), hold_deletes=False)
+    kept = VaultSync(Assembly.of(where.target()), hold_deletes=False)
     assert kept.open_current(), "a rebuild is due"
     where.write("Quince.md", "---\nchunking: word\n---\nquince jelly sets slowly now\n")
     kept.sync(EVERYTHING)

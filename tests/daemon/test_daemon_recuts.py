@@ -11,8 +11,8 @@ import pytest
 from openai_server import ModelServer, model_server
 from vault_at_work import Place, daemon, hits, opened, place, wait_for
 
-from vault_indexer.daemon.rechunk_task import Recuts
-from vault_indexer.daemon.sync import KeptIndex
+from vault_indexer.daemon.rechunk_task import RechunkTask
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
@@ -78,7 +78,7 @@ def test_one_command_does_not_wait_for_a_model_that_is_down(where: Place, server
 
 @dataclass
 class Scripted:
-    """What `Recuts` asks of the index; the model answers for the notes of `answered`."""
+    """What `RechunkTask` asks of the index; the model answers for the notes of `answered`."""
 
     waiting: list[str]
     answered: frozenset[str] = frozenset()
@@ -96,10 +96,10 @@ class Scripted:
 def asked_at(kept: Scripted, seconds: int) -> list[int]:
     """When notes were cut again."""
     clock, moments = Clock(), []
-    recuts = Recuts(clock, first_s=10)
+    recuts = RechunkTask(clock, first_s=10)
     for second in range(seconds):
         clock.now, before = second, len(kept.asked)
-        recuts.step(cast(KeptIndex, kept), idle=True)
+        recuts.step(cast(VaultSync, kept), idle=True)
         if len(kept.asked) > before:
             moments.append(second)
     return moments
@@ -119,5 +119,5 @@ def test_once_it_answers_the_others_follow_at_once() -> None:
 
 def test_nothing_is_cut_again_beside_an_edit() -> None:
     kept = Scripted(sorted(NOTES))
-    Recuts(Clock()).step(cast(KeptIndex, kept), idle=False)
+    RechunkTask(Clock()).step(cast(VaultSync, kept), idle=False)
     assert kept.asked == []

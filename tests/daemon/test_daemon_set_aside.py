@@ -12,7 +12,7 @@ from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 
 from vault_indexer.bootstrap import Assembly
 from vault_indexer.daemon.set_aside import SetAsideRetry
-from vault_indexer.daemon.sync import KeptIndex
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job
 from vault_indexer.index.worker_pool import Died
@@ -60,7 +60,7 @@ class Refusing:
 
 
 @pytest.fixture
-def kept(where: Place) -> Iterator[KeptIndex]:
+def kept(where: Place) -> Iterator[VaultSync]:
     """An index in which the note is set aside, now kept without a limit."""
     with opened(where) as service:
         assert {skipped.path: skipped.reason for skipped in service.status().skipped} == {
@@ -70,7 +70,7 @@ def kept(where: Place) -> Iterator[KeptIndex]:
         assert hits(service, "fan")[0].path == "Oven.md"
         assert service.verify(repair=False) == (Problem("vault", "set aside", REASON, "Hostile.md"),)
     where.configure(LIMITED(0))
-    made = KeptIndex(Assembly.of(where.target()), hold_deletes=False)
+    made = VaultSync(Assembly.of(where.target()), hold_deletes=False)
     assert made.open_current() == ()
     try:
         yield made
@@ -78,7 +78,7 @@ def kept(where: Place) -> Iterator[KeptIndex]:
         made.close()
 
 
-def test_a_note_over_its_budget_is_set_aside_and_read_again_later(kept: KeptIndex, where: Place) -> None:
+def test_a_note_over_its_budget_is_set_aside_and_read_again_later(kept: VaultSync, where: Place) -> None:
     clock = Clock()
     retry = SetAsideRetry(clock)
     current = kept.current
@@ -103,7 +103,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(kept: KeptInde
         return not kept.set_aside()
 
     wait_for(is_read)
-    with current.live.holder.lease() as snapshot:
+    with current.writer.holder.lease() as snapshot:
         assert snapshot.catalog.note("Hostile.md") is not None
     assert kept.verify(mend=False) == ()
 

@@ -17,7 +17,7 @@ from vault_at_work import Place, daemon, holding, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
@@ -184,8 +184,8 @@ class Clock:
 
 def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
     clock = Clock()
-    keeper = DaemonKeeper(Assembly.of(where.target()), clock)
-    service = VaultService(keeper)
+    session = DaemonSession(Assembly.of(where.target()), clock)
+    service = VaultService(session)
     try:
         wait_for(lambda: service.status().state == "ready" and not service.status().pending)
         where.write("First.md", "Contains europium.\n")

@@ -10,10 +10,10 @@ import pytest
 from vault_at_work import NOTES, Place, opened, place, wait_for
 
 from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.merge_task import Tidying
-from vault_indexer.daemon.sync import EVERYTHING, KeptIndex
-from vault_indexer.index.writer import LiveIndex
-from vault_indexer.system.process_limits import Manners
+from vault_indexer.daemon.merge_task import MergeTask
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
+from vault_indexer.index.writer import IndexWriter
+from vault_indexer.system.process_limits import ProcessLimits
 
 
 @pytest.fixture
@@ -22,18 +22,18 @@ def where(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def live(where: Place) -> Iterator[LiveIndex]:
+def live(where: Place) -> Iterator[IndexWriter]:
     """Every note was edited but one: the first segment is mostly deleted."""
     with opened(where):
         pass
-    with closing(KeptIndex(Assembly.of(where.target()), hold_deletes=False)) as kept:
+    with closing(VaultSync(Assembly.of(where.target()), hold_deletes=False)) as kept:
         assert kept.open_current() == ()
         for name in list(NOTES)[1:]:
             where.write(name, f"{NOTES[name]}\nEdited.\n")
         kept.sync(EVERYTHING)
         assert kept.current is not None
-        assert kept.current.live.is_untidy
-        yield kept.current.live
+        assert kept.current.writer.needs_merge
+        yield kept.current.writer
 
 
 @pytest.fixture
@@ -42,24 +42,24 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def tidying(now: list[float]) -> Iterator[Tidying]:
-    made = Tidying(Manners(), clock=lambda: now[0])
+def tidying(now: list[float]) -> Iterator[MergeTask]:
+    made = MergeTask(ProcessLimits(), clock=lambda: now[0])
     yield made
     made.end()
 
 
-def keys(live: LiveIndex) -> list[int]:
+def keys(live: IndexWriter) -> list[int]:
     with live.holder.lease() as snapshot:
         found: list[int] = snapshot.keywords.keys.tolist()
     return found
 
 
-def under_way(tidying: Tidying) -> bool:
+def under_way(tidying: MergeTask) -> bool:
     return tidying.busy
 
 
 def test_a_merge_begins_after_some_rest_and_changes_no_content(
-    live: LiveIndex, tidying: Tidying, now: list[float]
+    live: IndexWriter, tidying: MergeTask, now: list[float]
 ) -> None:
     before = keys(live)
     tidying.step(live, idle=False)
@@ -71,7 +71,7 @@ def test_a_merge_begins_after_some_rest_and_changes_no_content(
 
     def merged() -> bool:
         tidying.step(live, idle=True)
-        return not live.is_untidy
+        return not live.needs_merge
 
     wait_for(merged)
     assert (under_way(tidying), keys(live)) == (False, before)
@@ -80,7 +80,7 @@ def test_a_merge_begins_after_some_rest_and_changes_no_content(
 
 
 @pytest.mark.long
-def test_a_merge_ends_when_its_generation_is_closed(live: LiveIndex, tidying: Tidying) -> None:
+def test_a_merge_ends_when_its_generation_is_closed(live: IndexWriter, tidying: MergeTask) -> None:
     before = keys(live)
     tidying.step(live, idle=True)
     assert under_way(tidying)

@@ -12,8 +12,8 @@ from reliability_lab import OneProcess
 from waiting import wait_until
 
 from vault_indexer.bootstrap import Target, resolve_target
-from vault_indexer.daemon.local_session import LocalKeeper, ReadingKeeper
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.service import VaultService
@@ -66,21 +66,21 @@ def opened(where: Place, options: Mapping[str, str] | None = None) -> Iterator[V
     """The index as one command has it, in this process alone: starting a worker costs a second each time,
     and what these tests are about is the same without. Those of processes are in tests/reliability."""
     assembly = OneProcess.of(where.target(options))
-    keeper = LocalKeeper(assembly)
+    session = LocalSession(assembly)
     try:
-        keeper.open(silent, build=True)
+        session.open(silent, build=True)
     except LockedError as busy:
-        yield VaultService(ReadingKeeper(assembly, busy))
+        yield VaultService(ReadOnlySession(assembly, busy))
     else:
-        yield VaultService(keeper)
+        yield VaultService(session)
     finally:
-        keeper.close()
+        session.close()
 
 
 @contextmanager
 def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
     """The index as the daemon keeps it; only its builds run in a process of their own."""
-    service = VaultService(DaemonKeeper(OneProcess.of(where.target())))
+    service = VaultService(DaemonSession(OneProcess.of(where.target())))
     try:
         if ready:
             wait_for(lambda: service.status().state == "ready")

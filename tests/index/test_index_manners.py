@@ -16,7 +16,13 @@ import pytest
 
 from vault_indexer.config.settings import IndexSettings
 from vault_indexer.index.worker_pool import Died, WorkerPool
-from vault_indexer.system.process_limits import Appetite, Crew, Manners, lower_io_priority, usable_cores
+from vault_indexer.system.process_limits import (
+    MemoryWatch,
+    PoolPlan,
+    ProcessLimits,
+    lower_io_priority,
+    usable_cores,
+)
 
 MB = 1 << 20
 ON_LINUX = sys.platform.startswith("linux")
@@ -65,7 +71,7 @@ def io_priority() -> int:
 
 
 @contextmanager
-def pool_of(manners: Manners) -> Iterator[Callable[[str], tuple[int, ...]]]:
+def pool_of(manners: ProcessLimits) -> Iterator[Callable[[str], tuple[int, ...]]]:
     pool: WorkerPool[str, tuple[int, ...]] = WorkerPool(1, start_looking, manners)
 
     def ask(job: str) -> tuple[int, ...]:
@@ -84,7 +90,7 @@ def pool_of(manners: Manners) -> Iterator[Callable[[str], tuple[int, ...]]]:
 def test_a_worker_keeps_to_one_core_whatever_its_libraries_would_take(library: str) -> None:
     if find_spec(library) is None:
         pytest.skip(f"no {library}")
-    with pool_of(Manners()) as ask:
+    with pool_of(ProcessLimits()) as ask:
         wanted, more = ask(library)
     assert wanted == 1
     assert more == 0
@@ -92,9 +98,9 @@ def test_a_worker_keeps_to_one_core_whatever_its_libraries_would_take(library: s
 
 def test_a_worker_gives_way() -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    with pool_of(Manners(nice=own + 1 if own < 19 else 19)) as ask:
+    with pool_of(ProcessLimits(nice=own + 1 if own < 19 else 19)) as ask:
         assert ask("priorities")[0] == min(own + 1, 19)
-    with pool_of(Manners(nice=0)) as ask:
+    with pool_of(ProcessLimits(nice=0)) as ask:
         assert ask("priorities")[0] == own, "a priority is never raised"
 
 
@@ -102,7 +108,7 @@ def test_a_worker_gives_way() -> None:
 def test_a_worker_gives_way_at_the_disk() -> None:
     before = io_priority()
     for wanted, packed in (("low", 2 << 13 | 7), ("idle", 3 << 13), ("normal", before)):
-        with pool_of(Manners(io_priority=wanted)) as ask:  # type: ignore[arg-type] # a literal of the loop
+        with pool_of(ProcessLimits(io_priority=wanted)) as ask:  # type: ignore[arg-type] # a literal of the loop
             assert ask("priorities")[1] == packed, wanted
     assert io_priority() == before, "only the worker's own"
     assert lower_io_priority("normal") is False
@@ -127,7 +133,7 @@ def start_hoarding() -> Hoarding:
 
 def test_a_worker_that_outgrows_its_share_hands_over_and_is_replaced() -> None:
     jobs, parting = list(range(30)), -1
-    pool = WorkerPool(1, start_hoarding, Manners(memory_bytes=150 * MB), parting)
+    pool = WorkerPool(1, start_hoarding, ProcessLimits(memory_bytes=150 * MB), parting)
     try:
         done = [(job, result) for job, result in pool.run(jobs) if not isinstance(result, Died)]
         last = [result for _, result in pool.each(parting) if not isinstance(result, Died)]
@@ -140,7 +146,7 @@ def test_a_worker_that_outgrows_its_share_hands_over_and_is_replaced() -> None:
 
 
 def test_without_a_limit_a_worker_stays() -> None:
-    pool = WorkerPool(1, start_hoarding, Manners(), -1)
+    pool = WorkerPool(1, start_hoarding, ProcessLimits(), -1)
     try:
         pids = {result[0] for _, result in pool.run(range(10)) if not isinstance(result, Died)}
     finally:
@@ -150,7 +156,7 @@ def test_without_a_limit_a_worker_stays() -> None:
 
 def test_a_model_larger_than_the_share_is_not_loaded_anew_for_every_job() -> None:
     taken = iter([500, 510, 540, 560])
-    appetite = Appetite(100, lambda: next(taken))
+    appetite = MemoryWatch(100, lambda: next(taken))
     assert [appetite.is_too_much() for _ in range(4)] == [False, False, False, True]
 
 
@@ -158,7 +164,7 @@ def test_a_model_larger_than_the_share_is_not_loaded_anew_for_every_job() -> Non
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("cores", [1, 2, 16])
 def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, cores: int) -> None:
-    crew = Crew.of(IndexSettings(workers=cores, max_memory_mb=limit), slow=slow)
+    crew = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), slow=slow)
     assert 1 <= crew.workers <= cores
     # Workers for edits, workers of a build, the builder, the spare worker.
     assert (2 * crew.workers + 1 + slow) * crew.manners.memory_bytes <= limit * MB
@@ -167,7 +173,7 @@ def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, co
 
 
 def test_no_limit_means_one_worker_a_core() -> None:
-    assert Crew.of(IndexSettings(), slow=False) == Crew(usable_cores(), Manners(10, "low", 0))
-    assert Crew.of(IndexSettings(workers=3, nice=4, io_priority="idle"), slow=True) == Crew(
-        3, Manners(4, "idle", 0)
+    assert PoolPlan.of(IndexSettings(), slow=False) == PoolPlan(usable_cores(), ProcessLimits(10, "low", 0))
+    assert PoolPlan.of(IndexSettings(workers=3, nice=4, io_priority="idle"), slow=True) == PoolPlan(
+        3, ProcessLimits(4, "idle", 0)
     )

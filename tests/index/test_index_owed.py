@@ -27,12 +27,12 @@ from reliability_lab import (
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.chunk import STRATEGIES
 from vault_indexer.config import Settings
-from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.owed import Owed
 from vault_indexer.index.prepare import text_digest
-from vault_indexer.index.writer import AT_ONCE, LiveIndex
+from vault_indexer.index.writer import AT_ONCE, IndexWriter
 from vault_indexer.model import FileRow
 from vault_indexer.store.catalog.reader import CatalogReader
 from vault_indexer.store.catalog.rows import PreparedNote, note_rows
@@ -64,28 +64,28 @@ def words_first(vault: Path, index: Path) -> None:
 
 
 @contextmanager
-def as_it_is(vault: Path, index: Path, *, slow: bool = True) -> Iterator[tuple[LocalKeeper, LiveIndex]]:
+def as_it_is(vault: Path, index: Path, *, slow: bool = True) -> Iterator[tuple[LocalSession, IndexWriter]]:
     """The index as it is on disk: opened, not completed."""
-    keeper = LocalKeeper(slow_assembly(vault, index) if slow else assembly_of(vault, index))
+    session = LocalSession(slow_assembly(vault, index) if slow else assembly_of(vault, index))
     try:
-        kept, _ = keeper.open_as_is()
+        kept, _ = session.open_as_is()
         assert kept.current is not None
-        yield keeper, kept.current.live
+        yield session, kept.current.writer
     finally:
-        keeper.close()
+        session.close()
 
 
-def a_portion(keeper: LocalKeeper, texts: int) -> int:
+def a_portion(session: LocalSession, texts: int) -> int:
     """What the daemon does while it is idle. How many chunks got their vectors."""
-    kept = keeper._kept
+    kept = session._kept
     assert kept is not None and kept.current is not None
-    live = kept.current.live
+    live = kept.current.writer
     ((_, result),) = kept.current.spare.run([live.next_owed(texts)])
     assert isinstance(result, Embedded)
     return live.put_vectors(result.vectors)
 
 
-def consistent(live: LiveIndex) -> None:
+def consistent(live: IndexWriter) -> None:
     """What the vector index holds and what is owed are all chunks, and the catalog says the same."""
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
@@ -103,75 +103,75 @@ def vault(tmp_path: Path) -> Path:
 
 def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+    with as_it_is(vault, tmp_path / "index") as (session, live):
         consistent(live)
         with live.holder.lease() as snapshot:
             chunks = snapshot.catalog.counts().chunks
             assert snapshot.vectors.size == 0
             assert len(snapshot.keywords.holding(["kestrel"])) > 0
-        assert live.owed == keeper.status().vectors_owed == chunks
-        (notice,) = keeper.notices()
+        assert live.owed == session.status().vectors_owed == chunks
+        (notice,) = session.notices()
         assert notice == (
             f"meaning is not searched everywhere yet: {chunks} of {chunks} chunks still have no vector"
         )
-        assert keeper.verify(repair=False) == ()
+        assert session.verify(repair=False) == ()
 
 
 @pytest.mark.long
 def test_portion_by_portion_it_becomes_a_fresh_build(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+    with as_it_is(vault, tmp_path / "index") as (session, live):
         before = live.owed
         with live.holder.lease() as snapshot:
             seq = snapshot.keywords.seq
         while live.owed:
             left = live.owed
-            assert a_portion(keeper, 5) >= min(5, left)
+            assert a_portion(session, 5) >= min(5, left)
             consistent(live)
         assert before > 10
         with live.holder.lease() as snapshot:
             assert snapshot.keywords.seq == seq, "vectors are no change of the keyword index"
-        assert keeper.notices() == ()
-        assert keeper.verify(repair=False) == ()
-        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+        assert session.notices() == ()
+        assert session.verify(repair=False) == ()
+        assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
 
 def test_opening_goes_on_where_it_stood_and_one_command_completes_it(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index") as (keeper, live):
-        a_portion(keeper, 7)
+    with as_it_is(vault, tmp_path / "index") as (session, live):
+        a_portion(session, 7)
         left = live.owed
-    with as_it_is(vault, tmp_path / "index") as (keeper, live):
+    with as_it_is(vault, tmp_path / "index") as (session, live):
         consistent(live)
         assert live.owed == left > 0
     told = []
-    keeper = LocalKeeper(slow_assembly(vault, tmp_path / "index"))
+    session = LocalSession(slow_assembly(vault, tmp_path / "index"))
     try:
-        keeper.open(lambda progress: told.append((progress.stage, progress.chunks)), build=True)
-        assert keeper.status().vectors_owed == 0
-        assert told[-1] == ("vectors", keeper.status().counts.chunks)
-        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+        session.open(lambda progress: told.append((progress.stage, progress.chunks)), build=True)
+        assert session.status().vectors_owed == 0
+        assert told[-1] == ("vectors", session.status().counts.chunks)
+        assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
     finally:
-        keeper.close()
+        session.close()
 
 
 def test_a_command_that_only_looks_makes_no_vectors(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
-    keeper = LocalKeeper(slow_assembly(vault, tmp_path / "index"))
+    session = LocalSession(slow_assembly(vault, tmp_path / "index"))
     try:
-        keeper.open(unheard, build=False)
-        assert keeper.status().vectors_owed > 10
+        session.open(unheard, build=False)
+        assert session.status().vectors_owed > 10
     finally:
-        keeper.close()
+        session.close()
 
 
 def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: Path, tmp_path: Path) -> None:
-    keeper = LocalKeeper(slow_assembly(vault, tmp_path / "index"))
+    session = LocalSession(slow_assembly(vault, tmp_path / "index"))
     try:
-        keeper.open(unheard, build=True)
-        kept = keeper._kept
+        session.open(unheard, build=True)
+        kept = session._kept
         assert kept is not None and kept.current is not None
-        live = kept.current.live
+        live = kept.current.writer
         (vault / "small.md").write_text("# Small\n\nOne zirconium.\n")
         kept.sync([""])
         assert live.owed == 0
@@ -188,11 +188,11 @@ def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: P
             assert "Two zirconium" in snapshot.catalog.chunks([key])[key].chunk.body, (
                 "what was edited comes first"
             )
-        keeper.wait_fresh(0)
+        session.wait_fresh(0)
         assert live.owed == 0
-        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+        assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
     finally:
-        keeper.close()
+        session.close()
 
 
 def test_one_vector_serves_all_chunks_with_its_text(vault: Path, tmp_path: Path) -> None:
@@ -216,31 +216,31 @@ def test_one_vector_serves_all_chunks_with_its_text(vault: Path, tmp_path: Path)
 def test_an_edit_gives_waiting_chunks_with_its_text_their_vector(vault: Path, tmp_path: Path) -> None:
     (vault / "one.md").write_text("The same text of rhenium.\n")
     words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index", slow=False) as (keeper, live):
+    with as_it_is(vault, tmp_path / "index", slow=False) as (session, live):
         before = live.owed
         (vault / "two.md").write_text("The same text of rhenium.\n")
-        assert keeper._kept is not None
-        keeper._kept.sync([""])
+        assert session._kept is not None
+        session._kept.sync([""])
         assert live.owed == before - 1
         consistent(live)
 
 
 def test_a_lost_vector_is_found_and_made_again(vault: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    keeper = LocalKeeper(slow_assembly(vault, index))
-    keeper.open(unheard, build=True)
-    keeper.close()
+    session = LocalSession(slow_assembly(vault, index))
+    session.open(unheard, build=True)
+    session.close()
     (catalog,) = index.glob("generations/*/catalog.db")
     writer = CatalogWriter(catalog)
     with writer.commit():
         writer._db.execute("DELETE FROM vectors WHERE rowid IN (SELECT min(rowid) FROM vectors)")
     writer.close()
-    with as_it_is(vault, index) as (keeper, live):
+    with as_it_is(vault, index) as (session, live):
         assert live.owed >= 1
-        assert [problem.store for problem in keeper.verify(repair=True)] == ["vectors"]
+        assert [problem.store for problem in session.verify(repair=True)] == ["vectors"]
         assert live.owed == 0
-        assert keeper.verify(repair=False) == ()
-        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+        assert session.verify(repair=False) == ()
+        assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
 
 @pytest.mark.parametrize(
@@ -251,23 +251,23 @@ def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
     vault, index = make_vault(tmp_path / "vault", rng, 8), tmp_path / "index"
     words_first(vault, index)
     for _ in range(3):
-        with as_it_is(vault, index) as (keeper, live):
+        with as_it_is(vault, index) as (session, live):
             for _ in range(rng.randint(1, 4)):
                 _change(vault, rng)
-                assert keeper._kept is not None
+                assert session._kept is not None
                 if rng.random() < 0.8:
-                    keeper._kept.sync([""])
+                    session._kept.sync([""])
                 for _ in range(rng.randint(0, 3)):
-                    a_portion(keeper, rng.choice([1, 2, 8]))
+                    a_portion(session, rng.choice([1, 2, 8]))
                 if rng.random() < 0.2:
                     live._compact()
                 consistent(live)
-    with as_it_is(vault, index) as (keeper, live):
-        keeper.wait_fresh(0)
+    with as_it_is(vault, index) as (session, live):
+        session.wait_fresh(0)
         consistent(live)
         assert live.owed == 0
-        assert keeper.verify(repair=False) == ()
-        assert_equal(told_by(keeper), told_by_a_fresh_build(vault, tmp_path / "fresh"))
+        assert session.verify(repair=False) == ()
+        assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
 
 def _change(vault: Path, rng: random.Random) -> None:

@@ -12,7 +12,7 @@ from file_operations import do_one
 from reliability_lab import OPTIONS, assembly_of, unheard
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.local_session import LocalSession
 
 
 def say(*words: object) -> None:
@@ -25,14 +25,14 @@ def main(mode: str, vault: Path, index: Path, seed: int) -> None:
     if mode == "workers":
         assembly = Assembly.of(resolve_target(vault, index, None, environ={}, options=OPTIONS))
     say("begin")
-    keeper = LocalKeeper(assembly)
-    keeper.open(unheard, build=True)
-    say("ack", keeper.status().seq, keeper.status().generation, "")
+    session = LocalSession(assembly)
+    session.open(unheard, build=True)
+    say("ack", session.status().seq, session.status().generation, "")
     while True:
         if mode == "publish":
-            keeper.rebuild(unheard, refit=False)
+            session.rebuild(unheard, refit=False)
         if mode == "build":
-            keeper.close()
+            session.close()
             return
         # The note that proves it: what it says last was acknowledged, or is newer than that.
         number = rng.randrange(10**9)
@@ -42,8 +42,8 @@ def main(mode: str, vault: Path, index: Path, seed: int) -> None:
         note.write_text(f"# Proof\n\nproof{number} of kestrel\n", encoding="utf-8")
         for _ in range(rng.randint(0, 3)):
             do_one(vault, rng)
-        keeper.wait_fresh(0)
-        status = keeper.status()
+        session.wait_fresh(0)
+        status = session.status()
         # One of the operations may have changed that note, too.
         held = note.is_file() and f"proof{number} " in note.read_text(encoding="utf-8", errors="replace")
         say("ack", status.seq, status.generation, f"proof{number}" if held else "")

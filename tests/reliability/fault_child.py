@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reliability_lab import Told, assembly_of, told_by
 
-from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import VaultIndexerError
 
 
@@ -26,18 +26,18 @@ def say(*words: object) -> None:
 
 
 def edit(vault: Path, index: Path) -> None:
-    keeper = LocalKeeper(assembly_of(vault, index))
-    keeper.open_as_is()
-    told_by(keeper)  # whatever is loaded late is loaded now
+    session = LocalSession(assembly_of(vault, index))
+    session.open_as_is()
+    told_by(session)  # whatever is loaded late is loaded now
     say("ready", os.getpid())
     os.read(0, 16)
     for attempt in ("done", "recovered"):
         try:
-            keeper.wait_fresh(0)
+            session.wait_fresh(0)
         except (VaultIndexerError, OSError) as error:
             print("failed:", error, file=sys.stderr, flush=True)
             continue
-        say(attempt, digest(told_by(keeper)))
+        say(attempt, digest(told_by(session)))
         return
     say("failed twice")
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hostile_notes import HOSTILE, file_name
 
-from vault_indexer.bootstrap import Recipe, start_worker
+from vault_indexer.bootstrap import WorkerSpec, start_worker
 from vault_indexer.config import Settings
 from vault_indexer.index.jobs import KeywordsJob, NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
@@ -111,7 +111,7 @@ def in_a_fork(name: str, size: int, folder: Path, worker: NoteWorker) -> Cost:
 
 
 def main(size: int, folder: Path, names: list[str]) -> None:
-    worker = start_worker(Recipe(folder, Settings(), wordllama_model(), None, (), folder / "llm"))
+    worker = start_worker(WorkerSpec(folder, Settings(), wordllama_model(), None, (), folder / "llm"))
     worker.handle(WarmJob())
     for name in names:
         print(json.dumps(asdict(in_a_fork(name, size, folder, worker))), flush=True)

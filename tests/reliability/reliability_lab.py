@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from vault_indexer.bootstrap import Assembly, Recipe, resolve_target, start_worker
+from vault_indexer.bootstrap import Assembly, WorkerSpec, resolve_target, start_worker
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.daemon.local_session import LocalKeeper
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome
 from vault_indexer.model import Progress
@@ -86,7 +86,7 @@ class InProcessPool:
 class OneProcess(Assembly):
     """The real composition, with all its work in this process."""
 
-    def _pool(self, recipe: Recipe, size: int) -> Pool:  # noqa: ARG002 - it is one
+    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:  # noqa: ARG002 - it is one
         return cast(Pool, InProcessPool(lambda: start_worker(recipe)))
 
 
@@ -102,14 +102,14 @@ def unheard(_progress: Progress) -> None:
 
 
 @contextmanager
-def opened(assembly: Assembly) -> Iterator[LocalKeeper]:
+def opened(assembly: Assembly) -> Iterator[LocalSession]:
     """The index, built if need be and in step with the vault."""
-    keeper = LocalKeeper(assembly)
+    session = LocalSession(assembly)
     try:
-        keeper.open(unheard, build=True)
-        yield keeper
+        session.open(unheard, build=True)
+        yield session
     finally:
-        keeper.close()
+        session.close()
 
 
 Place = tuple[str, int]
@@ -129,16 +129,16 @@ class Told:
     nearest: list[dict[Place, float]]
 
 
-def told_by(keeper: LocalKeeper | DaemonKeeper) -> Told:
-    with keeper.opened().holder.lease() as snapshot:
+def told_by(session: LocalSession | DaemonSession) -> Told:
+    with session.reader().holder.lease() as snapshot:
         words = [_places(snapshot, snapshot.keywords.holding([word])) for word in QUERY_WORDS]
         near = [_nearest(snapshot, vector) for vector in _query_vectors()]
         return Told(list(export_lines(snapshot.catalog)), [set(places.values()) for places in words], near)
 
 
 def told_by_a_fresh_build(vault: Path, index: Path) -> Told:
-    with opened(assembly_of(vault, index)) as keeper:
-        return told_by(keeper)
+    with opened(assembly_of(vault, index)) as session:
+        return told_by(session)
 
 
 def assert_equal(found: Told, fresh: Told) -> None:

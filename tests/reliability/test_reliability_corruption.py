@@ -23,7 +23,7 @@ from reliability_lab import (
 )
 
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
-from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.local_session import LocalSession
 
 pytestmark = pytest.mark.slow
 
@@ -74,11 +74,11 @@ class Sample:
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     room = tmp_path_factory.mktemp("corruption")
     vault = make_vault(room / "vault", random.Random(4), 20)
-    with opened(assembly_of(vault, room / "closed")) as keeper:
+    with opened(assembly_of(vault, room / "closed")) as session:
         for number in range(3):
             (vault / f"late {number}.md").write_text(f"# Late {number}\n\nraven [[anchor]] saffron\n")
-            keeper.wait_fresh(0)
-        told = told_by(keeper)
+            session.wait_fresh(0)
+        told = told_by(session)
         # What a process leaves that is killed now: log and all.
         shutil.copytree(room / "closed", room / "killed")
     assert (room / "killed/generations/0001/catalog.db-wal").stat().st_size > 0
@@ -87,14 +87,14 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 def notices_of_reopening(vault: Path, index: Path, fresh: Told) -> list[str]:
     """What the next command says it mended; afterwards everything must be right."""
-    with opened(assembly_of(vault, index)) as keeper:
-        notices = list(keeper.notices())
-        assert_equal(told_by(keeper), fresh)
+    with opened(assembly_of(vault, index)) as session:
+        notices = list(session.notices())
+        assert_equal(told_by(session), fresh)
         assert [
-            found for found in keeper.verify(repair=False) if found.kind not in ("healed", "rebuilt")
+            found for found in session.verify(repair=False) if found.kind not in ("healed", "rebuilt")
         ] == []
-    with opened(assembly_of(vault, index)) as keeper:
-        assert keeper.verify(repair=False) == ()
+    with opened(assembly_of(vault, index)) as session:
+        assert session.verify(repair=False) == ()
     return notices
 
 
@@ -135,10 +135,10 @@ def test_a_flipped_bit_anywhere_in_the_catalog_is_found(sample: Sample, tmp_path
         changed = bytearray(data)
         changed[place] ^= 1 << rng.randrange(8)
         catalog.write_bytes(changed)
-        keeper = LocalKeeper(assembly_of(sample.vault, index))
-        _, reasons = keeper.open_as_is()
+        session = LocalSession(assembly_of(sample.vault, index))
+        _, reasons = session.open_as_is()
         found += any("catalog" in reason for reason in reasons)
-        keeper.close()
+        session.close()
     assert found == len(places)
 
 
@@ -159,16 +159,16 @@ def test_verify_finds_what_happens_while_the_index_is_open(sample: Sample, tmp_p
     index = tmp_path / "index"
     for name in [n for n in files_of(sample.closed) if n.startswith("generations") and "manifest" not in n]:
         shutil.copytree(sample.closed, index)
-        with opened(assembly_of(sample.vault, index)) as keeper:
+        with opened(assembly_of(sample.vault, index)) as session:
             target = index / name
             if target.exists() and not name.endswith(".sums"):
                 data = bytearray(target.read_bytes())
                 data[len(data) // 2] ^= 16
                 with target.open("r+b") as file:
                     file.write(data)
-                assert keeper.verify(repair=True), name
-                assert [p for p in keeper.verify(repair=False) if p.kind != "healed"] == [], name
-            assert_equal(told_by(keeper), sample.fresh)
+                assert session.verify(repair=True), name
+                assert [p for p in session.verify(repair=False) if p.kind != "healed"] == [], name
+            assert_equal(told_by(session), sample.fresh)
         shutil.rmtree(index)
 
 
@@ -177,29 +177,29 @@ def test_verify_repair_mends_a_catalog_that_sqlite_calls_sound(sample: Sample, t
     index = tmp_path / "index"
     shutil.copytree(sample.closed, index)
     catalog = index / "generations/0001/catalog.db"
-    with opened(assembly_of(sample.vault, index)) as keeper:
+    with opened(assembly_of(sample.vault, index)) as session:
         data = catalog.read_bytes()
         place = data.index(b"Late 1")
         with catalog.open("r+b") as file:
             file.seek(place)
             file.write(b"Fate 1")
-        found = keeper.verify(repair=True)
+        found = session.verify(repair=True)
         assert [problem.store for problem in found] == ["catalog"]
-        assert keeper.verify(repair=False) == ()
-        assert_equal(told_by(keeper), sample.fresh)
+        assert session.verify(repair=False) == ()
+        assert_equal(told_by(session), sample.fresh)
 
 
 def test_a_pointer_that_names_an_older_generation_by_mistake_is_not_believed(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault", random.Random(1), 4)
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        keeper.rebuild(unheard, refit=False)
-        keeper.rebuild(unheard, refit=False)
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        session.rebuild(unheard, refit=False)
+        session.rebuild(unheard, refit=False)
     pointer = tmp_path / "index/CURRENT"
     text = pointer.read_text()
     assert text.startswith("0003 ")
     pointer.write_text("0002" + text[4:])
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        assert keeper.status().generation == 3
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        assert session.status().generation == 3
 
 
 def test_a_damaged_daemon_file_means_no_daemon(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 from reliability_lab import OPTIONS, assembly_of, make_vault, unheard, wait_until
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.local_session import LocalKeeper
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
@@ -29,14 +29,14 @@ class Place:
     index: Path
 
     @contextmanager
-    def kept(self) -> Iterator[LocalKeeper]:
+    def kept(self) -> Iterator[LocalSession]:
         """Keeps the index without a watcher: each `wait_fresh` is one look."""
-        keeper = LocalKeeper(assembly_of(self.vault, self.index))
+        session = LocalSession(assembly_of(self.vault, self.index))
         try:
-            keeper.open(unheard, build=True)
-            yield keeper
+            session.open(unheard, build=True)
+            yield session
         finally:
-            keeper.close()
+            session.close()
 
 
 @pytest.fixture
@@ -44,50 +44,50 @@ def place(tmp_path: Path) -> Place:
     return Place(make_vault(tmp_path / "vault", random.Random(8), 40), tmp_path / "index")
 
 
-def notes(keeper: LocalKeeper | DaemonKeeper) -> int:
-    return keeper.status().counts.notes
+def notes(session: LocalSession | DaemonSession) -> int:
+    return session.status().counts.notes
 
 
-def assert_kept_and_said(keeper: LocalKeeper, reason: str) -> None:
+def assert_kept_and_said(session: LocalSession, reason: str) -> None:
     """Two looks right after one another are one: nothing is deleted, all is served, and it is said."""
     for _ in range(2):
-        keeper.wait_fresh(0)
-        status = keeper.status()
-        assert (status.state, notes(keeper)) == ("degraded", 40)
+        session.wait_fresh(0)
+        status = session.status()
+        assert (status.state, notes(session)) == ("degraded", 40)
         assert reason in status.detail
-    answer = VaultService(keeper).search(SearchRequest("kestrel"))
+    answer = VaultService(session).search(SearchRequest("kestrel"))
     assert answer.results
     assert all(hit.stale for hit in answer.results) or reason == "files are gone"
     assert any(reason in notice for notice in answer.notices)
 
 
 def test_a_vault_that_is_moved_away_is_served_and_comes_back(place: Place) -> None:
-    with place.kept() as keeper:
+    with place.kept() as session:
         place.vault.rename(place.vault.with_name("elsewhere"))
-        assert_kept_and_said(keeper, "no such vault")
+        assert_kept_and_said(session, "no such vault")
         place.vault.with_name("elsewhere").rename(place.vault)
-        keeper.wait_fresh(0)
-        assert (keeper.status().state, notes(keeper)) == ("ready", 40)
+        session.wait_fresh(0)
+        assert (session.status().state, notes(session)) == ("ready", 40)
 
 
 def test_an_empty_folder_in_its_place_is_an_unmounted_disk(place: Place) -> None:
-    with place.kept() as keeper:
+    with place.kept() as session:
         place.vault.rename(place.vault.with_name("elsewhere"))
         place.vault.mkdir()
-        assert_kept_and_said(keeper, "suddenly empty")
+        assert_kept_and_said(session, "suddenly empty")
         place.vault.rmdir()
         place.vault.with_name("elsewhere").rename(place.vault)
-        keeper.wait_fresh(0)
-        assert (keeper.status().state, notes(keeper)) == ("ready", 40)
+        session.wait_fresh(0)
+        assert (session.status().state, notes(session)) == ("ready", 40)
 
 
 def test_ninety_five_percent_at_once_need_a_second_look(place: Place) -> None:
-    with place.kept() as keeper:
+    with place.kept() as session:
         for path in sorted(place.vault.rglob("*.md"))[:38]:
             path.unlink()
-        assert_kept_and_said(keeper, "files are gone")
-        keeper.verify(repair=True)  # waits for the time of the second look
-        assert (keeper.status().state, notes(keeper)) == ("ready", 2)
+        assert_kept_and_said(session, "files are gone")
+        session.verify(repair=True)  # waits for the time of the second look
+        assert (session.status().state, notes(session)) == ("ready", 2)
 
 
 def test_no_rebuild_is_made_of_a_vault_that_is_suddenly_empty(place: Place) -> None:
@@ -96,69 +96,69 @@ def test_no_rebuild_is_made_of_a_vault_that_is_suddenly_empty(place: Place) -> N
         pass
     shutil.move(place.vault, place.vault.with_name("elsewhere"))
     place.vault.mkdir()
-    keeper = LocalKeeper(assembly_of(place.vault, place.index, {"chunking.min_chunk_chars": 333}))
+    session = LocalSession(assembly_of(place.vault, place.index, {"chunking.min_chunk_chars": 333}))
     try:
-        keeper.open(unheard, build=True)
-        assert (keeper.status().state, notes(keeper)) == ("degraded", 40)
-        assert any("not rebuilt yet" in notice for notice in keeper.notices())
+        session.open(unheard, build=True)
+        assert (session.status().state, notes(session)) == ("degraded", 40)
+        assert any("not rebuilt yet" in notice for notice in session.notices())
     finally:
-        keeper.close()
+        session.close()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable to root")
 def test_an_unreadable_folder_is_not_an_empty_one(place: Place) -> None:
-    with place.kept() as keeper:
+    with place.kept() as session:
         folder = place.vault / "Sub"
         folder.chmod(0)
         try:
-            keeper.wait_fresh(0)
-            assert notes(keeper) == 40
-            assert any(skipped.path == "Sub" for skipped in keeper.status().skipped)
+            session.wait_fresh(0)
+            assert notes(session) == 40
+            assert any(skipped.path == "Sub" for skipped in session.status().skipped)
         finally:
             folder.chmod(0o700)
 
 
 def test_a_note_that_was_moved_to_the_cloud_stays_indexed(place: Place) -> None:
-    with place.kept() as keeper:
+    with place.kept() as session:
         note = next(place.vault.glob("*.md"))
         note.rename(note.with_name(f".{note.name}.icloud"))
-        keeper.wait_fresh(0)
-        assert notes(keeper) == 40
+        session.wait_fresh(0)
+        assert notes(session) == 40
 
 
 def test_a_note_that_vanishes_between_look_and_read_is_left_to_the_next_look(place: Place) -> None:
     """The disk may go while a plan is carried out: then every read fails, and nothing is a deletion."""
-    with place.kept() as keeper:
-        kept, _ = keeper._open(), keeper
+    with place.kept() as session:
+        kept, _ = session._open(), session
         assert kept.current is not None
         every = tuple(str(p.relative_to(place.vault)) for p in place.vault.rglob("*.md"))
         place.vault.rename(place.vault.with_name("elsewhere"))
         from vault_indexer.index.plan import Plan
 
-        kept.current.live.apply(Plan(read=every))
-        assert notes(keeper) == 40
+        kept.current.writer.apply(Plan(read=every))
+        assert notes(session) == 40
         place.vault.with_name("elsewhere").rename(place.vault)
 
 
 def test_the_daemon_believes_an_emptied_vault_late_and_a_deleted_note_soon(place: Place) -> None:
     target = resolve_target(place.vault, place.index, None, environ={}, options=OPTIONS)
-    keeper = DaemonKeeper(Assembly.of(target))
+    session = DaemonSession(Assembly.of(target))
     try:
-        wait_until(lambda: keeper.status().state == "ready" and not keeper.pending(), 120, "ready")
+        wait_until(lambda: session.status().state == "ready" and not session.pending(), 120, "ready")
         next(place.vault.glob("*.md")).unlink()
-        assert wait_until(lambda: notes(keeper) == 39, 30, "a deletion") >= 1.5
+        assert wait_until(lambda: notes(session) == 39, 30, "a deletion") >= 1.5
         began = time.monotonic()
         for path in sorted(place.vault.rglob("*.md"))[1:]:
             path.unlink()
-        wait_until(lambda: keeper.status().state == "degraded", 30, "it doubts")
-        assert notes(keeper) == 39
-        wait_until(lambda: notes(keeper) == 1, 40, "the second look")
+        wait_until(lambda: session.status().state == "degraded", 30, "it doubts")
+        assert notes(session) == 39
+        wait_until(lambda: notes(session) == 1, 40, "the second look")
         assert time.monotonic() - began >= 2.0
-        wait_until(lambda: keeper.status().state == "ready", 20, "ready again")
+        wait_until(lambda: session.status().state == "ready", 20, "ready again")
         place.vault.rename(place.vault.with_name("elsewhere"))
-        wait_until(lambda: keeper.status().state == "degraded", 30, "it is gone")
-        assert notes(keeper) == 1
+        wait_until(lambda: session.status().state == "degraded", 30, "it is gone")
+        assert notes(session) == 1
         place.vault.with_name("elsewhere").rename(place.vault)
-        wait_until(lambda: keeper.status().state == "ready", 30, "it is back")
+        wait_until(lambda: session.status().state == "ready", 30, "it is back")
     finally:
-        keeper.close()
+        session.close()

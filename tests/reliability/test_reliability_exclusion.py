@@ -19,7 +19,7 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.session import DaemonSession
 
 pytestmark = pytest.mark.slow
 
@@ -66,19 +66,19 @@ def test_the_search_for_traces_can_find_them(vault: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("how", [".indexerignore", "configuration"])
 def test_nothing_is_left_after_an_exclusion(how: str, vault: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    with opened(assembly_of(vault, index)) as keeper:
+    with opened(assembly_of(vault, index)) as session:
         (vault / "qzxfolder/private 0.md").write_text(NOTE + "edited", encoding="utf-8")
-        keeper.wait_fresh(0)
-        vectors = _vectors(keeper.status().generation, index)
+        session.wait_fresh(0)
+        vectors = _vectors(session.status().generation, index)
     options = {"files.exclude": ["qzxfolder/"]} if how == "configuration" else {}
     if how == ".indexerignore":
         (vault / ".indexerignore").write_text("qzxfolder/\n")
-    with opened(assembly_of(vault, index, options)) as keeper:
-        assert keeper.status().counts.notes == 15
+    with opened(assembly_of(vault, index, options)) as session:
+        assert session.status().counts.notes == 15
         assert traces(index) == []
-        assert _vectors(keeper.status().generation, index) < vectors
-        assert keeper.verify(repair=False) == ()
-        found = told_by(keeper)
+        assert _vectors(session.status().generation, index) < vectors
+        assert session.verify(repair=False) == ()
+        found = told_by(session)
     assert traces(index) == []
     if how == ".indexerignore":
         assert_equal(found, told_by_a_fresh_build(vault, tmp_path / "fresh"))
@@ -96,17 +96,17 @@ def _vectors(generation: int, index: Path) -> int:
 
 
 @pytest.fixture
-def daemon(vault: Path, tmp_path: Path) -> Iterator[DaemonKeeper]:
+def daemon(vault: Path, tmp_path: Path) -> Iterator[DaemonSession]:
     target = resolve_target(vault, tmp_path / "index", None, environ={}, options=OPTIONS)
-    keeper = DaemonKeeper(Assembly.of(target))
+    session = DaemonSession(Assembly.of(target))
     try:
-        wait_until(lambda: keeper.status().state == "ready" and not keeper.pending(), 120, "ready")
-        yield keeper
+        wait_until(lambda: session.status().state == "ready" and not session.pending(), 120, "ready")
+        yield session
     finally:
-        keeper.close()
+        session.close()
 
 
-def test_the_daemon_forgets_as_soon_as_it_is_told(daemon: DaemonKeeper, vault: Path, tmp_path: Path) -> None:
+def test_the_daemon_forgets_as_soon_as_it_is_told(daemon: DaemonSession, vault: Path, tmp_path: Path) -> None:
     assert daemon.status().counts.notes == 21
     (vault / ".indexerignore").write_text("qzxfolder/\n")
     wait_until(lambda: daemon.status().counts.notes == 15, 30, "the notes are out")

@@ -81,9 +81,9 @@ class Bench:
         self._child.stdin.flush()
 
     def assert_heals(self, where: str) -> None:
-        with opened(assembly_of(self.vault, self.room / "index")) as keeper:
-            assert digest(told_by(keeper)) == self.fresh, f"{where}: not equal to a fresh build"
-            assert keeper.verify(repair=False) == (), where
+        with opened(assembly_of(self.vault, self.room / "index")) as session:
+            assert digest(told_by(session)) == self.fresh, f"{where}: not equal to a fresh build"
+            assert session.verify(repair=False) == (), where
 
     def close(self) -> None:
         assert self._child.stdin is not None

@@ -23,7 +23,7 @@ from reliability_lab import (
     told_by_a_fresh_build,
 )
 
-from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.daemon.local_session import LocalSession
 
 pytestmark = pytest.mark.slow
 
@@ -61,11 +61,11 @@ def assert_acknowledged(acks: list[str], vault: Path, index: Path) -> None:
     if not acks:
         return
     _, seq, generation, *proof = acks[-1].split()
-    keeper = LocalKeeper(assembly_of(vault, index))
+    session = LocalSession(assembly_of(vault, index))
     try:
-        kept, _ = keeper.open_as_is()
+        kept, _ = session.open_as_is()
         assert kept.current is not None, "the acknowledged index cannot be opened"
-        with kept.current.live.holder.lease() as snapshot:
+        with kept.current.writer.holder.lease() as snapshot:
             newer = snapshot.generation > int(generation)
             assert newer or (snapshot.generation == int(generation) and snapshot.seq >= int(seq))
             if proof and snapshot.seq == int(seq) and not newer:
@@ -74,7 +74,7 @@ def assert_acknowledged(acks: list[str], vault: Path, index: Path) -> None:
                 assert proof[0] in snapshot.catalog.text(note.note_id)
             assert set(snapshot.keywords.keys.tolist()) == snapshot.catalog.chunk_keys()
     finally:
-        keeper.close()
+        session.close()
 
 
 def integrity(index: Path) -> list[str]:
@@ -102,9 +102,9 @@ def test_nothing_acknowledged_is_lost(mode: str, rounds: int, tmp_path: Path) ->
         acknowledged += len(acks)
         assert all(verdict == "ok" for verdict in integrity(index)), f"round {number}"
         assert_acknowledged(acks, vault, index)
-        with opened(assembly_of(vault, index)) as keeper:
-            found = told_by(keeper)
-            assert keeper.verify(repair=False) == ()
+        with opened(assembly_of(vault, index)) as session:
+            found = told_by(session)
+            assert session.verify(repair=False) == ()
         assert_equal(found, told_by_a_fresh_build(vault, tmp_path / f"fresh{number}"))
         shutil.rmtree(tmp_path / f"fresh{number}")
         print(f"{mode}: {number + 1} rounds, {acknowledged} acknowledged")

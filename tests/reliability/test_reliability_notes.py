@@ -21,8 +21,8 @@ from reliability_lab import (
     unheard,
 )
 
-from vault_indexer.bootstrap import Recipe, make_preparer
-from vault_indexer.daemon.local_session import LocalKeeper
+from vault_indexer.bootstrap import WorkerSpec, make_preparer
+from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import ENDED_TWICE, Pool
 from vault_indexer.index.jobs import NoteWorker
@@ -49,11 +49,11 @@ class Fragile:
         return self._sound.parse(path)
 
 
-def fragile_preparer(recipe: Recipe) -> Preparer:
+def fragile_preparer(recipe: WorkerSpec) -> Preparer:
     return cast(Preparer, Fragile(make_preparer(recipe, NoteMeter(own_usage)), recipe.vault))
 
 
-def fragile_worker(recipe: Recipe) -> NoteWorker:
+def fragile_worker(recipe: WorkerSpec) -> NoteWorker:
     return NoteWorker(partial(fragile_preparer, recipe))
 
 
@@ -61,7 +61,7 @@ def fragile_worker(recipe: Recipe) -> NoteWorker:
 class FragileAssembly(OneProcess):
     """The real composition with real worker processes, but for the parser in them."""
 
-    def _pool(self, recipe: Recipe, size: int) -> Pool:
+    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
         return WorkerPool(size, partial(fragile_worker, recipe))
 
 
@@ -71,11 +71,11 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def keeper(vault: Path, tmp_path: Path) -> Iterator[LocalKeeper]:
+def session(vault: Path, tmp_path: Path) -> Iterator[LocalSession]:
     (vault / "bad.md").write_text(f"# Bad\n\n{MARK}\n", encoding="utf-8")
     plain = assembly_of(vault, tmp_path / "index")
     assembly = FragileAssembly(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
-    made = LocalKeeper(assembly)
+    made = LocalSession(assembly)
     try:
         made.open(unheard, build=True)
         yield made
@@ -83,35 +83,35 @@ def keeper(vault: Path, tmp_path: Path) -> Iterator[LocalKeeper]:
         made.close()
 
 
-def set_aside(keeper: LocalKeeper) -> list[str]:
-    return [skipped.path for skipped in keeper.status().skipped if skipped.reason == ENDED_TWICE]
+def set_aside(session: LocalSession) -> list[str]:
+    return [skipped.path for skipped in session.status().skipped if skipped.reason == ENDED_TWICE]
 
 
-def test_a_note_that_kills_the_parser_costs_only_itself(keeper: LocalKeeper, vault: Path) -> None:
-    assert set_aside(keeper) == ["bad.md"]
-    assert keeper.status().counts.notes == 12
+def test_a_note_that_kills_the_parser_costs_only_itself(session: LocalSession, vault: Path) -> None:
+    assert set_aside(session) == ["bad.md"]
+    assert session.status().counts.notes == 12
     # It is named and not tried again: a look that finds nothing new commits nothing.
-    keeper.wait_fresh(0)
-    seq = keeper.status().seq
-    keeper.wait_fresh(0)
-    assert keeper.status().seq == seq
+    session.wait_fresh(0)
+    seq = session.status().seq
+    session.wait_fresh(0)
+    assert session.status().seq == seq
     # Others are indexed as if it were not there, also in the same batch.
     (vault / "worse.md").write_text(f"# Worse\n\n{MARK}\n", encoding="utf-8")
     (vault / "good.md").write_text("# Good\n\n[[bad]] kestrel\n", encoding="utf-8")
-    keeper.wait_fresh(0)
-    assert set_aside(keeper) == ["bad.md", "worse.md"]
-    with keeper.opened().holder.lease() as snapshot:
+    session.wait_fresh(0)
+    assert set_aside(session) == ["bad.md", "worse.md"]
+    with session.reader().holder.lease() as snapshot:
         assert snapshot.catalog.note("good.md") is not None
         assert [link.resolved for link in snapshot.catalog.links_from("good.md")] == ["bad.md"]
     # It is tried again as soon as it is another.
     (vault / "bad.md").write_text("# Better\n\nharmless\n", encoding="utf-8")
-    keeper.wait_fresh(0)
-    assert set_aside(keeper) == ["worse.md"]
+    session.wait_fresh(0)
+    assert set_aside(session) == ["worse.md"]
     # And a note that was good is taken out when it turns bad.
     (vault / "good.md").write_text(f"# Good\n\n{MARK}\n", encoding="utf-8")
-    keeper.wait_fresh(0)
-    assert set_aside(keeper) == ["good.md", "worse.md"]
-    with keeper.opened().holder.lease() as snapshot:
+    session.wait_fresh(0)
+    assert set_aside(session) == ["good.md", "worse.md"]
+    with session.reader().holder.lease() as snapshot:
         assert snapshot.catalog.note("good.md") is None
 
 
@@ -152,13 +152,13 @@ def test_no_dangerous_note_stops_the_others(vault: Path, tmp_path: Path) -> None
     deep = vault.joinpath(*(["d"] * 60))
     deep.mkdir(parents=True)
     (deep / "bottom.md").write_text("# Bottom\n\nkestrel\n", encoding="utf-8")
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        status = keeper.status()
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        status = session.status()
         skipped = {one.path: one.reason for one in status.skipped}
         assert {"loop", "self.md", "out.md", "large.md"} <= set(skipped)
         assert status.counts.notes + sum(name in skipped for name in DANGEROUS) == 12 + 1 + len(DANGEROUS)
-        told = told_by(keeper)
-        assert keeper.verify(repair=False) == ()
+        told = told_by(session)
+        assert session.verify(repair=False) == ()
     assert told.export == told_by_a_fresh_build(vault, tmp_path / "fresh").export
 
 
@@ -166,11 +166,11 @@ def test_a_note_that_nobody_may_read_is_named_and_tried_again(vault: Path, tmp_p
     if os.geteuid() == 0:
         pytest.skip("nothing is unreadable to root")
     note = next(vault.glob("*.md"))
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
         note.chmod(0)
         note.touch()
-        keeper.wait_fresh(0)
-        assert note.name in {skipped.path for skipped in keeper.status().skipped}
+        session.wait_fresh(0)
+        assert note.name in {skipped.path for skipped in session.status().skipped}
         note.chmod(0o600)
-        keeper.wait_fresh(0)
-        assert keeper.status().skipped == ()
+        session.wait_fresh(0)
+        assert session.status().skipped == ()

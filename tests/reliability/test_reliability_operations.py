@@ -24,13 +24,13 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import Assembly, resolve_target
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.daemon.session import DaemonSession
 
 pytestmark = pytest.mark.slow
 
 
-def is_settled(keeper: DaemonKeeper) -> bool:
-    status = keeper.status()
+def is_settled(session: DaemonSession) -> bool:
+    status = session.status()
     return status.state == "ready" and not status.pending
 
 
@@ -38,25 +38,25 @@ def _soon(rng: random.Random) -> float:
     return time.monotonic() + rng.random() * 3
 
 
-def _moved_on(keeper: DaemonKeeper, seq: int, until: float) -> bool:
-    return keeper.status().seq > seq or time.monotonic() > until
+def _moved_on(session: DaemonSession, seq: int, until: float) -> bool:
+    return session.status().seq > seq or time.monotonic() > until
 
 
-def settle(keeper: DaemonKeeper, deadline_s: float = 90) -> None:
+def settle(session: DaemonSession, deadline_s: float = 90) -> None:
     """The daemon has looked at everything there is and holds nothing back."""
-    wait_until(lambda: is_settled(keeper), deadline_s, "the daemon is idle")
-    assert keeper.wait_fresh(deadline_s)
-    wait_until(lambda: is_settled(keeper), deadline_s, "the daemon is idle again")
+    wait_until(lambda: is_settled(session), deadline_s, "the daemon is idle")
+    assert session.wait_fresh(deadline_s)
+    wait_until(lambda: is_settled(session), deadline_s, "the daemon is idle again")
 
 
 def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
     rng = random.Random(20_260)
     vault = make_vault(tmp_path / "vault", rng, 60)
     target = resolve_target(vault, tmp_path / "index", None, environ={}, options=OPTIONS)
-    keeper = DaemonKeeper(Assembly.of(target))
+    session = DaemonSession(Assembly.of(target))
     done: list[str] = []
     try:
-        wait_until(lambda: is_settled(keeper), 120, "the first build")
+        wait_until(lambda: is_settled(session), 120, "the first build")
         total = sized(150, 1000)
         while len(done) < total:
             for _ in range(rng.randint(1, 25)):
@@ -64,13 +64,13 @@ def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
             # Sometimes the daemon gets to index in between, sometimes more happens while it does.
             if rng.random() < 0.6:
                 wait_until(
-                    partial(_moved_on, keeper, keeper.status().seq, _soon(rng)), 10, "a commit or a while"
+                    partial(_moved_on, session, session.status().seq, _soon(rng)), 10, "a commit or a while"
                 )
-        settle(keeper)
-        found = told_by(keeper)
-        problems = keeper.verify(repair=False)
+        settle(session)
+        found = told_by(session)
+        problems = session.verify(repair=False)
     finally:
-        keeper.close()
+        session.close()
     assert len(done) >= total
     assert_equal(found, told_by_a_fresh_build(vault, tmp_path / "fresh"))
     assert problems == ()
@@ -85,11 +85,11 @@ def test_any_history_without_the_watcher(
     """The same law over the index alone: between two looks at the vault lie one to six operations."""
     rng, room = random.Random(seed), tmp_path_factory.mktemp("history")
     vault = make_vault(room / "vault", rng, 25)
-    with opened(assembly_of(vault, room / "index")) as keeper:
+    with opened(assembly_of(vault, room / "index")) as session:
         for count in steps:
             for _ in range(count):
                 do_one(vault, rng)
-            keeper.wait_fresh(0)
-        found = told_by(keeper)
-        assert keeper.verify(repair=False) == ()
+            session.wait_fresh(0)
+        found = told_by(session)
+        assert session.verify(repair=False) == ()
     assert_equal(found, told_by_a_fresh_build(vault, room / "fresh"))

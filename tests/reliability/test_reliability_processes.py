@@ -30,9 +30,9 @@ from reliability_lab import (
     wait_until,
 )
 
-from vault_indexer.bootstrap import Assembly, Recipe, Target, open_daemon, open_index, resolve_target
-from vault_indexer.daemon.local_session import LocalKeeper
-from vault_indexer.daemon.session import DaemonKeeper
+from vault_indexer.bootstrap import Assembly, Target, WorkerSpec, open_daemon, open_index, resolve_target
+from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError, UnavailableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
@@ -54,19 +54,19 @@ def target(vault: Path, tmp_path: Path) -> Target:
     return resolve_target(vault, tmp_path / "index", None, environ={}, options=OPTIONS)
 
 
-def is_ready(keeper: DaemonKeeper) -> bool:
-    status = keeper.status()
+def is_ready(session: DaemonSession) -> bool:
+    status = session.status()
     return status.state == "ready" and not status.pending
 
 
 @pytest.fixture
-def daemon(target: Target) -> Iterator[DaemonKeeper]:
-    keeper = DaemonKeeper(Assembly.of(target))
+def daemon(target: Target) -> Iterator[DaemonSession]:
+    session = DaemonSession(Assembly.of(target))
     try:
-        wait_until(lambda: is_ready(keeper), 120, "ready")
-        yield keeper
+        wait_until(lambda: is_ready(session), 120, "ready")
+        yield session
     finally:
-        keeper.close()
+        session.close()
 
 
 def cli_search(vault: Path, index: Path, query: str) -> subprocess.Popen[bytes]:
@@ -75,14 +75,14 @@ def cli_search(vault: Path, index: Path, query: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
 
 
-def test_a_second_daemon_says_who_holds_the_index(daemon: DaemonKeeper, target: Target) -> None:
+def test_a_second_daemon_says_who_holds_the_index(daemon: DaemonSession, target: Target) -> None:
     with pytest.raises(LockedError, match=rf"in use by process {os.getpid()} \(the daemon\)"):
         open_daemon(target)
     assert is_ready(daemon)
 
 
 def test_ten_searches_a_rebuild_and_edits_at_once(
-    daemon: DaemonKeeper, vault: Path, target: Target, tmp_path: Path
+    daemon: DaemonSession, vault: Path, target: Target, tmp_path: Path
 ) -> None:
     rebuilding = threading.Thread(target=lambda: daemon.rebuild(unheard, refit=False))
     rebuilding.start()
@@ -101,7 +101,7 @@ def test_ten_searches_a_rebuild_and_edits_at_once(
     assert_equal(found, told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
 
-def test_a_command_beside_the_daemon_reads_and_may_not_write(daemon: DaemonKeeper, target: Target) -> None:
+def test_a_command_beside_the_daemon_reads_and_may_not_write(daemon: DaemonSession, target: Target) -> None:
     service = open_index(target, unheard)
     try:
         answer = service.search(SearchRequest("kestrel"))
@@ -131,7 +131,7 @@ def test_the_lock_of_a_killed_process_is_taken_over(vault: Path, target: Target,
     open_daemon(target).close()
 
 
-def test_two_hundred_searches_a_second_do_not_stop_indexing(daemon: DaemonKeeper, vault: Path) -> None:
+def test_two_hundred_searches_a_second_do_not_stop_indexing(daemon: DaemonSession, vault: Path) -> None:
     service, stop, asked = VaultService(daemon), threading.Event(), [0]
 
     def ask() -> None:
@@ -152,52 +152,52 @@ def test_two_hundred_searches_a_second_do_not_stop_indexing(daemon: DaemonKeeper
         asking.join()
 
 
-def _holds(keeper: DaemonKeeper | LocalKeeper, word: str) -> bool:
-    with keeper.opened().holder.lease() as snapshot:
+def _holds(session: DaemonSession | LocalSession, word: str) -> bool:
+    with session.reader().holder.lease() as snapshot:
         return len(snapshot.keywords.holding([word])) > 0
 
 
 def test_the_log_and_the_segments_stay_small_over_many_edits(vault: Path, tmp_path: Path) -> None:
     """What a day's edits leave: bounded files, one snapshot, as many chunks as before."""
     index = tmp_path / "index"
-    with opened(assembly_of(vault, index)) as keeper:
+    with opened(assembly_of(vault, index)) as session:
         sizes = []
         for number in range(sized(150, 1500)):
             note = vault / f"day {number % 7}.md"
             note.write_text(
                 f"# Day\n\nedit {number} of kestrel " + "umber " * (number % 50), encoding="utf-8"
             )
-            keeper.wait_fresh(0)
+            session.wait_fresh(0)
             sizes.append(sum(path.stat().st_size for path in index.rglob("*") if path.is_file()))
-        assert keeper.status().counts.notes == 47
+        assert session.status().counts.notes == 47
         assert max(sizes) < sizes[0] + (12 << 20)
-        assert keeper.verify(repair=False) == ()
+        assert session.verify(repair=False) == ()
 
 
 def test_a_restart_with_nothing_changed_reads_no_note(vault: Path, tmp_path: Path) -> None:
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        seq = keeper.status().seq
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        seq = session.status().seq
     # Notes younger than two seconds at the last look are read again once: let them be older.
     for path in vault.rglob("*.md"):
         os.utime(path, ns=(1, 1))
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        touched = keeper.status().seq
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        touched = session.status().seq
         assert touched <= seq + 1
     wait_until(lambda: _is_old(vault), 10, "the change of the times is two seconds old")
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        settled = keeper.status().seq
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        settled = session.status().seq
     plain = assembly_of(vault, tmp_path / "index")
     counting = Counting(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
-    with opened(counting) as keeper:
-        assert keeper.status().seq == settled
+    with opened(counting) as session:
+        assert session.status().seq == settled
         assert counting.reads == []
         (vault / "new.md").write_text("# New\n")
-        keeper.wait_fresh(0)
+        session.wait_fresh(0)
         assert counting.reads == ["new.md"]
     # An edit while nobody watched is found.
     (vault / "new.md").write_text("# Newer\n\nunwatched\n")
-    with opened(assembly_of(vault, tmp_path / "index")) as keeper:
-        assert _holds(keeper, "unwatched")
+    with opened(assembly_of(vault, tmp_path / "index")) as session:
+        assert _holds(session, "unwatched")
 
 
 def _is_old(vault: Path) -> bool:
@@ -223,7 +223,7 @@ class CountingPool:
 class Counting(OneProcess):
     reads: list[str] = field(default_factory=list)
 
-    def _pool(self, recipe: Recipe, size: int) -> Pool:
+    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
         return cast(Pool, CountingPool(OneProcess._pool(self, recipe, size), self.reads))
 
 
@@ -251,21 +251,21 @@ def test_git_checkout_of_thousands_of_notes(tmp_path: Path) -> None:
         git(vault, "add", "-A")
         git(vault, "commit", "-qm", branch)
     target = resolve_target(vault, tmp_path / "index", None, environ={}, options=OPTIONS)
-    keeper = DaemonKeeper(Assembly.of(target))
+    session = DaemonSession(Assembly.of(target))
     try:
-        wait_until(lambda: is_ready(keeper) and keeper.status().counts.notes > 0, 300, "ready")
+        wait_until(lambda: is_ready(session) and session.status().counts.notes > 0, 300, "ready")
         git(vault, "checkout", "-q", "one")
-        wait_until(lambda: is_ready(keeper) and keeper.status().counts.notes == count, 30, "one is indexed")
+        wait_until(lambda: is_ready(session) and session.status().counts.notes == count, 30, "one is indexed")
         git(vault, "checkout", "-q", "two")
         expected = count - (count + 9) // 10
         wait_until(
-            lambda: is_ready(keeper) and keeper.status().counts.notes == expected, 30, "two is indexed"
+            lambda: is_ready(session) and session.status().counts.notes == expected, 30, "two is indexed"
         )
-        with keeper.opened().holder.lease() as snapshot:
+        with session.reader().holder.lease() as snapshot:
             assert {row.path: row.digest for row in snapshot.catalog.files()} == {
                 str(path.relative_to(vault)): read_note(vault, str(path.relative_to(vault)), 1 << 20).sha256
                 for path in vault.rglob("*.md")
             }
-        assert keeper.verify(repair=False) == ()
+        assert session.verify(repair=False) == ()
     finally:
-        keeper.close()
+        session.close()

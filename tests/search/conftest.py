@@ -6,12 +6,12 @@ from small_vault import Ask, write_vault
 
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.model import SearchAnswer, SearchRequest
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 
 
 @pytest.fixture(scope="session")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, OpenIndex]]:
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, IndexReader]]:
     """The small vault's service, and the same index opened to be read."""
     folder = tmp_path_factory.mktemp("small")
     vault = write_vault(folder / "vault")
@@ -24,7 +24,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultSer
 
 
 @pytest.fixture
-def ask(indexed: tuple[VaultService, OpenIndex]) -> Ask:
+def ask(indexed: tuple[VaultService, IndexReader]) -> Ask:
     service, _ = indexed
 
     def asked(query: str, **options: bool | int) -> SearchAnswer:

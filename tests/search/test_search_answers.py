@@ -12,10 +12,10 @@ from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.present.snippet import Snippets
 from vault_indexer.search.rank.notes import DECAY, note_scores
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 
-Indexed = tuple[VaultService, OpenIndex]
+Indexed = tuple[VaultService, IndexReader]
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import MAX_OPERATORS, MAX_TERMS, parse_query
 from vault_indexer.search.rank.retrieve import by_word
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords.schema import FieldWeights
 from vault_indexer.text.query import analyze_query
 
-Indexed = tuple[VaultService, OpenIndex]
+Indexed = tuple[VaultService, IndexReader]
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 QUERIES = ["heap", "the heap", '"the heap"', "tag:area", "line:(the -x)", 'task:""', "-(heap OR telescope)"]
 

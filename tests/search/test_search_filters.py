@@ -13,10 +13,10 @@ from vault_indexer.model import note_id_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import parse_query
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 
-Indexed = tuple[VaultService, OpenIndex]
+Indexed = tuple[VaultService, IndexReader]
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 COMPOST, TOMATOES = "Garden/Compost.md", "Garden/Tomatoes.md"
 TELESCOPE, ROOF = "Sky/Telescope.md", "Sky/Roof.md"

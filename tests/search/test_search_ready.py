@@ -12,16 +12,16 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import IndexUnusableError, ProviderError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
-from vault_indexer.search.warm_up import warm
+from vault_indexer.search.warm_up import load_caches
 from vault_indexer.service import VaultService
 from vault_indexer.store.snapshot import SnapshotHolder
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
-Indexed = tuple[VaultService, OpenIndex]
+Indexed = tuple[VaultService, IndexReader]
 
 
 class Unreachable:
@@ -48,10 +48,10 @@ def test_warming_changes_no_answer(indexed: Indexed) -> None:
     request = SearchRequest("tomatoes in the garden")
     with indexed[1].holder.lease() as snapshot:
         before = indexed[1].searcher.search(snapshot, request)
-        warm(indexed[1])
+        load_caches(indexed[1])
         assert indexed[1].searcher.search(snapshot, request) == before
 
 
 def test_warming_an_index_that_is_closed_meanwhile_says_so(indexed: Indexed) -> None:
     with pytest.raises(IndexUnusableError):
-        warm(replace(indexed[1], holder=SnapshotHolder()))
+        load_caches(replace(indexed[1], holder=SnapshotHolder()))

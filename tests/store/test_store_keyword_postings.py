@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords.postings import Sparse, at, combined
+from vault_indexer.store.keywords.postings import Sparse, at, combine
 
 Lists = list[dict[int, int]]
 
@@ -29,7 +29,7 @@ def as_dict(found: Sparse) -> dict[int, float]:
 @given(given=lists)
 def test_equal_positions_are_taken_together(size: int, given: Lists) -> None:
     wanted = {at: sum(one.get(at, 0) for one in given) for one in given for at in one}
-    found = combined([sparse(one) for one in given], size, np.add)
+    found = combine([sparse(one) for one in given], size, np.add)
     assert as_dict(found) == wanted
     assert found.positions.tolist() == sorted(wanted)
 
@@ -38,7 +38,7 @@ def test_equal_positions_are_taken_together(size: int, given: Lists) -> None:
 @given(given=lists)
 def test_the_largest_value_stays(size: int, given: Lists) -> None:
     wanted = {at: max(one.get(at, 0) for one in given) for one in given for at in one}
-    assert as_dict(combined([sparse(one) for one in given], size, np.maximum)) == wanted
+    assert as_dict(combine([sparse(one) for one in given], size, np.maximum)) == wanted
 
 
 @given(

@@ -140,9 +140,9 @@ def many_segments(index: KeywordIndex) -> None:
 def test_large_segments_are_not_merged_by_a_commit_but_by_tidying(index: KeywordIndex) -> None:
     many_segments(index)
     index.apply([note(5000, "common")], [1], 6)
-    assert (index.segment_count, index.is_untidy) == (6, True)
+    assert (index.segment_count, index.needs_merge) == (6, True)
     index.tidy()
-    assert (index.segment_count, index.is_untidy) == (2, False)
+    assert (index.segment_count, index.needs_merge) == (2, False)
     assert index.keys() == {*range(3000), 5000} - {1}
     assert (index.applied_seq, hits(index.snapshot(), "word2")) == (6, [2])
 
@@ -178,10 +178,10 @@ def test_mostly_deleted_segments_are_rewritten_by_tidying(index: KeywordIndex) -
     index.apply([note(key, f"word{key}") for key in range(600)], [], 1)
     index.apply([], range(400), 2)
     assert index.snapshot().document_frequency("word7") == 1
-    assert index.is_untidy
+    assert index.needs_merge
     index.tidy()
     assert index.snapshot().document_frequency("word7") == 0
-    assert (index.is_untidy, index.keys()) == (False, set(range(400, 600)))
+    assert (index.needs_merge, index.keys()) == (False, set(range(400, 600)))
 
 
 def build(folder: Path, first: int, count: int) -> list[W3Segment]:

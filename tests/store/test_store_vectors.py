@@ -39,7 +39,7 @@ def test_a_snapshot_finds_what_a_full_comparison_finds(
     start: set[int], history: list[tuple[set[int], set[int]]], k: int
 ) -> None:
     held = {key: packed(key) for key in sorted(start)}
-    snapshot = vectors.build(1, DIMENSION, list(held.items()))
+    snapshot = vectors.build_snapshot(1, DIMENSION, list(held.items()))
     snapshot.look.make()
     fresh = 100
     for seq, (removed, added) in enumerate(history, start=2):
@@ -70,7 +70,7 @@ def test_what_the_first_look_leaves_out_could_not_be_found(
     matrix = dice.normal(size=DIMENSION) + spread * dice.normal(size=(rows, DIMENSION))
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     held = {key: row.astype(np.float16).tobytes() for key, row in enumerate(matrix)}
-    made = vectors.build(1, DIMENSION, list(held.items()))
+    made = vectors.build_snapshot(1, DIMENSION, list(held.items()))
     made.look.make()
     query = np.frombuffer(packed(seed), np.float16).astype(np.float32)
     exact = np.array([np.frombuffer(row, np.float16).astype(np.float64) @ query for row in held.values()])
@@ -90,7 +90,7 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_p
     matrix = dice.normal(size=(12_000, 64)).astype(np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     rows = [(key, row.astype(np.float16).tobytes()) for key, row in enumerate(matrix)]
-    made = vectors.build(1, 64, rows)
+    made = vectors.build_snapshot(1, 64, rows)
     before = [made.search(query, 10)[0].tolist() for query in matrix[:20]]
     for thread in threading.enumerate():
         if thread.name == "indexer-screen":
@@ -102,7 +102,7 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_p
 
 
 def test_an_edit_leaves_the_older_snapshot_as_it_was() -> None:
-    before = vectors.build(1, DIMENSION, [(1, packed(1)), (2, packed(2))])
+    before = vectors.build_snapshot(1, DIMENSION, [(1, packed(1)), (2, packed(2))])
     query = np.frombuffer(packed(1), np.float16).astype(np.float32)
     after = before.with_changes(2, [1], [(3, packed(1))])
     assert before.search(query, 1)[0].tolist() == [1]
@@ -110,35 +110,39 @@ def test_an_edit_leaves_the_older_snapshot_as_it_was() -> None:
 
 
 def test_a_saved_base_comes_back_with_its_seq(tmp_path: Path) -> None:
-    made = vectors.build(7, DIMENSION, [(key, packed(key)) for key in range(1, 50)])
-    vectors.save(made, tmp_path / "v.faiss")
-    loaded = vectors.load(tmp_path / "v.faiss")
+    made = vectors.build_snapshot(7, DIMENSION, [(key, packed(key)) for key in range(1, 50)])
+    vectors.save_snapshot(made, tmp_path / "v.faiss")
+    loaded = vectors.load_snapshot(tmp_path / "v.faiss")
     assert (loaded.seq, loaded.live_keys()) == (7, made.live_keys())
 
 
 def test_vectors_of_zeros_are_left_out() -> None:
-    made = vectors.build(1, DIMENSION, [(1, bytes(2 * DIMENSION)), (2, packed(2))])
+    made = vectors.build_snapshot(1, DIMENSION, [(1, bytes(2 * DIMENSION)), (2, packed(2))])
     assert made.live_keys() == {2}
 
 
 @pytest.mark.parametrize("place", [0, 30, 200, 500, -1])
 def test_a_flipped_bit_anywhere_is_noticed(tmp_path: Path, place: int) -> None:
     file = tmp_path / "v.faiss"
-    vectors.save(vectors.build(1, DIMENSION, [(key, packed(key)) for key in range(1, 50)]), file)
+    vectors.save_snapshot(
+        vectors.build_snapshot(1, DIMENSION, [(key, packed(key)) for key in range(1, 50)]), file
+    )
     data = bytearray(file.read_bytes())
     data[place] ^= 4
     file.write_bytes(bytes(data))
     with pytest.raises(IndexUnusableError, match="vector index"):
-        vectors.load(file)
+        vectors.load_snapshot(file)
 
 
 @pytest.mark.parametrize("size", [0, 10, 300])
 def test_a_cut_file_is_noticed(tmp_path: Path, size: int) -> None:
     file = tmp_path / "v.faiss"
-    vectors.save(vectors.build(1, DIMENSION, [(key, packed(key)) for key in range(1, 50)]), file)
+    vectors.save_snapshot(
+        vectors.build_snapshot(1, DIMENSION, [(key, packed(key)) for key in range(1, 50)]), file
+    )
     file.write_bytes(file.read_bytes()[:size])
     with pytest.raises(IndexUnusableError, match="vector index"):
-        vectors.load(file)
+        vectors.load_snapshot(file)
 
 
 def test_large_pages_are_only_advice() -> None:

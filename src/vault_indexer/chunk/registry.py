@@ -32,7 +32,7 @@ from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ChunkerContext:
     """What a strategy is built from: the settings, and the models of the index where there are any.
 
     `llm_cache` is the folder where answers of the language model are kept (None: nowhere).
@@ -72,7 +72,7 @@ class Given:
         return Asker(self.llm, self.llm_cache)
 
 
-STRATEGIES: Mapping[str, Callable[[Given], Chunker]] = MappingProxyType(
+STRATEGIES: Mapping[str, Callable[[ChunkerContext], Chunker]] = MappingProxyType(
     {
         "header_based": lambda given: HeaderBasedChunker(given.settings),
         "none": lambda _: WholeNoteChunker(),
@@ -108,7 +108,7 @@ def chunker_for(
 
     Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
     """
-    given = Given(settings, embedder, tokenizer, llm, llm_cache)
+    given = ChunkerContext(settings, embedder, tokenizer, llm, llm_cache)
     chunker = STRATEGIES[settings.strategy](given)
     if settings.contextual.granularity == "none":
         return chunker

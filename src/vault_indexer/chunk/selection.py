@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from vault_indexer.chunk.registry import chunker_for
-from vault_indexer.config.chunking import ChunkingSettings, at_home
+from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
 from vault_indexer.config.fields import DisagreementError
 from vault_indexer.config.trust import refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
@@ -128,8 +128,8 @@ def _overlaid(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
 
     Where a size of the choice contradicts one of the base, that of the base gives way.
     """
-    named = at_home(overlay)
-    choice = at_home({"strategy": base.strategy, **named})
+    named = normalize_strategy_options(overlay)
+    choice = normalize_strategy_options({"strategy": base.strategy, **named})
     table = base.model_dump(exclude_unset=True)
     try:
         return ChunkingSettings.model_validate(_merged(table, choice))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, cast
 
 import typer
 
-from vault_indexer.cli.parameters import Output, Place, flattened
+from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
@@ -67,7 +67,7 @@ class Here(Protocol):
         ...
 
 
-def here() -> Here:
+def in_process_module() -> Here:
     """What answers in this process, loaded when it comes to that: it brings engines and models along."""
     return cast("Here", importlib.import_module("vault_indexer.cli.in_process"))
 
@@ -85,7 +85,7 @@ def build(arguments: Collection[str]) -> typer.Typer:
         rich_markup_mode=None,  # plain help: drawing it with rich takes 80 ms of the 200 a help may take
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    program.callback()(flattened(_root))
+    program.callback()(flatten_parameters(_root))
     for command in COMMANDS:
         if command.name in arguments:
             loaded: typer.Typer = importlib.import_module(f"vault_indexer.cli.commands.{command.module}").app

@@ -13,7 +13,7 @@ from vault_indexer.cli.progress import showing
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault
 from vault_indexer.daemon.discovery import read_daemon
-from vault_indexer.daemon.local_session import NOT_KEPT
+from vault_indexer.daemon.local_session import WITHOUT_DAEMON
 from vault_indexer.errors import DaemonError
 from vault_indexer.model import Expand, SearchRequest
 from vault_indexer.serve.client import Parameters
@@ -57,7 +57,7 @@ def target_of(place: Place) -> Target:
 
 
 @contextmanager
-def opened(target: Target, *, build: bool = True) -> Iterator[VaultService]:
+def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService]:
     """The index in this process; a build that it needs shows its progress on standard error."""
     with showing() as show:
         service = open_index(target, lambda progress: show(progress_json(progress)), build=build)
@@ -81,56 +81,56 @@ class InProcess:
             fresh=bool(parameters.get("fresh")),
             expand=cast(Expand, parameters.get("expand", "")),
         )
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             return search_json(service.search(request))
 
     def related(self, note: str, limit: int) -> RelatedJson:
         """Notes near a note."""
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             path = service.path_of(note)
             return related_json(path, service.related(path, limit))
 
     def explain(self, note: str, query: str) -> ExplainJson:
         """Where a note is in an answer, and why or why not."""
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             return explain_json(service.explain(note, SearchRequest(query)))
 
     def links(self, note: str, limit: int | None) -> LinksJson:
         """The links of a note, at most `limit` in each list."""
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             return links_json(service.links(note), limit)
 
     def mentions(self, note: str, limit: int | None) -> MentionsJson:
         """Places that name a note without linking it."""
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             return mentions_json(service.mentions(note, limit or MENTIONS))
 
     def unresolved_links(self, limit: int | None) -> UnresolvedJson:
         """What links of the vault name and no file is."""
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             return unresolved_json(service.unresolved_links(), limit)
 
     def orphans(self, limit: int | None) -> OrphansJson:
         """The notes without links."""
-        with opened(self._target) as service:
+        with open_service(self._target) as service:
             return orphans_json(service.orphans(), limit)
 
     def status(self) -> StatusJson:
         """The index on disk; none is built for it."""
-        with opened(self._target, build=False) as service:
+        with open_service(self._target, build=False) as service:
             return status_json(service.status(), NO_DAEMON)
 
     def pause(self, seconds: float | None) -> PauseJson:  # noqa: ARG002 - refused
         """Refused: raises DaemonError."""
-        raise DaemonError(NOT_KEPT)
+        raise DaemonError(WITHOUT_DAEMON)
 
     def resume(self) -> PauseJson:
         """Refused: raises DaemonError."""
-        raise DaemonError(NOT_KEPT)
+        raise DaemonError(WITHOUT_DAEMON)
 
     def verify(self, *, repair: bool) -> VerifyJson:
         """Compare everything with everything."""
-        with opened(self._target, build=False) as service:
+        with open_service(self._target, build=False) as service:
             return verify_json(service.verify(repair=repair))
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:

@@ -72,11 +72,11 @@ class Output:
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:
     """The `app` of a module with one command; the help is the docstring of its function."""
     app = typer.Typer()
-    app.command(cls=cls)(flattened(function))
+    app.command(cls=cls)(flatten_parameters(function))
     return app
 
 
-def flattened(function: Callable[..., int | None]) -> Callable[..., None]:
+def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., None]:
     """The function as typer wants it: a parameter that is a dataclass becomes one option per field.
 
     What a user gave before the command's name counts where it was not given after it. The function

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.terminal import err, note
 from vault_indexer.serve.shapes import ProgressJson
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -89,9 +89,7 @@ class Bar:
 
 
 def _line(progress: ProgressJson) -> str:
-    counts = (
-        f"{progress['notes']:,}/{counted(progress['total'], 'note')}, {counted(progress['chunks'], 'chunk')}"
-    )
+    counts = f"{progress['notes']:,}/{quantity(progress['total'], 'note')}, {quantity(progress['chunks'], 'chunk')}"
     rate = _rate(progress)
     return f"{progress['stage']}: {counts}" + (f" ({rate})" if rate else "")
 

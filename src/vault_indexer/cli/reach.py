@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from vault_indexer.cli.app import here
+from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.reached import Index, Reached
 from vault_indexer.cli.terminal import note
@@ -34,10 +34,10 @@ def ask_reached(place: Place, question: Callable[[Reached], T]) -> T:
     now) is said on standard error, and the index itself answers.
     """
     try:
-        return question(_known_daemon(place, os.environ) or here().reach(place))
+        return question(_known_daemon(place, os.environ) or in_process_module().reach(place))
     except NotListeningError as error:
         note(f"{error}: answering without it")
-        return question(here().in_process(place))
+        return question(in_process_module().in_process(place))
 
 
 def ask_about(place: Place, named: str, question: Callable[[Reached, str], T]) -> T:

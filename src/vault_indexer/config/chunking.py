@@ -172,7 +172,7 @@ class ChunkingSettings(HeaderBasedOptions):
     @model_validator(mode="before")
     @classmethod
     def _flat_options_go_home(cls, data: object) -> object:
-        return at_home(data) if isinstance(data, Mapping) else data
+        return normalize_strategy_options(data) if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")
     def _rules_set_options_of_this_strategy(self) -> Self:
@@ -180,7 +180,9 @@ class ChunkingSettings(HeaderBasedOptions):
             if rule.strategy is None and rule.choice:
                 try:
                     ChunkingSettings.model_validate(
-                        at_home({"strategy": self.strategy, **at_home(rule.choice)})
+                        normalize_strategy_options(
+                            {"strategy": self.strategy, **normalize_strategy_options(rule.choice)}
+                        )
                     )
                 except ValidationError as error:
                     found = error.errors(include_url=False)[0]
@@ -204,7 +206,7 @@ OPTION_TABLES: Mapping[str, type[Options]] = MappingProxyType(
 _SHORTHAND = frozenset({"chunk_size", "chunk_overlap"})
 
 
-def at_home(table: Mapping[str, object]) -> dict[str, object]:
+def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]:
     """The table `[chunking]` with every option in the table of its strategy.
 
     Options may stand flat where the same table names their strategy; `chunk_size` and `chunk_overlap`

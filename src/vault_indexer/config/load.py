@@ -23,7 +23,7 @@ from vault_indexer.config.sources import (
     from_file,
     from_options,
 )
-from vault_indexer.config.values import Given, check, toml_text
+from vault_indexer.config.values import RawValue, check, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
 
 MAX_PROBLEMS = 100
@@ -119,7 +119,10 @@ def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, st
     keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"]]
     names = {key.name for key in keys}
     given = (
-        item.value for source in sources for item in source if isinstance(item, Given) and item.key in names
+        item.value
+        for source in sources
+        for item in source
+        if isinstance(item, RawValue) and item.key in names
     )
     variables = (environ.get(key.variable) for key in keys)
     return frozenset(name for name in (*given, *variables) if isinstance(name, str))

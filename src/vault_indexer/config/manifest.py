@@ -15,7 +15,12 @@ import tomli
 import tomli_w
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from vault_indexer.config.chunking import ChunkingSettings, HeaderBasedOptions, StrategyName, at_home
+from vault_indexer.config.chunking import (
+    ChunkingSettings,
+    HeaderBasedOptions,
+    StrategyName,
+    normalize_strategy_options,
+)
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.values import printable, toml_text
 from vault_indexer.errors import ManifestError
@@ -140,7 +145,7 @@ _DEFAULT_STRATEGY = "header_based"
 
 def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
     for rule in chunking.rules:
-        strategy = at_home(rule.choice).get("strategy")
+        strategy = normalize_strategy_options(rule.choice).get("strategy")
         if isinstance(strategy, str):
             yield strategy
 

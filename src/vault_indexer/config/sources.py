@@ -1,4 +1,4 @@
-"""The places configuration comes from, each turned into a stream of `Given` values and problems."""
+"""The places configuration comes from, each turned into a stream of `RawValue` values and problems."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from types import MappingProxyType
 
 import tomli
 
-from vault_indexer.config.chunking import at_home
+from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
 from vault_indexer.config.schema import SCHEMA, TABLES, VARIABLE_PREFIX, nearest
 from vault_indexer.config.trust import vault_may_set
-from vault_indexer.config.values import Given, mistake, printable, shown, unknown_key
+from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 
-Parsed = Given | ConfigProblem
+Parsed = RawValue | ConfigProblem
 OptionValue = str | int | float | bool | Path | Sequence[str] | None
 
 MAX_CONFIG_BYTES = 256 * 1024
@@ -98,7 +98,7 @@ def from_environment(environ: Mapping[str, str], key_variables: frozenset[str]) 
     theirs = {name: value for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value}
     for variable, key in VARIABLES.items():
         if variable in theirs:
-            yield Given(key, theirs[variable], f"environment {variable}", is_text=True)
+            yield RawValue(key, theirs[variable], f"environment {variable}", is_text=True)
     for variable in sorted(theirs.keys() - VARIABLES.keys() - ignored):
         near = nearest(variable, [*VARIABLES, *RESERVED_VARIABLES])
         hint = f"unknown variable; did you mean {near}?" if near else "unknown variable"
@@ -115,7 +115,7 @@ def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
             yield ConfigProblem(printable(key), "", unknown_key(nearest(key, SCHEMA)), origin)
             continue
         plain = str(value) if isinstance(value, Path) else value
-        yield Given(key, plain, origin, is_text=isinstance(plain, str))
+        yield RawValue(key, plain, origin, is_text=isinstance(plain, str))
 
 
 def option_name(key: str) -> str:
@@ -139,7 +139,7 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
     else:
         chunking = table.get("chunking")
         if isinstance(chunking, dict):
-            table["chunking"] = at_home(chunking)
+            table["chunking"] = normalize_strategy_options(chunking)
         for parsed in _flat(table, "", file):
             yield parsed if file.trusted or isinstance(parsed, ConfigProblem) else _judged(parsed, user_file)
 
@@ -147,7 +147,7 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
 def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterator[Parsed]:
     for name, value in table.items():
         key = prefix + name
-        given = Given(key, value, file.origin, file.path.parent.absolute())
+        given = RawValue(key, value, file.origin, file.path.parent.absolute())
         if "." in name or (key not in SCHEMA and key not in TABLES):
             yield _unknown(key, value, file)
         elif key in SCHEMA:
@@ -162,11 +162,11 @@ def _unknown(key: str, value: object, file: ConfigFile) -> ConfigProblem:
     if key in SCHEMA:  # one name in quotes, where a table and a name are meant
         return ConfigProblem(f'"{key}"', "", f"unknown key; did you mean {key} without quotes?", file.origin)
     near = nearest(key, TABLES if isinstance(value, dict) else SCHEMA)
-    text = "" if isinstance(value, dict) else shown(key, value)
+    text = "" if isinstance(value, dict) else format_value(key, value)
     return ConfigProblem(printable(key), text, unknown_key(near), file.origin)
 
 
-def _judged(given: Given, user_file: Path) -> Parsed:
+def _judged(given: RawValue, user_file: Path) -> Parsed:
     if vault_may_set(given.key, given.value):
         return given
     return mistake(

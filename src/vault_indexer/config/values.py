@@ -28,7 +28,7 @@ _TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a l
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RawValue:
     """One value as a source gives it, not yet checked.
 
     `is_text` says that it came as a bare text (option, environment) and has to be read first; `base` is the
@@ -42,7 +42,7 @@ class Given:
     is_text: bool = False
 
 
-def check(given: Given) -> tuple[object, list[ConfigProblem]]:
+def check(given: RawValue) -> tuple[object, list[ConfigProblem]]:
     """The value for the settings, and what is wrong with it (then the value means nothing)."""
     key = SCHEMA[given.key]
     try:
@@ -54,14 +54,14 @@ def check(given: Given) -> tuple[object, list[ConfigProblem]]:
         return None, [mistake(given, key.allowed)]
 
 
-def mistake(given: Given, allowed: str) -> ConfigProblem:
+def mistake(given: RawValue, allowed: str) -> ConfigProblem:
     """A problem with the whole value of a key."""
     return ConfigProblem(
-        printable(given.key), shown(given.key, given.value, given.is_text), allowed, given.origin
+        printable(given.key), format_value(given.key, given.value, given.is_text), allowed, given.origin
     )
 
 
-def shown(key: str, value: object, is_text: bool = False) -> str:
+def format_value(key: str, value: object, is_text: bool = False) -> str:
     """A value for a message: short, in one line, nothing that a terminal would obey, no secret."""
     if _SECRET.search(key.rpartition(".")[2]):
         return "(hidden)"
@@ -105,7 +105,7 @@ def toml_text(value: object) -> str:
             return str(value)
 
 
-def _validated(key: Key, given: Given) -> object:
+def _validated(key: Key, given: RawValue) -> object:
     annotated: Any = Annotated[key.field.annotation, key.field]
     adapter, value = TypeAdapter[object](annotated), given.value
     if given.is_text and isinstance(value, str):
@@ -148,7 +148,7 @@ class _Place:
     value: object
 
 
-def _problem(key: Key, given: Given, details: ErrorDetails) -> ConfigProblem:
+def _problem(key: Key, given: RawValue, details: ErrorDetails) -> ConfigProblem:
     """A pydantic error in our words; its location may lead into a list or table inside the value."""
     place = _Place(key.name, key.field.annotation, list(key.field.metadata), given.value)
     for part in details["loc"]:
@@ -164,11 +164,11 @@ def _problem(key: Key, given: Given, details: ErrorDetails) -> ConfigProblem:
     allowed = str(cause) if isinstance(cause, ValueError) else describe(place.annotation, place.marks)
     if details["type"] == "missing":
         return ConfigProblem(printable(place.name), "", f"is missing; {allowed}", given.origin)
-    text = shown(place.name, place.value, given.is_text)
+    text = format_value(place.name, place.value, given.is_text)
     return ConfigProblem(printable(place.name), text, printable(allowed, 400), given.origin)
 
 
-def _unknown(name: str, near: str, given: Given) -> ConfigProblem:
+def _unknown(name: str, near: str, given: RawValue) -> ConfigProblem:
     return ConfigProblem(printable(name), "", unknown_key(near), given.origin)
 
 

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from vault_indexer.config import Manifest, Settings
 from vault_indexer.index.build import Pool
-from vault_indexer.index.writer import LiveIndex
+from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport
-from vault_indexer.search import OpenIndex
+from vault_indexer.search import IndexReader
 from vault_indexer.store import Generation, IndexDir
 
 Report = Callable[[Progress], None]
@@ -28,8 +28,8 @@ class OpenGeneration:
     generation: Generation
     manifest: Manifest
     settings: Settings
-    live: LiveIndex
-    opened: OpenIndex
+    writer: IndexWriter
+    reader: IndexReader
     reasons: tuple[str, ...]
     spare: Pool
     close: Callable[[], None]
@@ -57,7 +57,7 @@ class Assembly(Protocol):
         """Open and heal. Raises IndexUnusableError if the generation cannot be used at all."""
         ...
 
-    def open_to_read(self, generation: Generation) -> OpenIndex:
+    def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing anything, for a process that does not hold the lock."""
         ...
 

@@ -14,7 +14,7 @@ from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerEr
 from vault_indexer.index.process import ChildProcess
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store import Generation
-from vault_indexer.system import Manners
+from vault_indexer.system import ProcessLimits
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -43,7 +43,7 @@ class BuilderProcess:
 
     def __init__(self, assembly: Assembly, *, refit: bool, soon: bool) -> None:
         build = partial(assembly.build_next, refit=refit, soon=soon)
-        self._run = partial(_build, build=build, manners=Manners.of(assembly.settings.index))
+        self._run = partial(_build, build=build, manners=ProcessLimits.of(assembly.settings.index))
         self._held = False
         self._tries = 1
         self._process = ChildProcess(self._run)
@@ -108,7 +108,9 @@ class _Owner:
 
 
 def _build(
-    connection: Connection, build: Callable[[Report], tuple[Generation, RebuildReport]], manners: Manners
+    connection: Connection,
+    build: Callable[[Report], tuple[Generation, RebuildReport]],
+    manners: ProcessLimits,
 ) -> None:
     manners.adopt()
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 from vault_indexer.index.worker_pool import Died
-from vault_indexer.index.writer import LiveIndex
+from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store import SnapshotHolder
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -23,7 +23,7 @@ _RETRY_S = 1.0
 _RETRY_LATEST_S = 300.0
 
 
-class Backlog:
+class EmbeddingTask:
     """One portion at a time, made in the generation's spare process; the thread that edits asks `step`.
 
     A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
@@ -36,7 +36,7 @@ class Backlog:
         self._texts = _FIRST_TEXTS
         self._retry_s = _RETRY_S
         self._not_before = 0.0
-        self._asked: LiveIndex | None = None
+        self._asked: IndexWriter | None = None
 
     @property
     def busy(self) -> bool:
@@ -46,7 +46,7 @@ class Backlog:
     def step(self, current: OpenGeneration | None, *, idle: bool) -> None:
         """Take in the portion that is done, and begin the next if all is `idle`. Never waits for a model.
         Raises VaultIndexerError or OSError if vectors cannot be written: they are made again later."""
-        if current is None or (self.busy and self._asked is not current.live):
+        if current is None or (self.busy and self._asked is not current.writer):
             self._asked = None  # its generation is closed, and its process ended
         if current is None:
             return
@@ -56,32 +56,32 @@ class Backlog:
                 return
             self._asked = None
             self._take(current, *done)
-        if not current.live.owed:
+        if not current.writer.owed:
             self.trouble = ""
         elif idle and self._clock() >= self._not_before:
-            current.spare.begin(current.live.next_owed(self._texts))
-            self._asked = current.live
+            current.spare.begin(current.writer.next_owed(self._texts))
+            self._asked = current.writer
 
     def _take(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
         assert isinstance(job, EmbedJob)
         if not isinstance(result, Embedded):
-            self._failed(current.live, job, _reason(result))
+            self._failed(current.writer, job, _reason(result))
             return
         try:
-            current.live.put_vectors(result.vectors)
+            current.writer.put_vectors(result.vectors)
         except BaseException:
             self._wait()
             raise
-        if current.live.owes(job):
-            self._failed(current.live, job, "the catalog holds other texts than were indexed")
+        if current.writer.owes(job):
+            self._failed(current.writer, job, "the catalog holds other texts than were indexed")
             return
         self._texts = _adapted(self._texts, result.seconds)
         self._retry_s, self.trouble = _RETRY_S, ""
-        if not current.live.owed:
+        if not current.writer.owed:
             current.spare.close()  # the model takes memory
             log.info("all chunks have their vectors")
 
-    def _failed(self, live: LiveIndex, job: EmbedJob, reason: str) -> None:
+    def _failed(self, live: IndexWriter, job: EmbedJob, reason: str) -> None:
         self.trouble = f"vectors could not be made, and are tried again: {reason}"
         log.warning("%s", self.trouble)
         if len(job.keys) == 1:

@@ -13,8 +13,8 @@ from pathlib import Path
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.embedding_task import owing
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.recent_notices import Clock, PassingNotices
-from vault_indexer.daemon.sync import EVERYTHING, KeptIndex, status_of
+from vault_indexer.daemon.recent_notices import Clock, RecentNotices
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
 from vault_indexer.errors import (
     DaemonError,
     IndexUnusableError,
@@ -24,26 +24,26 @@ from vault_indexer.errors import (
     VaultIndexerError,
 )
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
-from vault_indexer.search import OpenIndex
+from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
 
 log = logging.getLogger("vault_indexer.daemon")
 
 Report = Callable[[Progress], None]
 
-NOT_KEPT = "no daemon is running: without one, nothing is indexed but when a command runs"
+WITHOUT_DAEMON = "no daemon is running: without one, nothing is indexed but when a command runs"
 
 
-class LocalKeeper:
+class LocalSession:
     """Holds the lock for as long as it lives. `open` builds what is missing, applies what has changed, and
     makes the vectors that are owed."""
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
         self._assembly = assembly
-        self._passing = PassingNotices(clock)
+        self._passing = RecentNotices(clock)
         self._done: list[str] = []
         self._lock = IndexLock(assembly.index_dir.root, "one command")
-        self._kept: KeptIndex | None = None
+        self._kept: VaultSync | None = None
         self._notices: list[str] = []
         self._rebuilt: tuple[Problem, ...] = ()
         self._trouble = ""
@@ -63,33 +63,33 @@ class LocalKeeper:
 
     def _open_index(self, report: Report, *, build: bool) -> None:
         existed = self._assembly.index_dir.current() is not None
-        kept, reasons = self.open_as_is()
-        damaged = existed and kept.current is None
-        if reasons and build and kept.in_doubt():
+        vault_sync, reasons = self.open_as_is()
+        damaged = existed and vault_sync.current is None
+        if reasons and build and vault_sync.in_doubt():
             self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
         elif reasons and build:
-            self._switch(report, refit=kept.current is None)
+            self._switch(report, refit=vault_sync.current is None)
             self._done.extend(f"rebuilt: {reason}" for reason in reasons)
             if damaged:
                 self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
-        elif kept.current is None:
+        elif vault_sync.current is None:
             raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
         else:
-            kept.sync(EVERYTHING)
+            vault_sync.sync(EVERYTHING)
         if build:
             self._complete(report)
 
-    def open_as_is(self) -> tuple[KeptIndex, tuple[str, ...]]:
+    def open_as_is(self) -> tuple[VaultSync, tuple[str, ...]]:
         """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
         self._assembly.index_dir.prepare()
         self._lock.acquire()
-        self._kept = KeptIndex(self._assembly, hold_deletes=False)
+        self._kept = VaultSync(self._assembly, hold_deletes=False)
         with self._index_errors():
             return self._kept, self._kept.open_current()
 
-    def opened(self) -> OpenIndex:
+    def reader(self) -> IndexReader:
         """The index in force."""
-        return self._current().opened
+        return self._current().reader
 
     def pending(self) -> int:
         """Deletions that are not yet believed."""
@@ -97,14 +97,14 @@ class LocalKeeper:
 
     def notices(self) -> tuple[str, ...]:
         """What was done a short while ago, and what is wrong with the vault."""
-        kept = self._open()
-        done = self._passing.to_tell(self._happened(kept))
-        owed = owing(kept.current.live.holder) if kept.current else ()
-        degraded = f"degraded: {kept.degraded}" if kept.degraded else ""
+        vault_sync = self._open()
+        done = self._passing.to_show(self._happened(vault_sync))
+        owed = owing(vault_sync.current.writer.holder) if vault_sync.current else ()
+        degraded = f"degraded: {vault_sync.degraded}" if vault_sync.degraded else ""
         return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
 
-    def _happened(self, kept: KeptIndex) -> list[str]:
-        return [*self._done, *(kept.current.live.healed if kept.current else ())]
+    def _happened(self, vault_sync: VaultSync) -> list[str]:
+        return [*self._done, *(vault_sync.current.writer.healed if vault_sync.current else ())]
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -118,11 +118,11 @@ class LocalKeeper:
 
     def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
         """Refused: raises DaemonError."""
-        raise DaemonError(NOT_KEPT)
+        raise DaemonError(WITHOUT_DAEMON)
 
     def resume(self) -> None:
         """Refused: raises DaemonError."""
-        raise DaemonError(NOT_KEPT)
+        raise DaemonError(WITHOUT_DAEMON)
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - a scan has no deadline
         """Look at the vault now."""
@@ -140,20 +140,20 @@ class LocalKeeper:
 
     def status(self) -> StatusReport:
         """The state of the index; in `detail` what was done to it since it was opened."""
-        kept = self._open()
-        report = status_of(kept, "degraded" if kept.degraded else "ready", self.pending())
-        return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(kept)))))
+        vault_sync = self._open()
+        report = status_of(vault_sync, "degraded" if vault_sync.degraded else "ready", self.pending())
+        return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(vault_sync)))))
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything."""
         with self._busy, self._index_errors():
-            kept = self._open()
-            found = (*self._rebuilt, *kept.verify(mend=repair))
+            vault_sync = self._open()
+            found = (*self._rebuilt, *vault_sync.verify(mend=repair))
             self._rebuilt = ()
-            if repair and kept.degraded:
-                time.sleep(max(0.0, kept.look_again_at - time.monotonic()))  # losses need a second look
-                kept.sync(EVERYTHING)
-            if repair and kept.damaged:
+            if repair and vault_sync.degraded:
+                time.sleep(max(0.0, vault_sync.look_again_at - time.monotonic()))  # losses need a second look
+                vault_sync.sync(EVERYTHING)
+            if repair and vault_sync.damaged:
                 self._switch(_unseen, refit=False)
             if repair:
                 self._complete(_unseen)
@@ -175,16 +175,16 @@ class LocalKeeper:
 
     def _switch(self, report: Report, *, refit: bool) -> RebuildReport:
         generation, result = self._assembly.build_next(report, refit=refit)
-        self._open().adopt(generation)
+        self._open().activate(generation)
         return result
 
     def _complete(self, report: Report) -> None:
         """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
         current, self._trouble = self._open().current, ""
-        if current is None or not current.live.owed:
+        if current is None or not current.writer.owed:
             return
         started = time.perf_counter()
-        with current.live.holder.lease() as snapshot:
+        with current.writer.holder.lease() as snapshot:
             counts = snapshot.catalog.counts()
 
         def told(left: int) -> None:
@@ -192,11 +192,11 @@ class LocalKeeper:
             report(Progress("vectors", counts.notes, counts.notes, counts.chunks - left, seconds))
 
         try:
-            current.live.complete(told)
+            current.writer.complete(told)
         except ProviderError as error:
             self._trouble = f"vectors could not be made: {error}"
 
-    def _open(self) -> KeptIndex:
+    def _open(self) -> VaultSync:
         if self._kept is None:
             raise IndexUnusableError("the index is not open")
         return self._kept
@@ -212,7 +212,7 @@ def _unseen(_progress: Progress) -> None:
     """Nobody watches this rebuild."""
 
 
-class ReadingKeeper:
+class ReadOnlySession:
     """An index that another process is writing: it is searched as it is, and never written."""
 
     def __init__(self, assembly: Assembly, busy: LockedError) -> None:
@@ -229,7 +229,7 @@ class ReadingKeeper:
         """The folder of the notes."""
         return self._assembly.vault
 
-    def opened(self) -> OpenIndex:
+    def reader(self) -> IndexReader:
         """The index as it was when this was made."""
         return self._opened
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 FILE_BYTES = 5_000_000
 FILES = 3
@@ -124,7 +124,7 @@ class RepeatCollapser(logging.Handler):
         for key in [key for key, run in runs.items() if closing or now - run.since >= WINDOW_S]:
             run = runs.pop(key)
             if run.left_out:
-                times = f"{counted(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
+                times = f"{quantity(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
                 told = copy.copy(run.last)
                 told.msg, told.args = f"{run.last.getMessage()} ({words} {times})", None
                 told.exc_info = told.exc_text = None

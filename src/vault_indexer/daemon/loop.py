@@ -10,24 +10,24 @@ from collections.abc import Callable
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.builder import BuilderProcess
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.embedding_task import Backlog
+from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.loop_request import Asked
-from vault_indexer.daemon.merge_task import Tidying
+from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
-from vault_indexer.daemon.rechunk_task import Recuts
+from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
-from vault_indexer.daemon.sync import KeptIndex
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport
-from vault_indexer.search import warm_beside
+from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
-from vault_indexer.system import Manners
-from vault_indexer.text.counts import counted
+from vault_indexer.system import ProcessLimits
+from vault_indexer.text.counts import quantity
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.watch import VaultWatcher
@@ -50,13 +50,13 @@ class IndexLoop:
     def __init__(
         self,
         assembly: Assembly,
-        kept: KeptIndex,
+        vault_sync: VaultSync,
         watcher: VaultWatcher,
         lock: IndexLock,
         reasons: tuple[str, ...],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.kept = kept
+        self.kept = vault_sync
         self.watcher = watcher
         self.left = 0
         self.unsynced = 0
@@ -68,17 +68,17 @@ class IndexLoop:
         self.reasons = reasons
         self.changed = threading.Condition()
         self.pause = Pause()
-        self.backlog = Backlog()
-        self.tidying = Tidying(Manners.of(assembly.settings.index))
-        self.recuts = Recuts()
+        self.backlog = EmbeddingTask()
+        self.tidying = MergeTask(ProcessLimits.of(assembly.settings.index))
+        self.recuts = RechunkTask()
         self.set_aside = SetAsideRetry()
         self.scans_begun = 0
         self.scans_done = 0
         self._assembly = assembly
         self._builder: BuilderProcess | None = None
         self._catching_up = False
-        self._builds: list[Asked[RebuildReport]] = []
-        self._checks: list[Asked[tuple[Problem, ...]]] = []
+        self._builds: list[LoopRequest[RebuildReport]] = []
+        self._checks: list[LoopRequest[tuple[Problem, ...]]] = []
         self._root = assembly.index_dir.root
         self._presence = IndexPresence(assembly.index_dir, lock)
         self._is_gone = False
@@ -89,7 +89,7 @@ class IndexLoop:
         self._failed_scans = -1
         self._clock = clock
         self._step_began: float | None = None
-        self._mending: list[tuple[Asked[tuple[Problem, ...]], tuple[Problem, ...]]] = []
+        self._mending: list[tuple[LoopRequest[tuple[Problem, ...]], tuple[Problem, ...]]] = []
         self._worker_is_cold = False
         self._config = ConfigWatch(assembly.config_files())
         self._stopping = False
@@ -99,13 +99,13 @@ class IndexLoop:
         """Whether a build is under way, and not just the notes that it left for later. Any thread."""
         return self._is_gone or (self._builder is not None and not (self._catching_up and self.left))
 
-    def ask_build(self, asked: Asked[RebuildReport]) -> None:
+    def ask_build(self, request: LoopRequest[RebuildReport]) -> None:
         """Have the next generation built. Any thread."""
-        self._builds.append(asked)
+        self._builds.append(request)
 
-    def ask_check(self, asked: Asked[tuple[Problem, ...]]) -> None:
+    def ask_check(self, request: LoopRequest[tuple[Problem, ...]]) -> None:
         """Have everything compared with everything. Any thread."""
-        self._checks.append(asked)
+        self._checks.append(request)
 
     def stop(self) -> None:
         """Let `run` return after the step it is in, and end a build. Any thread."""
@@ -129,7 +129,7 @@ class IndexLoop:
             self._builder.kill()
         for build in self._builds:
             build.fail(UnavailableError("the daemon was stopped"))
-        for check in [*self._checks, *(asked for asked, _ in self._mending)]:
+        for check in [*self._checks, *(request for request, _ in self._mending)]:
             check.fail(UnavailableError("the daemon was stopped"))
 
     def pending(self) -> int:
@@ -151,7 +151,7 @@ class IndexLoop:
         if began is not None and self._clock() - began >= STALLED_S:
             return "a worker process that does not answer"
         if len(self.kept.hold):
-            return f"{counted(len(self.kept.hold), 'deletion')} held back, in case the files come back"
+            return f"{quantity(len(self.kept.hold), 'deletion')} held back, in case the files come back"
         return "files that are still being written"
 
     def _fail(self, error: Exception) -> None:
@@ -199,7 +199,7 @@ class IndexLoop:
         idle = batch is None and self._builder is None
         self.backlog.step(self.kept.current, idle=idle and not self.set_aside.busy)
         self.set_aside.step(self.kept, idle=idle and not self.backlog.busy)
-        live = self.kept.current.live if self.kept.current else None
+        live = self.kept.current.writer if self.kept.current else None
         self.tidying.step(live, idle=idle and not self.backlog.busy)
         self.recuts.step(self.kept, idle=idle)
         self.kept.release_due()
@@ -235,14 +235,14 @@ class IndexLoop:
     def _warm(self) -> None:
         """Nobody shall wait for what the first search and the first edit have to load."""
         if self.kept.current is not None:
-            warm_beside(self.kept.current.opened)
+            warm_in_background(self.kept.current.reader)
             self._worker_is_cold = True
 
     def _warm_worker(self) -> None:
         """After the step at hand: starting a process takes longer than to see that nothing has changed."""
         if self._worker_is_cold and self.kept.current is not None:
             self._worker_is_cold = False
-            self.kept.current.live.warm(lambda: self._stopping)
+            self.kept.current.writer.warm(lambda: self._stopping)
 
     def _rest(self, batch: Batch | None = None) -> None:
         """Hold here while indexing is paused, and have a build hold, too. The watcher goes on hearing of
@@ -265,8 +265,8 @@ class IndexLoop:
             self._builder.hold(False)
 
     def _refuse(self) -> None:
-        builds = [asked for asked in self._builds if not asked.started]
-        self._builds = [asked for asked in self._builds if asked.started]
+        builds = [request for request in self._builds if not request.started]
+        self._builds = [request for request in self._builds if request.started]
         checks, self._checks = self._checks, []
         for build in builds:
             build.fail(UnavailableError(PAUSED))
@@ -332,11 +332,11 @@ class IndexLoop:
         needed = bool(self.reasons) and self._build_retry.is_due
         if self._builds or (needed and not self.kept.in_doubt()):
             log.info("building: %s", "; ".join(self.reasons) or "as asked")
-            refit = self.kept.current is None or any(asked.refit for asked in self._builds)
+            refit = self.kept.current is None or any(request.refit for request in self._builds)
             soon = self.kept.current is None and not self._builds  # nothing else answers meanwhile
             self._builder = BuilderProcess(self._assembly, refit=refit, soon=soon)
-            for asked in self._builds:
-                asked.started = True
+            for request in self._builds:
+                request.started = True
 
     def _follow_build(self) -> None:
         if self._builder is None:
@@ -347,7 +347,7 @@ class IndexLoop:
                 if done is None:
                     return
                 self.kept.assembly = self._assembly
-                self.kept.adopt(done[0], self._set_left_of_build, self._sync_few)
+                self.kept.activate(done[0], self._set_left_of_build, self._sync_few)
             self._warm()
         except VaultIndexerError as error:
             self._end_build(error=error)
@@ -383,15 +383,15 @@ class IndexLoop:
 
     def _set_progress(self, progress: Progress) -> None:
         self.progress = progress
-        for asked in self._builds:
-            if asked.started:
-                asked.report(progress)
+        for request in self._builds:
+            if request.started:
+                request.report(progress)
 
     def _end_build(self, report: RebuildReport | None = None, error: VaultIndexerError | None = None) -> None:
         self._builder, self.progress = None, None
         self._catching_up, self.left = False, 0
-        ended = [asked for asked in self._builds if asked.started]
-        self._builds = [asked for asked in self._builds if not asked.started]
+        ended = [request for request in self._builds if request.started]
+        self._builds = [request for request in self._builds if not request.started]
         if error is None:
             self._build_retry.reset()
             self.troubles.end(Cause.BUILD, Cause.UNFIT)
@@ -400,27 +400,29 @@ class IndexLoop:
             self._build_retry.failed(error)
             if self.reasons or self.kept.current is None:  # else only who asked for it has to know
                 self.troubles.begin_with(Cause.BUILD, "the rebuild failed", error)
-        for asked in ended:
-            asked.give(report) if report else asked.fail(error or UnavailableError("the build has no result"))
+        for request in ended:
+            request.give(report) if report else request.fail(
+                error or UnavailableError("the build has no result")
+            )
         mended, self._mending = self._mending, []
         for check, found in mended:
             check.give(found) if report else check.fail(error or UnavailableError("the build has no result"))
 
     def _run_checks(self) -> None:
         waiting, self._checks = self._checks, []
-        for asked in waiting:
+        for request in waiting:
             try:
                 with index_errors(self._root):
-                    found = self.kept.verify(mend=asked.mend)
+                    found = self.kept.verify(mend=request.repair)
             except VaultIndexerError as error:
-                asked.fail(error)
+                request.fail(error)
                 continue
             if self.kept.damaged:
                 self._use_reasons((self.kept.damaged,))
-            if self.kept.damaged and asked.mend:
-                self._mending.append((asked, found))  # answered when the rebuild is done
+            if self.kept.damaged and request.repair:
+                self._mending.append((request, found))  # answered when the rebuild is done
             else:
-                asked.give(found)
+                request.give(found)
 
     def _reload_rules(self) -> None:
         rules = load_ignore_rules(self._assembly.vault, self._assembly.settings.files)

@@ -14,12 +14,12 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(eq=False)
-class Asked(Generic[Answer]):
+class LoopRequest(Generic[Answer]):
     """One request; exactly one of `give` and `fail` ends it."""
 
     report: Callable[[Progress], None] = lambda _progress: None
     refit: bool = False
-    mend: bool = False
+    repair: bool = False
     started: bool = False
     _done: threading.Event = field(default_factory=threading.Event)
     _answer: Answer | None = None

@@ -6,10 +6,10 @@ import logging
 import time
 from collections.abc import Callable
 
-from vault_indexer.index.merge_worker import TidyJob, TidyWorker
+from vault_indexer.index.merge_worker import MergeJob, MergeWorker
 from vault_indexer.index.worker_pool import Died, WorkerPool
-from vault_indexer.index.writer import LiveIndex
-from vault_indexer.system import Manners
+from vault_indexer.index.writer import IndexWriter
+from vault_indexer.system import ProcessLimits
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -17,14 +17,14 @@ _REST_S = 3.0
 _RETRY_S = 60.0
 
 
-class Tidying:
+class MergeTask:
     """One merge at a time in a process that ends with it, for a merge takes memory. The thread that edits
     asks `step`, which never waits."""
 
-    def __init__(self, manners: Manners, clock: Callable[[], float] = time.monotonic) -> None:
-        self._pool: WorkerPool[TidyJob, str] = WorkerPool(1, TidyWorker, manners)
+    def __init__(self, manners: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pool: WorkerPool[MergeJob, str] = WorkerPool(1, MergeWorker, manners)
         self._clock = clock
-        self._asked: LiveIndex | None = None
+        self._asked: IndexWriter | None = None
         self._not_before = 0.0
 
     @property
@@ -32,7 +32,7 @@ class Tidying:
         """Whether a merge is under way."""
         return self._asked is not None
 
-    def step(self, live: LiveIndex | None, *, idle: bool) -> None:
+    def step(self, live: IndexWriter | None, *, idle: bool) -> None:
         """Take in the merge that is done, or begin one if all has been `idle` for some seconds. Raises
         VaultIndexerError if the merged index cannot be read."""
         if self._asked is not None and self._asked is not live:
@@ -41,8 +41,8 @@ class Tidying:
             self._take(live)
         elif not idle:
             self._not_before = max(self._not_before, self._clock() + _REST_S)
-        elif live is not None and self._clock() >= self._not_before and live.is_untidy:
-            self._pool.begin(TidyJob(live.generation))
+        elif live is not None and self._clock() >= self._not_before and live.needs_merge:
+            self._pool.begin(MergeJob(live.generation))
             self._asked = live
 
     def end(self) -> None:
@@ -50,7 +50,7 @@ class Tidying:
         self._asked = None
         self._pool.close()
 
-    def _take(self, live: LiveIndex) -> None:
+    def _take(self, live: IndexWriter) -> None:
         done = self._pool.result()
         if done is None:
             return

@@ -5,22 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-TOLD_FOR_S = 600.0
+SHOWN_FOR_S = 600.0
 """From the first answer that told it: whoever asks hears of it, and is not told all day. `status` goes on
 telling."""
 
 Clock = Callable[[], float]
 
 
-class PassingNotices:
+class RecentNotices:
     """Knows when each notice was told first. `clock` gives seconds."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._told: dict[str, float] = {}
 
-    def to_tell(self, happened: Iterable[str]) -> tuple[str, ...]:
+    def to_show(self, happened: Iterable[str]) -> tuple[str, ...]:
         """Of all that happened, in its order, what is still to be told."""
         now = self._clock()
         self._told = {notice: self._told.get(notice, now) for notice in happened}
-        return tuple(notice for notice, since in self._told.items() if now - since < TOLD_FOR_S)
+        return tuple(notice for notice, since in self._told.items() if now - since < SHOWN_FOR_S)

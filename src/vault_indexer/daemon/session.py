@@ -15,14 +15,14 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.embedding_task import owing
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop
-from vault_indexer.daemon.loop_request import Asked
-from vault_indexer.daemon.recent_notices import Clock, PassingNotices
-from vault_indexer.daemon.sync import KeptIndex, status_of
+from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.recent_notices import Clock, RecentNotices
+from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
-from vault_indexer.search import OpenIndex
+from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -35,7 +35,7 @@ _SWITCH_S = 0.001
 it gets it back after so many seconds; Python's default is five times as long."""
 
 
-class DaemonKeeper:
+class DaemonSession:
     """Keeps one index for as long as it runs. Raises LockedError, VaultError, IndexUnusableError or
     DiskFullError when it cannot begin.
 
@@ -46,12 +46,12 @@ class DaemonKeeper:
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
-        self._passing = PassingNotices()
+        self._passing = RecentNotices()
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
         self._lock.acquire()
         try:
-            self._kept = KeptIndex(assembly, hold_deletes=True)
+            self._kept = VaultSync(assembly, hold_deletes=True)
             watcher = VaultWatcher(assembly.vault, self._kept.rules, assembly.settings.watch)
             with index_errors(assembly.index_dir.root):
                 reasons = self._kept.open_current()
@@ -68,12 +68,12 @@ class DaemonKeeper:
         """The folder of the notes."""
         return self._assembly.vault
 
-    def opened(self) -> OpenIndex:
+    def reader(self) -> IndexReader:
         """The index in force. Raises IndexUnusableError while the first one is being built."""
         current = self._kept.current
         if current is None:
             raise IndexUnusableError(f"the index is not ready yet: {self._build_text()}")
-        return current.opened
+        return current.reader
 
     def pending(self) -> int:
         """Changes heard of, being read, failed, or held."""
@@ -86,8 +86,8 @@ class DaemonKeeper:
         if self._loop.building:
             told.append(f"a rebuild is under way: {self._build_text()}")
         if self._kept.current is not None:
-            told.extend(owing(self._kept.current.live.holder))
-        told.extend(self._passing.to_tell(tuple(self._loop.happened)))
+            told.extend(owing(self._kept.current.writer.holder))
+        told.extend(self._passing.to_show(tuple(self._loop.happened)))
         return (*told, *(text for text in (*self._troubles(), self._stall_text()) if text))
 
     @property
@@ -128,9 +128,9 @@ class DaemonKeeper:
 
     def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
         """Have the next generation built, and wait until it is in force."""
-        asked: Asked[RebuildReport] = Asked(report=report, refit=refit)
-        self._loop.ask_build(asked)
-        return asked.wait()
+        request: LoopRequest[RebuildReport] = LoopRequest(report=report, refit=refit)
+        self._loop.ask_build(request)
+        return request.wait()
 
     def status(self) -> StatusReport:
         """The state of index and daemon."""
@@ -146,9 +146,9 @@ class DaemonKeeper:
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything, between two edits."""
-        asked: Asked[tuple[Problem, ...]] = Asked(mend=repair)
-        self._loop.ask_check(asked)
-        return asked.wait()
+        request: LoopRequest[tuple[Problem, ...]] = LoopRequest(repair=repair)
+        self._loop.ask_check(request)
+        return request.wait()
 
     def close(self) -> None:
         """Stop within two seconds: a build is ended, an edit under way is finished or left out whole."""
@@ -178,7 +178,7 @@ class DaemonKeeper:
         if not seconds or not pending or self.paused:
             return ""
         return (
-            f"{counted(pending, 'change')} pending for {seconds:.0f} s without progress: "
+            f"{quantity(pending, 'change')} pending for {seconds:.0f} s without progress: "
             f"waiting for {self._loop.awaited()}"
         )
 
@@ -196,7 +196,7 @@ class DaemonKeeper:
     def _pause_text(self) -> str:
         until, pending = self._loop.pause.until, self.pending()
         ends = f"until {_utc(until)}" if until else "until `indexer resume`"
-        waiting = counted(pending, "change") if pending else "no change"
+        waiting = quantity(pending, "change") if pending else "no change"
         return f"indexing is paused {ends}: {waiting} pending"
 
     def _build_text(self) -> str:
@@ -205,7 +205,7 @@ class DaemonKeeper:
             return self._pause_text()
         if progress is None:
             return "; ".join(self._loop.troubles.texts or self._loop.reasons) or "it starts"
-        return f"{progress.notes:,} of {counted(progress.total, 'note')}"
+        return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
 
 
 def _utc(moment: datetime) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_indexer.daemon.assembly import OpenGeneration
-from vault_indexer.daemon.sync import KeptIndex
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.jobs import PrepareJob
-from vault_indexer.index.writer import LiveIndex
+from vault_indexer.index.writer import IndexWriter
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -39,29 +39,29 @@ class SetAsideRetry:
         self._clock = clock
         self._first_s = first_s
         self._waits: dict[str, _Wait] = {}
-        self._known: tuple[LiveIndex, int] | None = None
-        self._trial: tuple[LiveIndex, str] | None = None
+        self._known: tuple[IndexWriter, int] | None = None
+        self._trial: tuple[IndexWriter, str] | None = None
 
     @property
     def busy(self) -> bool:
         """Whether a note is being read."""
         return self._trial is not None
 
-    def step(self, kept: KeptIndex, *, idle: bool) -> None:
+    def step(self, vault_sync: VaultSync, *, idle: bool) -> None:
         """Take in the note that was read, or begin one whose time has come, if all is `idle`. Raises
         VaultIndexerError or OSError if the index cannot be written."""
-        current = kept.current
-        if self._trial is not None and (current is None or self._trial[0] is not current.live):
+        current = vault_sync.current
+        if self._trial is not None and (current is None or self._trial[0] is not current.writer):
             self._trial = None  # its generation is closed, and its process ended
         if current is None:
             return
         if self._trial is not None:
-            self._take(kept, current, self._trial[1])
+            self._take(vault_sync, current, self._trial[1])
         elif idle:
-            self._begin(kept, current)
+            self._begin(vault_sync, current)
 
-    def _begin(self, kept: KeptIndex, current: OpenGeneration) -> None:
-        self._look(kept, current)
+    def _begin(self, vault_sync: VaultSync, current: OpenGeneration) -> None:
+        self._look(vault_sync, current)
         path = min(self._waits, key=lambda name: self._waits[name].until, default=None)
         if path is None or self._clock() < self._waits[path].until:
             return
@@ -69,26 +69,26 @@ class SetAsideRetry:
         wait.seconds = min(2 * wait.seconds, _LATEST_S)
         wait.until = self._clock() + wait.seconds
         current.spare.begin(PrepareJob((path,), at_once=0))
-        self._trial = (current.live, path)
+        self._trial = (current.writer, path)
 
-    def _look(self, kept: KeptIndex, current: OpenGeneration) -> None:
+    def _look(self, vault_sync: VaultSync, current: OpenGeneration) -> None:
         """The catalog says which notes are set aside; it is asked when it has changed."""
-        with current.live.holder.lease() as snapshot:
-            known = (current.live, snapshot.seq)
+        with current.writer.holder.lease() as snapshot:
+            known = (current.writer, snapshot.seq)
         if known == self._known:
             return
         self._known = known
         first = _Wait(self._clock() + self._first_s, self._first_s)
-        paths = kept.set_aside()
+        paths = vault_sync.set_aside()
         self._waits = {path: self._waits.get(path) or _Wait(first.until, first.seconds) for path in paths}
 
-    def _take(self, kept: KeptIndex, current: OpenGeneration, path: str) -> None:
+    def _take(self, vault_sync: VaultSync, current: OpenGeneration, path: str) -> None:
         done = current.spare.result()
         if done is None:
             return
         self._trial = None
-        if not current.live.owed:
+        if not current.writer.owed:
             current.spare.close()
         if isinstance(done[1], list):
             log.info("%s was set aside, and is read again", path)
-            kept.cut_again(path)
+            vault_sync.rechunk(path)

@@ -32,7 +32,7 @@ def _nothing() -> None:
     """Nothing is done meanwhile."""
 
 
-class KeptIndex:
+class VaultSync:
     """The generation in force and what is known of the vault. One thread at a time calls it."""
 
     def __init__(self, assembly: Assembly, *, hold_deletes: bool) -> None:
@@ -60,7 +60,7 @@ class KeptIndex:
             return (str(error),)
         return self.current.reasons
 
-    def adopt(
+    def activate(
         self,
         generation: Generation,
         on_progress: Callable[[int], None] = _untold,
@@ -111,7 +111,7 @@ class KeptIndex:
         others = replace(work, removed=tuple(path for path in work.removed if path not in accounted))
         look = Look(found.root, known - len(accounted), len(others.removed), time.monotonic())
         believed = self._believed(others, look, whole="" in scope)
-        applied = self.current.live.apply(
+        applied = self.current.writer.apply(
             replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress, between
         )
         self.purge_if_needed()
@@ -119,24 +119,24 @@ class KeptIndex:
             self.current = self.assembly.reconfigured(self.current)
         return applied, found
 
-    def unreached(self) -> tuple[str, ...]:
+    def notes_without_model(self) -> tuple[str, ...]:
         """The notes that were cut without the language model that was to help, in order."""
         if self.current is None or not self.current.settings.chunking.asks_model:
             return ()
-        with self.current.live.holder.lease() as snapshot:
-            return snapshot.catalog.unreached()
+        with self.current.writer.holder.lease() as snapshot:
+            return snapshot.catalog.notes_without_model()
 
     def set_aside(self) -> tuple[str, ...]:
         """The notes that ended the process that read them, or took more than they may, in order."""
         if self.current is None:
             return ()
-        with self.current.live.holder.lease() as snapshot:
+        with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.set_aside()
 
-    def cut_again(self, path: str) -> None:
+    def rechunk(self, path: str) -> None:
         """Read this note once more, and ask the model that cuts it. If that fails, it stays as it is."""
         if self.current is not None:
-            self.current.live.apply(Plan(read=(path,)))
+            self.current.writer.apply(Plan(read=(path,)))
 
     def release_due(self) -> Applied:
         """Carry out the deletions whose time has come, if the files are still gone."""
@@ -159,7 +159,7 @@ class KeptIndex:
         if not verdict.ok:
             self._doubt(look, verdict.reason)
             work = replace(work, removed=())
-        return self.current.live.apply(work)
+        return self.current.writer.apply(work)
 
     def in_doubt(self) -> bool:
         """Look at the vault without changing anything: whether it is to be believed. A rebuild of one that
@@ -185,7 +185,7 @@ class KeptIndex:
         """The files that are not indexed, with their reasons."""
         if self.current is None:
             return ()
-        with self.current.live.holder.lease() as snapshot:
+        with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.skipped()
 
     def verify(self, *, mend: bool) -> tuple[Problem, ...]:
@@ -195,10 +195,10 @@ class KeptIndex:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
         limit = self.assembly.settings.files.max_file_bytes
         found = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
-        problems = verify(self.current.live, self.assembly.vault, found, limit)
+        problems = verify(self.current.writer, self.assembly.vault, found, limit)
         self.damaged = next((problem.detail for problem in problems if problem.store == "catalog"), "")
         if mend and problems and not self.damaged:
-            self.current.live.mend(problems)
+            self.current.writer.repair(problems)
             self.sync(EVERYTHING)
         return tuple(problems)
 
@@ -211,7 +211,7 @@ class KeptIndex:
     def _plan(self, found: Scan, scope: frozenset[str]) -> tuple[Plan, int]:
         """What is to be done, and how many files the catalog knows."""
         assert self.current is not None
-        with self.current.live.holder.lease() as snapshot:
+        with self.current.writer.holder.lease() as snapshot:
             known = snapshot.catalog.files() if "" in scope else snapshot.catalog.files_within(scope)
             total = snapshot.catalog.file_count()
         work = plan(known, found)
@@ -250,10 +250,10 @@ class KeptIndex:
         """What the plan takes out because the rules say so, and not because it has vanished. Its text must
         not stay on disk either, so where there is any, `_to_purge` is set."""
         ignored = [p for p in work.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
-        asked = [*ignored, *(row.path for row in work.linked)]
-        if asked and self.current is not None:
-            with self.current.live.holder.lease() as snapshot:
-                self._to_purge |= any(snapshot.catalog.note(path) for path in asked)
+        request = [*ignored, *(row.path for row in work.linked)]
+        if request and self.current is not None:
+            with self.current.writer.holder.lease() as snapshot:
+                self._to_purge |= any(snapshot.catalog.note(path) for path in request)
         return frozenset(ignored)
 
     def _moved(self, work: Plan, found: Scan) -> frozenset[str]:
@@ -264,7 +264,7 @@ class KeptIndex:
         new = {*work.read, *(row.path for row in work.linked)}
         stats = (file.stat for file in found.files if file.path in new)
         arrived = {(stat.inode, stat.size, stat.mtime_ns) for stat in stats}
-        with self.current.live.holder.lease() as snapshot:
+        with self.current.writer.holder.lease() as snapshot:
             gone = map(snapshot.catalog.file, work.removed)
             return frozenset(
                 row.path for row in gone if row and (row.inode, row.size, row.mtime_ns) in arrived
@@ -277,10 +277,10 @@ class KeptIndex:
             return
         if self._to_purge:
             self.assembly.index_dir.collect(keep=0)
-            self.current.live.purge()
+            self.current.writer.purge()
             self._to_purge, self._log_to_empty = False, True
         if self._log_to_empty:
-            self._log_to_empty = not self.current.live.empty_log()
+            self._log_to_empty = not self.current.writer.empty_log()
 
 
 def _close_quietly(old: OpenGeneration) -> None:
@@ -292,9 +292,9 @@ def _close_quietly(old: OpenGeneration) -> None:
         log.warning("generation %d could not be closed cleanly: %s", old.generation.number, error)
 
 
-def status_of(kept: KeptIndex, state: str, pending: int) -> StatusReport:
-    """The state of the index for `status`; the keeper adds what only it knows."""
-    assembly, current = kept.assembly, kept.current
+def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
+    """The state of the index for `status`; the session adds what only it knows."""
+    assembly, current = vault_sync.assembly, vault_sync.current
     report = StatusReport(
         vault=str(assembly.vault),
         index_dir=str(assembly.index_dir.root),
@@ -303,11 +303,11 @@ def status_of(kept: KeptIndex, state: str, pending: int) -> StatusReport:
         seq=0,
         pending=pending,
         counts=IndexCounts(0, 0, 0, 0),
-        detail=kept.degraded,
+        detail=vault_sync.degraded,
     )
     if current is None:
         return report
-    with current.live.holder.lease() as snapshot:
+    with current.writer.holder.lease() as snapshot:
         return replace(
             report,
             generation=snapshot.generation,

@@ -116,7 +116,9 @@ class _Builder:
         catalog = CatalogReader(self._generation.catalog)
         try:
             rows = catalog.chunk_vectors(self._spec.model)
-            vectors.save(vectors.build(catalog.seq, self._spec.dimension, rows), self._generation.vectors)
+            vectors.save_snapshot(
+                vectors.build_snapshot(catalog.seq, self._spec.dimension, rows), self._generation.vectors
+            )
         finally:
             catalog.close()
 

@@ -10,16 +10,16 @@ from vault_indexer.store.keywords import KeywordIndex
 
 
 @dataclass(frozen=True, slots=True)
-class TidyJob:
+class MergeJob:
     """Merge what `KeywordIndex.tidy` chooses, once."""
 
     generation: Generation
 
 
-class TidyWorker:
+class MergeWorker:
     """Runs in the process; holds nothing between two jobs."""
 
-    def handle(self, job: TidyJob) -> str:
+    def handle(self, job: MergeJob) -> str:
         """Why it was not done ("" if it was)."""
         try:
             KeywordIndex.open(job.generation.keywords, check=False).tidy()

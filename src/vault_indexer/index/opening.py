@@ -39,22 +39,24 @@ def open_vectors(
     catalog = CatalogReader(generation.catalog)
     try:
         try:
-            base = vectors.load(generation.vectors)
+            base = vectors.load_snapshot(generation.vectors)
             if not catalog.trimmed_seq() <= base.seq <= catalog.seq:
                 raise IndexUnusableError("it is of another state than the catalog's log of changes")
-            current = followed(base, catalog, model)
+            current = apply_vector_changes(base, catalog, model)
         except IndexUnusableError as error:
             healed.append(f"vectors: {error}; made anew from the catalog")
-            return vectors_anew(generation, catalog, model, dimension, mend=mend)
+            return rebuild_vectors(generation, catalog, model, dimension, mend=mend)
         if not current.live_keys() <= catalog.embedded_keys().keys():
             healed.append("vectors: not those of the catalog; made anew from it")
-            return vectors_anew(generation, catalog, model, dimension, mend=mend)
+            return rebuild_vectors(generation, catalog, model, dimension, mend=mend)
         return current
     finally:
         catalog.close()
 
 
-def followed(held: vectors.VectorSnapshot, catalog: CatalogReader, model: str) -> vectors.VectorSnapshot:
+def apply_vector_changes(
+    held: vectors.VectorSnapshot, catalog: CatalogReader, model: str
+) -> vectors.VectorSnapshot:
     """The vectors after all changes that the catalog's log has since. A vector that was owed and came counts
     as gone and come, so that none can be there twice."""
     added, removed = catalog.changes_since(held.seq)
@@ -63,11 +65,11 @@ def followed(held: vectors.VectorSnapshot, catalog: CatalogReader, model: str) -
     return held.with_changes(catalog.seq, removed | embedded, rows)
 
 
-def vectors_anew(
+def rebuild_vectors(
     generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool = True
 ) -> vectors.VectorSnapshot:
     """All vectors of the catalog as one base; written to the generation's file, unless `mend` is false."""
-    made = vectors.build(catalog.seq, dimension, catalog.chunk_vectors(model))
+    made = vectors.build_snapshot(catalog.seq, dimension, catalog.chunk_vectors(model))
     if mend:
-        vectors.save(made, generation.vectors)
+        vectors.save_snapshot(made, generation.vectors)
     return made

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.chunk.llm_client import UNREACHED
+from vault_indexer.chunk.llm_client import MODEL_UNREACHED
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.reading import note_from
@@ -102,7 +102,7 @@ class Preparer:
         self._embedder = embedder
         self._caches = caches
         for cache in caches:
-            cache.let_go()  # else the owner could not empty the catalog's log while this worker lives
+            cache.refresh_transaction()  # else the owner could not empty the catalog's log while this worker lives
 
     def parse(self, path: str) -> Parsed | Skipped:
         """Read and cut one note. A note that cannot be indexed is skipped with its reason."""
@@ -182,7 +182,7 @@ class Preparer:
         for cache in self._caches:
             wanted = [digest for digest in digests if digest not in known]
             known.update(cache.vectors(self._embedder.model.key, wanted))
-            cache.let_go()
+            cache.refresh_transaction()
         return known
 
 
@@ -193,7 +193,7 @@ def text_digest(text: str) -> bytes:
 
 def _shortfall(chunks: Sequence[Chunk]) -> str:
     """Why a note is not cut as it should be, "" where it is: it is cut again when the model answers."""
-    if not any(chunk.extra.get(UNREACHED) for chunk in chunks):
+    if not any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
         return ""
     return "cut without its language model, which gave no answer; it is asked again"
 

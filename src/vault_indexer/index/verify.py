@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.writer import LiveIndex
+from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import SET_ASIDE, FileRow, Problem
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordIndex
@@ -18,7 +18,7 @@ from vault_indexer.vault.walk import Scan
 _SHOWN_KEYS = 3
 
 
-def verify(live: LiveIndex, vault: Path, found: Scan, max_file_bytes: int) -> list[Problem]:
+def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int) -> list[Problem]:
     """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build."""
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
@@ -37,8 +37,8 @@ def verify(live: LiveIndex, vault: Path, found: Scan, max_file_bytes: int) -> li
     return problems
 
 
-def _catalog(live: LiveIndex, catalog: CatalogReader) -> Iterator[Problem]:
-    damage = live.damage()
+def _catalog(live: IndexWriter, catalog: CatalogReader) -> Iterator[Problem]:
+    damage = live.corruption()
     if damage:
         yield Problem("catalog", "damaged", damage)
         return
@@ -95,10 +95,10 @@ def _keys(store: str, held: Iterable[int], wanted: Iterable[int]) -> Iterator[Pr
             yield Problem(store, kind, f"{len(keys)} chunks, among them {some}")
 
 
-def _files(live: LiveIndex) -> Iterator[Problem]:
+def _files(live: IndexWriter) -> Iterator[Problem]:
     """The files as they are on disk; what is in memory may be sound where they are not."""
     try:
-        vectors.load(live.generation.vectors)
+        vectors.load_snapshot(live.generation.vectors)
     except IndexUnusableError as error:
         yield Problem("vectors", "damaged", str(error))
     try:

@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 from vault_indexer.errors import ProcessError
 from vault_indexer.index.budget import JobWatch, Mark, NoteBudget
 from vault_indexer.index.process import ChildProcess
-from vault_indexer.system import Appetite, Manners
+from vault_indexer.system import MemoryWatch, ProcessLimits
 
 _LOOK_S = 0.1
 _STARTS = 5
@@ -109,11 +109,11 @@ class WorkerPool(Generic[Job, Result]):
         self,
         size: int,
         start: Callable[[], Worker[Job, Result]],
-        manners: Manners | None = None,
+        manners: ProcessLimits | None = None,
         parting: Job | None = None,
         budget: NoteBudget | None = None,
     ) -> None:
-        self._serve = partial(_serve, start=start, manners=manners or Manners())
+        self._serve = partial(_serve, start=start, manners=manners or ProcessLimits())
         self._parting = parting
         self._budget = budget or NoteBudget()
         self._last_words: list[tuple[Job, Result | Died]] = []
@@ -279,10 +279,10 @@ def _last_message(member: _Member[Job]) -> object:
     return message
 
 
-def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], manners: Manners) -> None:
+def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], manners: ProcessLimits) -> None:
     """The worker's life: until the connection closes, which raises EOFError."""
     manners.adopt()
-    worker, appetite = start(), Appetite(manners.memory_bytes)
+    worker, appetite = start(), MemoryWatch(manners.memory_bytes)
     connection.send(_Begun())
     if isinstance(worker, NoteReader):
         worker.report_reading(partial(_send_mark, connection))

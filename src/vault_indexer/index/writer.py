@@ -21,7 +21,7 @@ from vault_indexer.index.jobs import (
     rebuild_keywords,
 )
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.opening import followed, open_vectors, snapshot_of, vectors_anew
+from vault_indexer.index.opening import apply_vector_changes, open_vectors, rebuild_vectors, snapshot_of
 from vault_indexer.index.owed import Owed
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
@@ -56,7 +56,7 @@ class _Edit:
         self.followed = isinstance(result, int)
 
 
-class LiveIndex:
+class IndexWriter:
     """Owns the writing side of one generation. One thread edits; any number lease snapshots.
 
     `pool` reads and cuts notes elsewhere. Opening heals: derived indices that are behind catch up, damaged
@@ -106,9 +106,9 @@ class LiveIndex:
             self._pool.attend(job, stopped)
 
     @property
-    def is_untidy(self) -> bool:
+    def needs_merge(self) -> bool:
         """Whether the keyword index has segments that should be merged."""
-        return self._keywords.is_untidy
+        return self._keywords.needs_merge
 
     def refresh(self) -> None:
         """Publish what another process has merged: the same content in other files."""
@@ -257,9 +257,9 @@ class LiveIndex:
         self._publish()
         return shorten()
 
-    def damage(self) -> str:
+    def corruption(self) -> str:
         """What is wrong with the bytes of the catalog ("" for nothing)."""
-        return self._writer.damage()
+        return self._writer.corruption()
 
     def take_healed(self) -> list[str]:
         """What was mended since the last call."""
@@ -267,7 +267,7 @@ class LiveIndex:
         self.healed.clear()
         return taken
 
-    def mend(self, problems: Sequence[Problem]) -> None:
+    def repair(self, problems: Sequence[Problem]) -> None:
         """Make anew what `verify` found damaged, and forget what is wrong of files: the next scan reads
         them again."""
         stores = {problem.store for problem in problems}
@@ -328,7 +328,7 @@ class LiveIndex:
         owed are no change of `words`."""
         catalog = CatalogReader(self.generation.catalog, self._texts)
         self._follow_owed(catalog)
-        self._vectors = followed(self._vectors, catalog, self.model)
+        self._vectors = apply_vector_changes(self._vectors, catalog, self.model)
         if words:
             self._apply_keywords()
         if self._vectors.worth_compacting(more_to_come=more_to_come):
@@ -385,7 +385,7 @@ class LiveIndex:
     def _compact(self) -> None:
         catalog = CatalogReader(self.generation.catalog, self._texts)
         try:
-            self._vectors = vectors_anew(self.generation, catalog, self.model, self._dimension)
+            self._vectors = rebuild_vectors(self.generation, catalog, self.model, self._dimension)
             self._writer.trim_changes(min(catalog.seq, self._keywords.applied_seq))
         finally:
             catalog.close()

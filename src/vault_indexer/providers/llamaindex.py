@@ -75,13 +75,13 @@ class LlamaIndexEmbedder:
 
         if not text.strip():
             return np.zeros(self._model.dimension, dtype=np.float32)
-        with self._endpoint.asked():
+        with self._endpoint.translate_errors():
             answer = _normalised([self._embedding.get_query_embedding(text)], 1)
         row: Vectors = self._checked(answer)[0]
         return row
 
     def _ask(self, texts: list[str]) -> Vectors:
-        with self._endpoint.asked():
+        with self._endpoint.translate_errors():
             return _normalised(self._embedding.get_text_embedding_batch(texts), len(texts))
 
     def _checked(self, vectors: Vectors) -> Vectors:
@@ -118,7 +118,7 @@ def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
     advice = f"check that Ollama runs there and that `ollama pull {name}` was done"
     endpoint = Endpoint("ollama", name, url, advice, (ResponseError, *http_errors()))
-    with endpoint.asked():
+    with endpoint.translate_errors():
         model = OllamaEmbedding(
             model_name=name,
             base_url=url,
@@ -139,7 +139,7 @@ def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
     advice = "check embedding.url, embedding.model and embedding.api_key_env"
     endpoint = Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()))
-    with endpoint.asked():
+    with endpoint.translate_errors():
         model = OpenAILikeEmbedding(
             model_name=name,
             api_base=url,
@@ -165,7 +165,7 @@ def _sentence_transformer(settings: EmbeddingSettings, name: str, endpoint: Endp
 
         # Loading draws a progress bar on stderr, which belongs to our own.
         transformers_logging.disable_progress_bar()
-    with endpoint.asked():
+    with endpoint.translate_errors():
         model = HuggingFaceEmbedding(
             model_name=name,
             embed_batch_size=settings.batch_size,

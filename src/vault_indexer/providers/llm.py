@@ -49,7 +49,7 @@ class LlamaIndexLlm:
 
     def complete(self, prompt: str, *, timeout_s: float) -> str:
         """The answer's text. Raises ProviderError on failure, timeout or an empty answer."""
-        with self._endpoint.asked():
+        with self._endpoint.translate_errors():
             text = self._model(timeout_s).complete(prompt).text
             if not isinstance(text, str) or not text.strip():
                 raise ValueError("the answer is empty")

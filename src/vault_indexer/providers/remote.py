@@ -29,7 +29,7 @@ class Endpoint:
     client_errors: tuple[type[Exception], ...] = ()
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
         """Turns every failure of the call within into a ProviderError of one line."""
         failures: tuple[type[Exception], ...] = (*self.client_errors, *_ANSWER_ERRORS)
         try:

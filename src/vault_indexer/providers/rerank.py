@@ -19,7 +19,7 @@ class CrossEncoderReranker:
 
         advice = "check that it is a folder with a cross-encoder or a name of the Hugging Face hub"
         self._endpoint = Endpoint("cross-encoder", model, "", advice)
-        with self._endpoint.asked():
+        with self._endpoint.translate_errors():
             self._encoder = CrossEncoder(model, local_files_only=Path(model).is_dir())
 
     @property
@@ -32,6 +32,6 @@ class CrossEncoderReranker:
         if not texts:
             return []
         pairs = [(query, text) for text in texts]
-        with self._endpoint.asked():
+        with self._endpoint.translate_errors():
             scores = self._encoder.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
             return [float(score) for score in scores]

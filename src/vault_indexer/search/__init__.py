@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
-from vault_indexer.search.warm_up import warm_beside
+from vault_indexer.search.warm_up import warm_in_background
 
-__all__ = ["OpenIndex", "QueryDeadline", "Searcher", "warm_beside"]
+__all__ = ["IndexReader", "QueryDeadline", "Searcher", "warm_in_background"]

@@ -11,7 +11,7 @@ import numpy as np
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
-from vault_indexer.search.prepare import Asked
+from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank import Ranked, relative
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -33,14 +33,16 @@ def explanation(query: str, note: NoteRow, place: Place, reasons: Sequence[str])
     return Explanation(query, note.path, place.rank, place.shown, place.why, tuple(reasons))
 
 
-def filter_reasons(snapshot: Snapshot, asked: Asked, note: NoteRow, now: datetime) -> Iterator[str]:
+def filter_reasons(
+    snapshot: Snapshot, prepared: PreparedQuery, note: NoteRow, now: datetime
+) -> Iterator[str]:
     """Whether the note matches the filters; of those that it does not match, each by itself."""
     only = frozenset({note.note_id})
-    evaluation = Evaluation(snapshot, now, asked.deadline, WorkBudget(), only)
-    failed = [one.source for one in asked.conditions if not evaluation.check(one.node, only)[0].notes]
+    evaluation = Evaluation(snapshot, now, prepared.deadline, WorkBudget(), only)
+    failed = [one.source for one in prepared.conditions if not evaluation.check(one.node, only)[0].notes]
     yield from (f"it does not match the filter {source}" for source in failed)
-    if asked.conditions and not failed:
-        yield f"it matches the filter {' '.join(asked.filters)}"
+    if prepared.conditions and not failed:
+        yield f"it matches the filter {' '.join(prepared.filters)}"
 
 
 def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterator[str]:
@@ -54,23 +56,23 @@ def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterato
 
 
 def absence_reasons(
-    snapshot: Snapshot, asked: Asked, ranked: Ranked, fields: FieldWeights, note: NoteRow
+    snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, fields: FieldWeights, note: NoteRow
 ) -> Iterator[str]:
     """For a note that no retriever gave: how far it was from each."""
     own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
-    own = own[asked.passing(own)]
+    own = own[prepared.passing(own)]
     if not len(own):
-        yield "no part of it matches the filters" if asked.conditions else "it has no text to search"
+        yield "no part of it matches the filters" if prepared.conditions else "it has no text to search"
         return
     rankings = ranked.rankings
-    if asked.vector.any():
-        for nearest in snapshot.vectors.search(asked.vector, 1, own)[1].tolist():
+    if prepared.vector.any():
+        for nearest in snapshot.vectors.search(prepared.vector, 1, own)[1].tolist():
             last = min((one for at, one in rankings.vector.values() if at <= rankings.depth), default=0.0)
             yield (
                 f"meaning: its nearest chunk has cosine {nearest:.2f},"
                 f" the last of {rankings.depth} candidates {last:.2f}"
             )
-    scores = snapshot.keywords.search(asked.terms, fields, 1, own).scores.tolist()
+    scores = snapshot.keywords.search(prepared.terms, fields, 1, own).scores.tolist()
     for score in scores:
         least = min((one for at, one in rankings.keyword.values() if at <= rankings.depth), default=0.0)
         yield (
@@ -78,5 +80,5 @@ def absence_reasons(
             f" the last of {rankings.depth} candidates {least:.2f}"
         )
     if not scores:
-        yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in asked.terms))}"
+        yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in prepared.terms))}"
     yield "links: only links to the strongest notes count, and it is not one of them"

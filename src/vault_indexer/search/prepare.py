@@ -15,7 +15,7 @@ from vault_indexer.ports import Embedder
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, parse_query
-from vault_indexer.search.terms import corrected, expanded, language_of, trust, weighed
+from vault_indexer.search.terms import correct_spelling, expand_terms, language_of, trust, weight_by_idf
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.query import analyze_query
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedQuery:
     """`text` ranks ("": only filters), as corrected. `terms` are its words, each at its weight, `vector` its
     meaning, `trust` how far to trust that, in (0, 1]. `chosen` are the chunks that the conditions leave;
     None: nothing is filtered."""
@@ -64,14 +64,14 @@ class Asked:
         return () if left else (_nothing_left(self.filters),)
 
 
-def asked(
+def prepare_query(
     snapshot: Snapshot,
     request: SearchRequest,
     embedder: Embedder,
     weights: FieldWeights,
     now: datetime,
     deadline: QueryDeadline,
-) -> Asked:
+) -> PreparedQuery:
     """Raises QueryError for a query that is wrong, or that says nothing. If the model cannot be used, words
     and links are searched without it, and that is said."""
     query = parse_query(request.query)
@@ -80,18 +80,18 @@ def asked(
     chosen = ChunkFilter(snapshot, query.conditions, now, deadline) if query.conditions else None
     typing = request.as_you_type and query.open_end
     terms = analyze_query(query.text, snapshot.languages, typing=typing)
-    text, corrections = corrected(snapshot, query.text, terms, weights)
+    text, corrections = correct_spelling(snapshot, query.text, terms, weights)
     if corrections:
         terms = analyze_query(text, snapshot.languages, typing=typing)
     notices = [f"no match for {wrong!r}: searched for {right!r}" for wrong, right in corrections]
     if not request.as_you_type:
         notices = [*query.notices, *notices]
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
-    others = expanded(snapshot, text)
+    others = expand_terms(snapshot, text)
     vector, trouble = _meaning(snapshot, embedder, text)
-    return Asked(
+    return PreparedQuery(
         text=text,
-        terms=(*weighed(snapshot, terms), *others),
+        terms=(*weight_by_idf(snapshot, terms), *others),
         vector=vector,
         trust=trust(embedder.model, language_of(text, snapshot.languages)),
         conditions=query.conditions,

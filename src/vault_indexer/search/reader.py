@@ -9,7 +9,7 @@ from vault_indexer.store import SnapshotHolder
 
 
 @dataclass(frozen=True, slots=True)
-class OpenIndex:
+class IndexReader:
     """`model` is the key under which the catalog keeps the generation's vectors."""
 
     holder: SnapshotHolder

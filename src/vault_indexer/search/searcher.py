@@ -31,9 +31,9 @@ from vault_indexer.search.explain import (
     filter_reasons,
     place_reasons,
 )
-from vault_indexer.search.prepare import Asked, asked
+from vault_indexer.search.prepare import PreparedQuery, prepare_query
 from vault_indexer.search.present import ExpandMode, Expansion, Snippets, hit_of, passage_of
-from vault_indexer.search.rank import LISTED, Ranked, keyword_reasons, listed, rank, relative
+from vault_indexer.search.rank import LISTED, Ranked, keyword_reasons, list_by_time, rank, relative
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 
@@ -125,7 +125,12 @@ class Searcher:
         return explanation(request.query, note, place, reasons)
 
     def _place(
-        self, snapshot: Snapshot, question: Asked, ranked: Ranked, note: NoteRow, request: SearchRequest
+        self,
+        snapshot: Snapshot,
+        question: PreparedQuery,
+        ranked: Ranked,
+        note: NoteRow,
+        request: SearchRequest,
     ) -> tuple[Place, int | None]:
         own = [at for at, key in enumerate(ranked.order) if note_id_of(key) == note.note_id]
         if not own:
@@ -136,9 +141,9 @@ class Searcher:
         why = _why(key, question, ranked, words)
         return Place(own[0] + 1, len(ranked.order), key in set(shown), why), key
 
-    def _listed(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> SearchResult:
+    def _listed(self, snapshot: Snapshot, question: PreparedQuery, request: SearchRequest) -> SearchResult:
         assert question.chosen is not None
-        shown = listed(snapshot, question.chosen, self._limit(request), self._per_note(request))
+        shown = list_by_time(snapshot, question.chosen, self._limit(request), self._per_note(request))
         rows = snapshot.catalog.chunks(shown)
         notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         why = Why(None, None, None, recency=1.0, filters=question.filters)
@@ -151,12 +156,14 @@ class Searcher:
         told = question.notices_of_filters(found=bool(hits))
         return SearchResult(hits, (*question.notices, *told, *((LISTED,) if hits else ())))
 
-    def _asked(self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None) -> Asked:
+    def _asked(
+        self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None
+    ) -> PreparedQuery:
         now = datetime.now().astimezone()
         deadline = deadline or QueryDeadline(self.deadline_s)
-        return asked(snapshot, request, self._embedder, self.fields, now, deadline)
+        return prepare_query(snapshot, request, self._embedder, self.fields, now, deadline)
 
-    def _ranked(self, snapshot: Snapshot, question: Asked, request: SearchRequest) -> Ranked:
+    def _ranked(self, snapshot: Snapshot, question: PreparedQuery, request: SearchRequest) -> Ranked:
         return rank(
             snapshot,
             question,
@@ -181,7 +188,7 @@ def _hit(notes: Mapping[int, NoteRow], row: ChunkRow, score: float, why: Why, sn
     return hit_of(notes[row.note_id], row, score, why, snippets.of(row.chunk.body, matched))
 
 
-def _why(key: int, question: Asked, ranked: Ranked, words: Mapping[int, KeywordReason]) -> Why:
+def _why(key: int, question: PreparedQuery, ranked: Ranked, words: Mapping[int, KeywordReason]) -> Why:
     meaning = ranked.rankings.vector.get(key)
     return Why(
         vector=VectorReason(*meaning) if meaning else None,

@@ -7,14 +7,14 @@ from contextlib import suppress
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.reader import OpenIndex
+from vault_indexer.search.reader import IndexReader
 from vault_indexer.text.query import analyze_query
 
 COMMON_WORDS = 400
 """So many of the vault's most frequent words: their postings are the long ones, and most queries hold one."""
 
 
-def warm(opened: OpenIndex) -> None:
+def load_caches(opened: IndexReader) -> None:
     """Read the lexicon, the model and the vectors, and the postings of the most frequent words.
 
     The caches are bounded, so this cannot fill the memory; after each word others get their turn, and an
@@ -31,11 +31,11 @@ def warm(opened: OpenIndex) -> None:
         snapshot.keywords.lexicon.load()
 
 
-def warm_beside(opened: OpenIndex) -> None:
+def warm_in_background(opened: IndexReader) -> None:
     """The same in a thread, which ends early if the index is closed meanwhile."""
     threading.Thread(target=_quietly, args=(opened,), name="indexer-warm", daemon=True).start()
 
 
-def _quietly(opened: OpenIndex) -> None:
+def _quietly(opened: IndexReader) -> None:
     with suppress(VaultIndexerError):  # the index was closed, or another is in force
-        warm(opened)
+        load_caches(opened)

@@ -139,7 +139,7 @@ def announce_again(index_dir: Path, info: DaemonInfo) -> None:
 
 
 @contextmanager
-def announced(index_dir: Path) -> Iterator[None]:
+def announce_daemon(index_dir: Path) -> Iterator[None]:
     """For the time of the block this process may be announced; at its end it no longer is."""
     try:
         yield

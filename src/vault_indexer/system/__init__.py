@@ -7,9 +7,9 @@ from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes,
 from vault_indexer.system.durable import fsync_dir, fsync_file, only_writer, write_atomically
 from vault_indexer.system.huge_pages import back_by_huge_pages
 from vault_indexer.system.process_limits import (
-    Appetite,
-    Crew,
-    Manners,
+    MemoryWatch,
+    PoolPlan,
+    ProcessLimits,
     keep_to_one_thread,
     note_budget,
     own_usage,
@@ -18,9 +18,9 @@ from vault_indexer.system.process_limits import (
 __all__ = [
     "EDIT_BYTES",
     "FULL_ERRORS",
-    "Appetite",
-    "Crew",
-    "Manners",
+    "MemoryWatch",
+    "PoolPlan",
+    "ProcessLimits",
     "back_by_huge_pages",
     "free_bytes",
     "fsync_dir",

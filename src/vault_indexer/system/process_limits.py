@@ -42,7 +42,7 @@ alone is larger than the share would else be loaded anew for every job."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class ProcessLimits:
     """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
 
     nice: int = 0
@@ -50,7 +50,7 @@ class Manners:
     memory_bytes: int = 0
 
     @classmethod
-    def of(cls, settings: IndexSettings, memory_bytes: int = 0) -> Manners:
+    def of(cls, settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
         """As configured."""
         return cls(settings.nice, settings.io_priority, memory_bytes)
 
@@ -71,24 +71,24 @@ def note_budget(settings: IndexSettings) -> NoteBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class PoolPlan:
     """How many workers a pool has, and how each behaves."""
 
     workers: int
-    manners: Manners
+    manners: ProcessLimits
 
     @classmethod
-    def of(cls, settings: IndexSettings, *, slow: bool) -> Crew:
+    def of(cls, settings: IndexSettings, *, slow: bool) -> PoolPlan:
         """The limit of memory is for all that may run at once: the workers for edits and those of a build,
         the builder, and, where the model is `slow`, the spare worker. Where it is too small for one worker
         of each kind a core, there are fewer; one there must be."""
         workers = settings.workers or usable_cores()
         if not settings.max_memory_mb:
-            return cls(workers, Manners.of(settings))
+            return cls(workers, ProcessLimits.of(settings))
         others, worker_mb = (2, _MODEL_WORKER_MB) if slow else (1, _WORKER_MB)
         workers = max(1, min(workers, (settings.max_memory_mb // worker_mb - others) // 2))
         share = settings.max_memory_mb * 1024**2 // (2 * workers + others)
-        return cls(workers, Manners.of(settings, share))
+        return cls(workers, ProcessLimits.of(settings, share))
 
 
 def keep_to_one_thread() -> None:
@@ -109,7 +109,7 @@ def lower_io_priority(wanted: IoPriority) -> bool:
     return bool(call(number, _WHO_PROCESS, 0, _IOPRIO_VALUES[wanted]) == 0)
 
 
-class Appetite:
+class MemoryWatch:
     """Whether this process has outgrown its share; asked after each job."""
 
     def __init__(self, share: int, resident: Callable[[], int] | None = None) -> None:

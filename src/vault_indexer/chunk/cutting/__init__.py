@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.chunk.cutting.assemble import Draft, assemble, trimmed, windows
+from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts, windows
 from vault_indexer.chunk.cutting.blocks import Cutter, blocks_of, within
 from vault_indexer.chunk.cutting.division import best_division
 from vault_indexer.chunk.cutting.grammars import Code, language_of, language_of_path, parser_for, read_code
@@ -12,8 +12,8 @@ from vault_indexer.chunk.cutting.packing import Window, pack, slide
 from vault_indexer.chunk.cutting.paragraphs import (
     Paragraph,
     ends_sentence,
-    headed,
     paragraphs_of,
+    paragraphs_with_headings,
     sentence_pieces,
 )
 from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
@@ -42,12 +42,12 @@ __all__ = [
     "blocks_of",
     "detect",
     "ends_sentence",
-    "headed",
     "language_of",
     "language_of_path",
     "load_markers",
     "pack",
     "paragraphs_of",
+    "paragraphs_with_headings",
     "parser_for",
     "read_code",
     "ruler_for",
@@ -58,7 +58,7 @@ __all__ = [
     "token_ruler",
     "tokenizer_for",
     "trim",
-    "trimmed",
+    "trim_drafts",
     "units_of",
     "windows",
     "within",

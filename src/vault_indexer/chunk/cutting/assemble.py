@@ -40,7 +40,7 @@ def windows(text: str, spans: Iterable[Window], family: int | None = None) -> li
     return drafts
 
 
-def trimmed(text: str, drafts: Iterable[Draft]) -> list[Draft]:
+def trim_drafts(text: str, drafts: Iterable[Draft]) -> list[Draft]:
     """The drafts without blank lines around them; those that are all blank are dropped."""
     kept: list[Draft] = []
     for draft in drafts:

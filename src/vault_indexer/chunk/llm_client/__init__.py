@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vault_indexer.chunk.llm_client.client import (
+    MODEL_UNREACHED,
     PROMPT_CHARS,
-    UNREACHED,
     Asker,
     Question,
     UnusableAnswerError,
@@ -18,8 +18,8 @@ from vault_indexer.chunk.llm_client.client import (
 )
 
 __all__ = [
+    "MODEL_UNREACHED",
     "PROMPT_CHARS",
-    "UNREACHED",
     "Asker",
     "Question",
     "UnusableAnswerError",

@@ -30,7 +30,7 @@ has notes."""
 
 PAUSE_S = 60.0
 
-UNREACHED = "unreached"
+MODEL_UNREACHED = "unreached"
 
 _REASON_CHARS = 200
 
@@ -109,7 +109,7 @@ def reason_of(error: Exception) -> str:
 def unreached_by(error: Exception) -> dict[str, JsonValue]:
     """What a chunk's `extra` says beside its reason: that the model gave no answer at all. Asked another
     time, it may; an answer that could not be used would be the same again."""
-    return {UNREACHED: True} if isinstance(error, ProviderError) else {}
+    return {MODEL_UNREACHED: True} if isinstance(error, ProviderError) else {}
 
 
 def json_table(answer: str) -> dict[str, JsonValue]:

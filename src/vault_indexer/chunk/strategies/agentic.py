@@ -21,7 +21,7 @@ from vault_indexer.chunk.cutting import (
     blocks_of,
     paragraphs_of,
     sentence_pieces,
-    trimmed,
+    trim_drafts,
     within,
 )
 from vault_indexer.chunk.llm_client import (
@@ -120,7 +120,7 @@ class AgenticChunker:
             drafts = [Draft(start, end) for start, end in spans]
         else:
             drafts = self._drafts(note, self._plan(note, budget))
-        chunks = assemble(note, STRATEGY, trimmed(note.text, drafts), Outline(note))
+        chunks = assemble(note, STRATEGY, trim_drafts(note.text, drafts), Outline(note))
         return chunks if self._options.mode == "split" else self._summed_up(note, chunks, budget)
 
     def _plan(self, note: Note, budget: _Budget) -> _Plan:

@@ -19,7 +19,7 @@ from vault_indexer.chunk.cutting import (
     load_markers,
     paragraphs_of,
     sentence_pieces,
-    trimmed,
+    trim_drafts,
     within,
 )
 from vault_indexer.chunk.strategies.paragraph import ParagraphChunker
@@ -82,7 +82,7 @@ class DiscourseChunker:
                 spans.append((start, end))
             else:
                 spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
-        return trimmed(note.text, [Draft(start, end) for start, end in spans])
+        return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
 
     def _gathered(self, text: str, paragraphs: Sequence[Paragraph], markers: Markers) -> list[Span]:
         spans: list[Span] = []
@@ -104,12 +104,14 @@ class DiscourseChunker:
     def _joins(self, text: str, current: _Open, paragraph: Paragraph, continues: bool) -> bool:
         """Whether the paragraph goes into the open chunk; a continuation may where others may not."""
         size = len(text[current.start : paragraph.end].strip())
-        continues = continues and not paragraph.headed
+        continues = continues and not paragraph.paragraphs_with_headings
         within_merges = current.merges < self._options.max_continuation_merges
         current.merges = current.merges + 1 if continues else 0
         if continues and within_merges:
             return size <= self._longest()
-        new_subject = paragraph.headed and self._size(text, current) >= self._options.min_chars
+        new_subject = (
+            paragraph.paragraphs_with_headings and self._size(text, current) >= self._options.min_chars
+        )
         return size <= self._options.max_chars and not new_subject
 
     def _longest(self) -> int:

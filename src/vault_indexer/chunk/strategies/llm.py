@@ -12,7 +12,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vault_indexer.chunk.cutting import Draft, Outline, assemble, blocks_of, headed, trim, trimmed, within
+from vault_indexer.chunk.cutting import (
+    Draft,
+    Outline,
+    assemble,
+    blocks_of,
+    paragraphs_with_headings,
+    trim,
+    trim_drafts,
+    within,
+)
 from vault_indexer.chunk.llm_client import (
     PROMPT_CHARS,
     Asker,
@@ -90,7 +99,7 @@ class LlmChunker:
         cuts = _Cuts(note.text, pieces, self._longest)
         if len(pieces) > 1 or any(len(piece.paragraphs) > 1 for piece in pieces):
             self._correct(note, pieces, cuts)
-        return assemble(note, STRATEGY, trimmed(note.text, cuts.drafts()), Outline(note))
+        return assemble(note, STRATEGY, trim_drafts(note.text, cuts.drafts()), Outline(note))
 
     def _correct(self, note: Note, pieces: Sequence[_Piece], cuts: _Cuts) -> None:
         down: dict[str, JsonValue] = {}
@@ -138,7 +147,7 @@ def _pieces(note: Note, chunks: Sequence[Chunk]) -> list[_Piece]:
     found: list[_Piece] = []
     for number, chunk in enumerate(chunks):
         inner = within(blocks, chunk.start_pos, chunk.end_pos)
-        paragraphs = headed(inner, chunk.end_pos)
+        paragraphs = paragraphs_with_headings(inner, chunk.end_pos)
         lines = [f"Chunk {number}:"]
         room = PROMPT_CHARS
         for index, paragraph in enumerate(paragraphs):

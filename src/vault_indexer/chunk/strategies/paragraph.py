@@ -14,7 +14,7 @@ from vault_indexer.chunk.cutting import (
     ends_sentence,
     paragraphs_of,
     sentence_pieces,
-    trimmed,
+    trim_drafts,
     within,
 )
 from vault_indexer.config.chunking_options import ParagraphOptions
@@ -46,7 +46,7 @@ class ParagraphChunker:
                 spans.append((start, end))
             else:
                 spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
-        return trimmed(note.text, [Draft(start, end) for start, end in spans])
+        return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
 
     def _gathered(self, note: Note, ruler: Characters) -> list[Span]:
         spans: list[Span] = []
@@ -63,7 +63,7 @@ class ParagraphChunker:
 
     def _closes_before(self, ruler: Characters, open_span: Span, paragraph: Paragraph) -> bool:
         """A heading closes what is long enough; what would grow too long is closed in any case."""
-        if paragraph.headed and self._long_enough(ruler, open_span):
+        if paragraph.paragraphs_with_headings and self._long_enough(ruler, open_span):
             return True
         return ruler.size(open_span[0], paragraph.end) > self._options.max_chars
 

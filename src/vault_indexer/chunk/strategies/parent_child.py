@@ -20,7 +20,7 @@ from vault_indexer.chunk.cutting import (
     Span,
     assemble,
     blocks_of,
-    headed,
+    paragraphs_with_headings,
     sentence_pieces,
     sentence_spans,
     token_ruler,
@@ -60,7 +60,7 @@ class ParentChildChunker:
         outline = Outline(note)
         blocks = blocks_of(note)
         ruler = token_ruler(note.text, self._tokenizer)
-        paragraphs = headed(blocks, len(note.text))
+        paragraphs = paragraphs_with_headings(blocks, len(note.text))
         sentences = [s for block in blocks for s in sentence_spans(note.text, block.start, block.end)]
         drafts = [
             Draft(start, end, extra=_extra(note, outline, paragraphs, child, _range(sentences, start, end)))
@@ -92,7 +92,7 @@ class ParentChildChunker:
             fits = following and (
                 ruler.size(paragraphs[first].start, following.end) <= self._options.max_child_tokens
             )
-            if small and fits and following and not following.headed:
+            if small and fits and following and not following.paragraphs_with_headings:
                 continue
             yield first, index
             first = index + 1
@@ -111,7 +111,7 @@ def _extra(
 ) -> dict[str, JsonValue]:
     inner = paragraphs[child.first]
     # The headings above a text belong to the section of that text, the innermost of them.
-    pos = max(child.start, inner.text_start - 1 if inner.headed else inner.text_start)
+    pos = max(child.start, inner.text_start - 1 if inner.paragraphs_with_headings else inner.text_start)
     if inner.kind is ElementKind.HEADING:
         pos = max(child.start, inner.end - 1)
     section = outline.section(pos)

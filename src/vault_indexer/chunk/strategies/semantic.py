@@ -21,9 +21,9 @@ from vault_indexer.chunk.cutting import (
     assemble,
     best_division,
     blocks_of,
-    headed,
     pack,
-    trimmed,
+    paragraphs_with_headings,
+    trim_drafts,
 )
 from vault_indexer.config.chunking_options import SemanticOptions
 from vault_indexer.model import Chunk, ElementKind, Note
@@ -57,7 +57,7 @@ class SemanticChunker:
             if self._options.mode == "cluster"
             else self._turns(note, sentences)
         )
-        drafts = trimmed(note.text, [Draft(start, end) for start, end in spans])
+        drafts = trim_drafts(note.text, [Draft(start, end) for start, end in spans])
         return assemble(note, STRATEGY, drafts, Outline(note))
 
     def _sentences(self, note: Note) -> list[Span]:
@@ -98,7 +98,7 @@ class SemanticChunker:
         return [*kept, cuts[-1]]
 
     def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
-        borders = {paragraph.start for paragraph in headed(blocks_of(note), len(note.text))}
+        borders = {paragraph.start for paragraph in paragraphs_with_headings(blocks_of(note), len(note.text))}
         segments = self._segments(sentences, borders)
         vectors = self._embedded(note, segments)
         lengths = [end - start for start, end in segments]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.chunk.cutting import Draft, Outline, assemble, trimmed
+from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim_drafts
 from vault_indexer.model import Chunk, Note
 
 STRATEGY = "none"
@@ -15,5 +15,5 @@ class WholeNoteChunker:
 
     def chunk(self, note: Note) -> list[Chunk]:
         """The one chunk, or none if the note is blank."""
-        drafts = trimmed(note.text, [Draft(note.body_start, len(note.text))])
+        drafts = trim_drafts(note.text, [Draft(note.body_start, len(note.text))])
         return assemble(note, STRATEGY, drafts, Outline(note))

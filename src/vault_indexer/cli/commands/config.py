@@ -6,7 +6,7 @@ import os
 
 import typer
 
-from vault_indexer.cli.parameters import Output, Place, flattened
+from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault
 from vault_indexer.config import LoadedConfig, as_json, load, rows
@@ -72,5 +72,5 @@ def _loaded(place: Place) -> LoadedConfig:
 
 
 app = typer.Typer(no_args_is_help=True)
-app.command("check")(flattened(check))
-app.command("show")(flattened(show))
+app.command("check")(flatten_parameters(check))
+app.command("show")(flatten_parameters(show))

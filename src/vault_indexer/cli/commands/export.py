@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from vault_indexer.cli.in_process import opened, target_of
+from vault_indexer.cli.in_process import open_service, target_of
 from vault_indexer.cli.parameters import Output, Place, one_command
 
 
 def export(place: Place, output: Output) -> None:
     """Print everything that the index holds, as sorted JSON lines: two equal indices give equal bytes."""
     del output  # it is JSON in any case
-    with opened(target_of(place), build=False) as service:
+    with open_service(target_of(place), build=False) as service:
         for line in service.export():
             sys.stdout.write(f"{line}\n")
 

@@ -12,7 +12,7 @@ from vault_indexer.cli.reach import ask
 from vault_indexer.cli.reached import Index
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.serve.shapes import RebuildJson
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 _NAMED = 20
 """Skipped files shown to a person; `--json` names all."""
@@ -42,18 +42,18 @@ def _print_report(report: RebuildJson) -> None:
     rate = f", {report['notes'] / report['seconds']:,.0f} notes/s" if report["seconds"] >= 1 else ""
     out().print(
         text(
-            (f"{counted(report['notes'], 'note')}, {counted(report['chunks'], 'chunk')}", "bold"),
+            (f"{quantity(report['notes'], 'note')}, {quantity(report['chunks'], 'chunk')}", "bold"),
             (f" in {duration(report['seconds'])}{rate}", ""),
             (
                 f" · generation {report['generation']}"
-                f" · {counted(report['embedded'], 'text')} embedded, {report['reused']:,} reused",
+                f" · {quantity(report['embedded'], 'text')} embedded, {report['reused']:,} reused",
                 "dim",
             ),
         )
     )
     skipped = report["skipped"]
     if skipped:
-        note(f"{counted(len(skipped), 'file')} skipped:")
+        note(f"{quantity(len(skipped), 'file')} skipped:")
     for file in skipped[:_NAMED]:
         note(f"  {file['path']}: {file['reason']}")
     if len(skipped) > _NAMED:

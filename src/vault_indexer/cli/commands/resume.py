@@ -5,7 +5,7 @@ from __future__ import annotations
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, print_json
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 
 def resume(place: Place, output: Output) -> None:
@@ -14,7 +14,7 @@ def resume(place: Place, output: Output) -> None:
     if output.json:
         print_json(found)
     else:
-        pending = f", {counted(found['pending'], 'change')} pending" if found["pending"] else ""
+        pending = f", {quantity(found['pending'], 'change')} pending" if found["pending"] else ""
         note(f"indexing is resumed{pending}")
 
 

@@ -15,7 +15,7 @@ from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.discovery import DaemonInfo, write_signpost
 from vault_indexer.daemon.log import logging_to
-from vault_indexer.serve.server import announce, announced, bind, ended_by_signals, run
+from vault_indexer.serve.server import announce, announce_daemon, bind, ended_by_signals, run
 from vault_indexer.system import keep_little, keep_to_one_thread
 
 
@@ -46,7 +46,7 @@ def _serve(place: Place) -> None:
     with (
         ended_by_signals(),
         closing(bind(settings.port)) as listener,
-        announced(target.index_dir),
+        announce_daemon(target.index_dir),
         closing(open_daemon(target)) as service,
     ):
         run(service, listener, settings, ready)

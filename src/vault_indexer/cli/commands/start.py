@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.app import here
+from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
@@ -31,7 +31,7 @@ def start(
     ] = 30.0,
 ) -> None:
     """Start the daemon in the background. Its log is `daemon.log` in the index folder."""
-    target = here().target_of(place)
+    target = in_process_module().target_of(place)
     running = read_daemon(target.index_dir)
     if running:
         note(f"already running: process {running.pid} at {running.url}")

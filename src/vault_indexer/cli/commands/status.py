@@ -7,7 +7,7 @@ from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.serve.shapes import StatusJson
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 _NAMED = 10
 
@@ -28,7 +28,7 @@ def status(place: Place, output: Output) -> None:
 def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
     daemon = found["daemon"]
     running = f"process {daemon['pid']} at {daemon['url']}" if daemon["running"] else "not running"
-    pending = f", {counted(found['pending'], 'change')} pending" if found["pending"] else ""
+    pending = f", {quantity(found['pending'], 'change')} pending" if found["pending"] else ""
     model = found["manifest"].get("embedding_model")
     name = "/".join(str(model[key]) for key in ("provider", "name")) if isinstance(model, dict) else ""
     owed = found["vectors_owed"]
@@ -39,8 +39,8 @@ def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
         ("state", found["state"] + pending, "green" if found["state"] == "ready" else "yellow"),
         ("", found["detail"], "yellow"),
         ("paused", until(found) if found["paused"] else "", "yellow"),
-        ("holds", f"{counted(found['notes'], 'note')}, {counted(found['chunks'], 'chunk')}", ""),
-        ("", f"{counted(owed, 'chunk')} without a vector yet" if owed else "", "yellow"),
+        ("holds", f"{quantity(found['notes'], 'note')}, {quantity(found['chunks'], 'chunk')}", ""),
+        ("", f"{quantity(owed, 'chunk')} without a vector yet" if owed else "", "yellow"),
         ("links", f"{found['links']:,}, {found['unresolved']:,} unresolved", ""),
         ("built", f"generation {found['generation']}, change {found['seq']:,}", ""),
         ("model", name, ""),
@@ -49,7 +49,7 @@ def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
     ]
     if found["progress"]:
         progress = found["progress"]
-        doing = f"{progress['stage']} {progress['notes']:,}/{counted(progress['total'], 'note')}"
+        doing = f"{progress['stage']} {progress['notes']:,}/{quantity(progress['total'], 'note')}"
         rows.insert(4, ("", doing, "yellow"))
     return [row for row in rows if row[1]]
 

@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from vault_indexer.cli.app import here
+from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import known_index_dir
 from vault_indexer.cli.terminal import note
@@ -23,7 +23,7 @@ def stop(place: Place) -> None:
     """Stop the daemon and wait until it has ended."""
     index_dir = known_index_dir(place, os.environ)
     if index_dir is None or read_daemon(index_dir) is None:
-        index_dir = here().target_of(place).index_dir
+        index_dir = in_process_module().target_of(place).index_dir
     info = read_daemon(index_dir)
     if info is None:
         note("no daemon is running")

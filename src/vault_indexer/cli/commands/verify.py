@@ -9,7 +9,7 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, out, print_json, text
-from vault_indexer.text.counts import counted
+from vault_indexer.text.counts import quantity
 
 PROBLEMS = 1
 
@@ -36,7 +36,7 @@ def verify(
             note("vault, catalog and derived indices agree")
         elif repair:
             note(
-                f"{counted(len(found['problems']), 'problem')} repaired; run `indexer verify` again to check"
+                f"{quantity(len(found['problems']), 'problem')} repaired; run `indexer verify` again to check"
             )
     return 0 if found["ok"] else PROBLEMS
 

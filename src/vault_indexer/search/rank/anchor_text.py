@@ -16,14 +16,14 @@ from vault_indexer.store.graph import LinkText
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import analyze
 
-CALLED = 30
+STRONGEST = 30
 """Only the strongest notes are asked for the links to them: deeper ones changed nothing."""
 
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class AnchorMatch:
     """A note and how far links to it say what the query says, in (0, 1]; `via` are notes with such links."""
 
     path: str
@@ -39,7 +39,9 @@ class _Texts:
     sources: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def called(snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[QueryTerm]) -> list[Called]:
+def match_anchor_text(
+    snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[QueryTerm]
+) -> list[AnchorMatch]:
     """Those of the notes (path to language) that links call by words of the query, best first.
 
     The weight is the query words' share that the texts hold, each word at its own weight, times n / (n + 1)
@@ -52,7 +54,9 @@ def called(snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[Que
     return sorted((one for one in found if one.weight), key=lambda one: (-one.weight, one.path))
 
 
-def _called(path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str]]], total: float) -> Called:
+def _called(
+    path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str]]], total: float
+) -> AnchorMatch:
     weight = 0.0
     via: dict[str, None] = {}
     for worth, forms in words:
@@ -61,7 +65,7 @@ def _called(path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str
             links, form = max((texts.held[form], form) for form in held)
             weight += worth * links / (links + 1)
             via.update(dict.fromkeys(texts.sources[form]))
-    return Called(path, weight / total, tuple(via)[:_SHOWN])
+    return AnchorMatch(path, weight / total, tuple(via)[:_SHOWN])
 
 
 def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts]:

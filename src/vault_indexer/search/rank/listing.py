@@ -8,7 +8,7 @@ from vault_indexer.store import Snapshot
 LISTED = "the query has only filters, so the notes changed last come first"
 
 
-def listed(snapshot: Snapshot, chosen: ChunkFilter, limit: int, per_note: int) -> list[int]:
+def list_by_time(snapshot: Snapshot, chosen: ChunkFilter, limit: int, per_note: int) -> list[int]:
     """Chunk keys, note by note, the one changed last first (of equals, by path). A note that matches as a
     whole is there once, by its first chunk; else at most `per_note` of the chunks that hold a place."""
     newest_first = snapshot.catalog.rows("SELECT note_id FROM notes ORDER BY mtime_ns DESC, path")

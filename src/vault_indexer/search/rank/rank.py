@@ -10,8 +10,8 @@ import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import note_id_of
-from vault_indexer.search.prepare import Asked
-from vault_indexer.search.rank.anchor_text import CALLED
+from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.rank.anchor_text import STRONGEST
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
 from vault_indexer.search.rank.notes import note_scores
 from vault_indexer.search.rank.recency import recency_factor
@@ -23,10 +23,10 @@ from vault_indexer.search.rank.retrieve import (
     by_link_text,
     by_meaning,
     by_word,
-    completed,
+    fill_missing_scores,
     note_ids,
 )
-from vault_indexer.search.rank.titles import notes_called
+from vault_indexer.search.rank.titles import match_titles
 from vault_indexer.search.terms import trust_beside
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -50,7 +50,7 @@ class Ranked:
 
 def rank(
     snapshot: Snapshot,
-    asked: Asked,
+    prepared: PreparedQuery,
     settings: SearchSettings,
     fields: FieldWeights,
     *,
@@ -59,9 +59,9 @@ def rank(
 ) -> Ranked:
     """All candidates of a query that has words. With `by_note` each note is there once, by its best chunk."""
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
-    rankings = _retrieved(snapshot, asked, settings, fields, k)
+    rankings = _retrieved(snapshot, prepared, settings, fields, k)
     fused = fuse(rankings, settings)
-    called = _called(snapshot, asked, fused)
+    called = _called(snapshot, prepared, fused)
     for key in called:
         fused.setdefault(key, 0.0)
     modified = snapshot.catalog.modified({note_id_of(key) for key in fused})
@@ -110,39 +110,39 @@ def fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
 
 
 def _retrieved(
-    snapshot: Snapshot, asked: Asked, settings: SearchSettings, fields: FieldWeights, k: int
+    snapshot: Snapshot, prepared: PreparedQuery, settings: SearchSettings, fields: FieldWeights, k: int
 ) -> Rankings:
     weights = settings.weights
-    meaning = by_meaning(snapshot, asked.vector, k, asked.chosen) if weights.vector else {}
-    asked.deadline.check()
-    words = by_word(snapshot, asked.terms, fields, k, asked.chosen) if weights.keyword else {}
-    found = Rankings(meaning, words, {}, k, asked.trust)
+    meaning = by_meaning(snapshot, prepared.vector, k, prepared.chosen) if weights.vector else {}
+    prepared.deadline.check()
+    words = by_word(snapshot, prepared.terms, fields, k, prepared.chosen) if weights.keyword else {}
+    found = Rankings(meaning, words, {}, k, prepared.trust)
     if settings.fusion == "convex" and weights.vector and weights.keyword:
-        found = replace(found, trust=_trust(snapshot, asked, words, fields))
-        found = completed(snapshot, found, asked.vector, asked.terms, fields)
-    asked.deadline.check()
+        found = replace(found, trust=_trust(snapshot, prepared, words, fields))
+        found = fill_missing_scores(snapshot, found, prepared.vector, prepared.terms, fields)
+    prepared.deadline.check()
     if not weights.graph:
         return found
     strongest = best_first(fuse(found, settings))
-    notes = snapshot.catalog.notes(note_ids(strongest)[:CALLED])
-    graph = by_link_text(snapshot, notes, strongest, asked.terms)
+    notes = snapshot.catalog.notes(note_ids(strongest)[:STRONGEST])
+    graph = by_link_text(snapshot, notes, strongest, prepared.terms)
     seeds = [notes[note_id].path for note_id in note_ids(strongest)[:SEEDS] if note_id in notes]
-    return replace(found, graph=by_link(snapshot, seeds, graph, asked.vector, asked.chosen))
+    return replace(found, graph=by_link(snapshot, seeds, graph, prepared.vector, prepared.chosen))
 
 
-def _trust(snapshot: Snapshot, asked: Asked, words: Ranks, fields: FieldWeights) -> float:
+def _trust(snapshot: Snapshot, prepared: PreparedQuery, words: Ranks, fields: FieldWeights) -> float:
     """What the vectors count for this query. In a language that the model does not know, what its words
     find or miss says nothing for the vectors."""
-    if asked.trust < 1.0:
-        return asked.trust
+    if prepared.trust < 1.0:
+        return prepared.trust
     best = next(iter(words), None)
-    held = 0.0 if best is None else snapshot.keywords.share(best, asked.terms, fields)
+    held = 0.0 if best is None else snapshot.keywords.share(best, prepared.terms, fields)
     return trust_beside(held)
 
 
-def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> list[int]:
+def _called(snapshot: Snapshot, prepared: PreparedQuery, fused: Mapping[int, float]) -> list[int]:
     """Of each note that is called what the query says, the best chunk that may be found, else the first."""
-    wanted = notes_called(snapshot, asked.text)
+    wanted = match_titles(snapshot, prepared.text)
     best: dict[int, int] = {}
     for key in best_first(fused):
         if note_id_of(key) in wanted:
@@ -150,7 +150,7 @@ def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> lis
     for note_id in sorted(wanted - best.keys()):
         rows = snapshot.catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
         own = np.array([row[0] for row in rows], np.int64)
-        left = own[asked.passing(own)]
+        left = own[prepared.passing(own)]
         if len(left):
             best[note_id] = int(left[0])
     return list(best.values())

@@ -12,7 +12,7 @@ import numpy as np
 
 from vault_indexer.model import GraphReason, KeywordReason, NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
-from vault_indexer.search.rank.anchor_text import called
+from vault_indexer.search.rank.anchor_text import match_anchor_text
 from vault_indexer.search.rank.neighbours import neighbours_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -101,7 +101,7 @@ def _ranked(keys: Keys, scores: Scores) -> Ranks:
     return dict(zip(keys.tolist(), enumerate(scores.tolist(), start=1), strict=True))
 
 
-def completed(
+def fill_missing_scores(
     snapshot: Snapshot, found: Rankings, query: Vectors, terms: Sequence[QueryTerm], weights: FieldWeights
 ) -> Rankings:
     """The same, and for every chunk that only one of the two rankings gave, its score in the other."""
@@ -129,7 +129,7 @@ def by_link_text(
     chunk keys, best first, `notes` their notes by id."""
     best = {notes[note_id_of(key)].path: key for key in reversed(strongest) if note_id_of(key) in notes}
     languages = {note.path: note.language for note in notes.values()}
-    found = called(snapshot, languages, terms)
+    found = match_anchor_text(snapshot, languages, terms)
     return {best[one.path]: GraphReason(rank, one.weight, one.via) for rank, one in enumerate(found, start=1)}
 
 

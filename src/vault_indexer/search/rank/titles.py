@@ -16,7 +16,7 @@ from vault_indexer.text.tokens import WORD
 _NAME_FIELDS = ("title", "aliases", "path")
 
 
-def notes_called(snapshot: Snapshot, name: str) -> frozenset[int]:
+def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
     """Ids of the notes whose title, an alias, or file name is `name`, case and accents aside."""
     wanted = plain(name)
     rows = snapshot.catalog.rows_in(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.terms.expansion import expanded
-from vault_indexer.search.terms.idf import weighed
-from vault_indexer.search.terms.spelling import corrected
+from vault_indexer.search.terms.expansion import expand_terms
+from vault_indexer.search.terms.idf import weight_by_idf
+from vault_indexer.search.terms.spelling import correct_spelling
 from vault_indexer.search.terms.vector_trust import language_of, trust, trust_beside
 
-__all__ = ["corrected", "expanded", "language_of", "trust", "trust_beside", "weighed"]
+__all__ = ["correct_spelling", "expand_terms", "language_of", "trust", "trust_beside", "weight_by_idf"]

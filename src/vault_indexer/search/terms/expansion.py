@@ -43,7 +43,7 @@ def expansions(query: str, is_known: Callable[[str], bool]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def expanded(snapshot: Snapshot, query: str) -> tuple[QueryTerm, ...]:
+def expand_terms(snapshot: Snapshot, query: str) -> tuple[QueryTerm, ...]:
     """The query terms of the expansions, a phrase's weight shared among its words."""
     terms: list[QueryTerm] = []
     for phrase in expansions(query, partial(_is_known, snapshot)):

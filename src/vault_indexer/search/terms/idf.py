@@ -10,7 +10,7 @@ from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import QueryTerm
 
 
-def weighed(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
+def weight_by_idf(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
     """The terms, each weight multiplied by a rarity in (0, 1]: ln((N + 1) / (df + ½)) over its largest value.
 
     BM25F has a document frequency of its own for each field, so that "how" or "do" is rare, and worth much,

@@ -21,11 +21,11 @@ _MOST = 8
 class Correction(NamedTuple):
     """A word as it was asked, and the one that was searched instead."""
 
-    asked: str
+    prepared: str
     searched: str
 
 
-def corrected(
+def correct_spelling(
     snapshot: Snapshot, text: str, terms: Sequence[QueryTerm], weights: FieldWeights
 ) -> tuple[str, tuple[Correction, ...]]:
     """The text with every unknown word replaced by a likely one, and the replacements in order.

@@ -53,7 +53,7 @@ def sums_path(catalog: Path) -> Path:
     return catalog.with_suffix(".sums")
 
 
-def seal_pages(catalog: Path) -> None:
+def record_page_checksums(catalog: Path) -> None:
     """Write the checksums of a catalog that has no log and that nobody writes."""
     save_sums(catalog, PageSums(array("I", _page_crcs(catalog))))
 
@@ -113,7 +113,7 @@ def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None
         raise DamagedError(f"catalog {catalog}: its write-ahead log has lost changes that were half copied")
 
 
-def renewed(catalog: Path, sums: PageSums, pages: Collection[int]) -> PageSums:
+def updated_checksums(catalog: Path, sums: PageSums, pages: Collection[int]) -> PageSums:
     """The sums with those of `pages`, and of all pages that have no sum yet, taken from the file."""
     count = catalog.stat().st_size // page_size_of(catalog)
     wanted = {page for page in pages if page <= count} | set(range(len(sums.crcs) + 1, count + 1))

@@ -93,7 +93,7 @@ class CatalogReader:
             batch += batch[-1:] * (size - len(batch))
             yield from self.rows(sql % ",".join("?" * size), (*batch, *after))
 
-    def let_go(self) -> None:
+    def refresh_transaction(self) -> None:
         """Give up the state that was read: the next read sees the newest, and what is older than that no
         longer has to be kept for this reader. For readers that live long and look rarely."""
         with self._lock:
@@ -139,7 +139,7 @@ class CatalogReader:
         sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
         return tuple(SkippedFile(*row) for row in self.rows(sql))
 
-    def unreached(self) -> tuple[str, ...]:
+    def notes_without_model(self) -> tuple[str, ...]:
         """The notes that were cut without the model that was to help, in order."""
         sql = "SELECT path FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
         return tuple(path for (path,) in self.rows(sql))

@@ -15,10 +15,10 @@ from vault_indexer.store.catalog.page_checksums import (
     damaged_pages,
     load_sums,
     read_log,
+    record_page_checksums,
     recovered_sums,
-    renewed,
     save_sums,
-    seal_pages,
+    updated_checksums,
 )
 from vault_indexer.store.catalog.rows import NoteRows, PreparedNote, Values
 from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL
@@ -254,7 +254,7 @@ class CatalogWriter:
             _, logged, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.DatabaseError as error:
             raise unusable(self.path, error) from error
-        sums = renewed(self.path, self._sums, set(log.pages[: max(0, copied)]))
+        sums = updated_checksums(self.path, self._sums, set(log.pages[: max(0, copied)]))
         sums.salt, sums.logged, sums.copied = log.salt, max(0, logged), max(0, copied)
         if sums != self._sums:
             save_sums(self.path, sums)
@@ -269,7 +269,7 @@ class CatalogWriter:
         busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 
-    def damage(self) -> str:
+    def corruption(self) -> str:
         """What is wrong with the bytes of the file ("" for nothing)."""
         self.checkpoint()
         log = read_log(self.path)
@@ -282,7 +282,7 @@ class CatalogWriter:
         if self._bulk:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.close()
-            seal_pages(self.path)
+            record_page_checksums(self.path)
         elif self.checkpoint():
             self._db.close()
         else:

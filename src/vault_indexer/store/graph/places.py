@@ -19,7 +19,7 @@ class ChunkSpan(NamedTuple):
     end: int
 
 
-class Pointed(NamedTuple):
+class PointedChunk(NamedTuple):
     """The chunk and line that a subpath points at, or the `problem`: it is not there."""
 
     chunk: ChunkSpan | None = None
@@ -35,14 +35,14 @@ class LinkPlaces:
         self._ids: dict[str, int | None] = {}
         self._chunks: dict[str, Sequence[ChunkSpan]] = {}
         self._anchors: dict[str, Anchors] = {}
-        self._found: dict[tuple[str, str, bool], Pointed] = {}
+        self._found: dict[tuple[str, str, bool], PointedChunk] = {}
 
     def chunk_at(self, path: str, position: int) -> ChunkSpan | None:
         """The smallest chunk of the note that holds the position; none for one in the frontmatter."""
         holding = [chunk for chunk in self._chunks_of(path) if chunk.start <= position < chunk.end]
         return min(holding, key=lambda chunk: (chunk.end - chunk.start, chunk.key), default=None)
 
-    def pointed(self, path: str, subpath: str, *, slugs: bool) -> Pointed:
+    def pointed(self, path: str, subpath: str, *, slugs: bool) -> PointedChunk:
         """Where `path#subpath` points; nowhere, without a problem, in a file that is no note (`#page=3`).
 
         `slugs`: headings may be written as web sites do, for Markdown links.
@@ -52,13 +52,13 @@ class LinkPlaces:
             self._found[wanted] = self._point(*wanted)
         return self._found[wanted]
 
-    def _point(self, path: str, subpath: str, slugs: bool) -> Pointed:
+    def _point(self, path: str, subpath: str, slugs: bool) -> PointedChunk:
         if not subpath or self._note_id(path) is None:
-            return Pointed()
+            return PointedChunk()
         place = self._anchors_of(path).find(subpath, slugs=slugs)
         if place.start is None:
-            return Pointed(problem=place.problem)
-        return Pointed(self.chunk_at(path, place.start), place.line)
+            return PointedChunk(problem=place.problem)
+        return PointedChunk(self.chunk_at(path, place.start), place.line)
 
     def _anchors_of(self, path: str) -> Anchors:
         if path not in self._anchors:

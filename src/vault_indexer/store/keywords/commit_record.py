@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.system import write_atomically
 
-SEAL_NAME = "SEAL"
+COMMIT_RECORD_NAME = "SEAL"
 
 
 class Checksum(BaseModel):
@@ -23,7 +23,7 @@ class Checksum(BaseModel):
     crc: int
 
 
-class Seal(BaseModel):
+class CommitRecord(BaseModel):
     """`generation` numbers Whoosh's table of contents, `seq` is the last change applied."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -33,35 +33,35 @@ class Seal(BaseModel):
     files: dict[str, Checksum]
 
 
-def seal_files(
+def write_commit_record(
     folder: Path, seq: int, generation: int, names: Iterable[str], known: Mapping[str, Checksum]
-) -> Seal:
+) -> CommitRecord:
     """Makes the state that consists of `names` the one in force. `known` saves reading old files again.
 
     Raises OSError.
     """
     files = {name: known.get(name) or _checksum((folder / name).read_bytes()) for name in sorted(names)}
-    seal = Seal(seq=seq, generation=generation, files=files)
+    seal = CommitRecord(seq=seq, generation=generation, files=files)
     body = seal.model_dump_json().encode()
-    write_atomically(folder / SEAL_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
+    write_atomically(folder / COMMIT_RECORD_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
     return seal
 
 
-def read_seal(folder: Path) -> Seal:
+def read_commit_record(folder: Path) -> CommitRecord:
     """The seal in force. Raises IndexUnusableError where there is none or it is damaged."""
-    path = folder / SEAL_NAME
+    path = folder / COMMIT_RECORD_NAME
     try:
         checksum, _, body = path.read_bytes().rstrip(b"\n").partition(b"\n")
         if checksum != b"%08x" % zlib.crc32(body):
             raise IndexUnusableError(f"keyword index: {path} is damaged (checksum differs)")
-        return Seal.model_validate_json(body)
+        return CommitRecord.model_validate_json(body)
     except OSError as error:
         raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
     except ValidationError as error:
         raise IndexUnusableError(f"keyword index: {path} is not a seal of this version") from error
 
 
-def check_files(folder: Path, seal: Seal, *, full: bool) -> None:
+def check_files(folder: Path, seal: CommitRecord, *, full: bool) -> None:
     """All files there at their size and, if `full`, with their checksum (about 1 GB/s).
 
     Raises IndexUnusableError naming the file at fault.

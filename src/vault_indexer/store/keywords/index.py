@@ -21,8 +21,13 @@ import numpy as np
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
 from vault_indexer.store.keywords.byte_cache import ByteCache
-from vault_indexer.store.keywords.commit_record import Seal, check_files, read_seal, seal_files
-from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_tidy
+from vault_indexer.store.keywords.commit_record import (
+    CommitRecord,
+    check_files,
+    read_commit_record,
+    write_commit_record,
+)
+from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_merge_later
 from vault_indexer.store.keywords.postings import FieldPostings, LiveSegment, PostingsCache
 from vault_indexer.store.keywords.schema import INDEX_NAME, KeywordDocument, keyword_schema
 from vault_indexer.store.keywords.segment_reader import SegmentData
@@ -45,7 +50,7 @@ Result = TypeVar("Result")
 class KeywordIndex:
     """One folder. Processes write in turns, each on what the one before left; any thread may read."""
 
-    def __init__(self, folder: Path, seal: Seal, segments: Sequence[W3Segment]) -> None:
+    def __init__(self, folder: Path, seal: CommitRecord, segments: Sequence[W3Segment]) -> None:
         self._folder = folder
         self._seal = seal
         self._segments = list(segments)
@@ -62,7 +67,7 @@ class KeywordIndex:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
                 raise IndexUnusableError(f"keyword index: {folder} is not empty")
-            index = cls(folder, Seal(seq=0, generation=0, files={}), [])
+            index = cls(folder, CommitRecord(seq=0, generation=0, files={}), [])
             index._commit([], 0)
         except OSError as error:
             raise _unwritable(folder, error) from error
@@ -75,7 +80,7 @@ class KeywordIndex:
         Raises IndexUnusableError when a file is missing, cut, changed or not ours.
         """
 
-        def opened(seal: Seal) -> KeywordIndex:
+        def opened(seal: CommitRecord) -> KeywordIndex:
             check_files(folder, seal, full=check)
             return cls(folder, seal, _read_segments(folder, seal.generation))
 
@@ -129,9 +134,9 @@ class KeywordIndex:
             self._commit([*self._segments, *segments], seq)
 
     @property
-    def is_untidy(self) -> bool:
+    def needs_merge(self) -> bool:
         """Whether `tidy` has something to do."""
-        return bool(segments_to_tidy(self._segments))
+        return bool(segments_to_merge_later(self._segments))
 
     def tidy(self) -> None:
         """Writes segments again as one that are many, or mostly deleted, while others go on to commit: they
@@ -142,7 +147,7 @@ class KeywordIndex:
         changes then, either.
         """
         with self._telling():
-            chosen = [self._live_segment(one) for one in segments_to_tidy(self._segments)]
+            chosen = [self._live_segment(one) for one in segments_to_merge_later(self._segments)]
             builder = SegmentBuilder(self._folder)
             for segment in chosen:
                 builder.add_segment(*segment)
@@ -176,7 +181,7 @@ class KeywordIndex:
             yield
 
     def _renewed(self) -> KeywordSnapshot:
-        def moved(seal: Seal) -> KeywordSnapshot:
+        def moved(seal: CommitRecord) -> KeywordSnapshot:
             if seal != self._seal:
                 check_files(self._folder, seal, full=False)
                 self._segments = _read_segments(self._folder, seal.generation)
@@ -241,7 +246,7 @@ class KeywordIndex:
         TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
         fsync_file(self._folder / toc)
         fsync_dir(self._folder)
-        seal = seal_files(self._folder, seq, generation, [*names, toc], known)
+        seal = write_commit_record(self._folder, seq, generation, [*names, toc], known)
         self._seal, self._segments = seal, list(segments)
         self._snapshot = self._take_snapshot()
         for name in known.keys() - seal.files.keys():
@@ -286,14 +291,14 @@ def _storage(folder: Path) -> FileStorage:
     return FileStorage(str(folder))
 
 
-def _settled(folder: Path, read: Callable[[Seal], Result]) -> Result:
+def _settled(folder: Path, read: Callable[[CommitRecord], Result]) -> Result:
     """What `read` makes of the seal in force; again if a writer moved on meanwhile and removed old files."""
     for _ in range(_ATTEMPTS):
-        seal = read_seal(folder)
+        seal = read_commit_record(folder)
         try:
             return read(seal)
         except IndexUnusableError:
-            if read_seal(folder) == seal:
+            if read_commit_record(folder) == seal:
                 raise
     raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")
 

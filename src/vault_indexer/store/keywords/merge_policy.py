@@ -31,7 +31,7 @@ def segments_to_merge(segments: Sequence[W3Segment], added: int) -> list[W3Segme
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, _LATE_DELETED)]
 
 
-def segments_to_tidy(segments: Sequence[W3Segment]) -> list[W3Segment]:
+def segments_to_merge_later(segments: Sequence[W3Segment]) -> list[W3Segment]:
     """Those to write again beside edits; none if all is in order."""
     chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, 1)]

@@ -113,7 +113,7 @@ def nothing() -> Sparse:
     return Sparse(np.empty(0, np.int32), np.empty(0, np.float32))
 
 
-def combined(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
+def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
     """Values of equal position taken together by `how` (`np.add` or `np.maximum`; values are not negative).
     `size` is the number of all documents."""
     parts = [part for part in parts if len(part.positions)]

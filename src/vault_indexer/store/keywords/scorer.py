@@ -9,7 +9,7 @@ import numpy as np
 
 from vault_indexer.store.keywords.bm25f import inverse_document_frequency, length_norms, saturate
 from vault_indexer.store.keywords.byte_cache import ByteCache
-from vault_indexer.store.keywords.postings import LiveSegment, Sparse, TermPostings, at, combined, nothing
+from vault_indexer.store.keywords.postings import LiveSegment, Sparse, TermPostings, at, combine, nothing
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.text.terms import TermClass
 
@@ -65,8 +65,8 @@ class WordScores:
     def _score_word(self, classes: Classes) -> Sparse:
         scores = []
         for one in classes:
-            scores.append(combined(list(self._score_fields(one)), self._size, np.add))
-        return combined(scores, self._size, np.maximum).ready_to_add(self._size)
+            scores.append(combine(list(self._score_fields(one)), self._size, np.add))
+        return combine(scores, self._size, np.maximum).ready_to_add(self._size)
 
     def _score_fields(self, one: TermClass) -> Iterator[Sparse]:
         exact = self._postings.of(one.exact)
@@ -87,8 +87,8 @@ class WordScores:
     def _pooled(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
         """Term frequencies of a class: max(exact, weighted sum of its variants)."""
         weighted = [Sparse(found.positions, found.values * np.float32(weight)) for found, weight in variants]
-        pooled = combined(weighted, self._size, np.add)
-        return combined([exact or nothing(), pooled], self._size, np.maximum)
+        pooled = combine(weighted, self._size, np.add)
+        return combine([exact or nothing(), pooled], self._size, np.maximum)
 
     def _score(self, found: Sparse, field: int, boost: float) -> Sparse:
         norms = self._field_norms(field)[found.positions]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.vectors.prefilter import FirstLook, products
+from vault_indexer.store.vectors.prefilter import VectorPrefilter, products
 from vault_indexer.system import back_by_huge_pages, write_atomically
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class VectorSnapshot:
     dead: NDArray[np.bool_]
     delta_keys: Keys
     delta: Matrix
-    look: FirstLook
+    look: VectorPrefilter
 
     @property
     def size(self) -> int:
@@ -140,7 +140,7 @@ def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
     return keys[order], scores[order].astype(np.float32, copy=False)
 
 
-def build(seq: int, dimension: int, rows: Sequence[tuple[int, bytes]]) -> VectorSnapshot:
+def build_snapshot(seq: int, dimension: int, rows: Sequence[tuple[int, bytes]]) -> VectorSnapshot:
     """A snapshot whose base holds all rows (key ascending, float16 bytes); zero vectors are left out."""
     import faiss
 
@@ -157,7 +157,7 @@ def build(seq: int, dimension: int, rows: Sequence[tuple[int, bytes]]) -> Vector
     return _fresh(seq, dimension, base)
 
 
-def save(snapshot: VectorSnapshot, path: Path) -> None:
+def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
     """Write the base (a snapshot just built: without delta) with its seq and checksum, atomically."""
     import faiss
 
@@ -168,7 +168,7 @@ def save(snapshot: VectorSnapshot, path: Path) -> None:
     write_atomically(path, line + payload)
 
 
-def load(path: Path) -> VectorSnapshot:
+def load_snapshot(path: Path) -> VectorSnapshot:
     """Read a base file. Raises IndexUnusableError if it is missing or its checksum does not fit."""
     import faiss
 
@@ -207,7 +207,7 @@ def _fresh(seq: int, dimension: int, base: Any) -> VectorSnapshot:
         dead=np.zeros(len(keys), bool),
         delta_keys=np.empty(0, np.int64),
         delta=np.empty((0, dimension), np.float32),
-        look=FirstLook(faiss.downcast_index(base.index)),
+        look=VectorPrefilter(faiss.downcast_index(base.index)),
     )
 
 

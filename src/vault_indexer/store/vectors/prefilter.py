@@ -38,12 +38,12 @@ _PATIENCE = 3
 """The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain."""
 
 
-class FirstLook:
+class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
     searched often enough, else by a full pass. Thread-safe."""
 
     def __init__(self, vectors: Any) -> None:
-        self.screen: Screen | None = None
+        self.screen: RoundedVectors | None = None
         self._vectors = vectors
         self._waiting = _PATIENCE
         self._lock = threading.Lock()
@@ -51,7 +51,7 @@ class FirstLook:
     def make(self) -> None:
         """Have the screen from now on: a quarter of a second for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
-            self.screen = Screen(self._vectors)
+            self.screen = RoundedVectors(self._vectors)
 
     def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
         """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
@@ -74,7 +74,7 @@ class FirstLook:
             threading.Thread(target=self.make, name="indexer-screen", daemon=True).start()
 
 
-class Screen:
+class RoundedVectors:
     """The vectors of the index, rounded. Thread-safe."""
 
     def __init__(self, vectors: Any) -> None:
@@ -99,7 +99,7 @@ class Screen:
         back_by_huge_pages(int(codes.data()), codes.size())
 
     def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
-        """As `FirstLook.search`; None where it could not be proved that these are the best."""
+        """As `VectorPrefilter.search`; None where it could not be proved that these are the best."""
         step = np.float32(np.abs(query).max() / _LARGEST)
         if not step:
             return None
