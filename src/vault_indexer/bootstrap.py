@@ -31,6 +31,7 @@ from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.plan import is_indexed
+from vault_indexer.index.pool_plan import PoolPlan, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.sample import first_part, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
@@ -53,7 +54,7 @@ from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.system import EDIT_BYTES, PoolPlan, note_budget, own_usage, size_of
+from vault_indexer.system import EDIT_BYTES, own_usage, size_of
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
@@ -397,7 +398,7 @@ class Assembly:
         return WorkerPool(
             size,
             partial(start_worker, recipe),
-            self._crew().manners,
+            self._crew().limits,
             parting=FinishJob(),
             budget=note_budget(self.settings.index),
         )

@@ -89,7 +89,8 @@ class Bar:
 
 
 def _line(progress: ProgressJson) -> str:
-    counts = f"{progress['notes']:,}/{quantity(progress['total'], 'note')}, {quantity(progress['chunks'], 'chunk')}"
+    notes = f"{progress['notes']:,}/{quantity(progress['total'], 'note')}"
+    counts = f"{notes}, {quantity(progress['chunks'], 'chunk')}"
     rate = _rate(progress)
     return f"{progress['stage']}: {counts}" + (f" ({rate})" if rate else "")
 

@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerError
+from vault_indexer.index.pool_plan import limits_of
 from vault_indexer.index.process import ChildProcess
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store import Generation
@@ -43,7 +44,7 @@ class BuilderProcess:
 
     def __init__(self, assembly: Assembly, *, refit: bool, soon: bool) -> None:
         build = partial(assembly.build_next, refit=refit, soon=soon)
-        self._run = partial(_build, build=build, manners=ProcessLimits.of(assembly.settings.index))
+        self._run = partial(_build, build=build, limits=limits_of(assembly.settings.index))
         self._held = False
         self._tries = 1
         self._process = ChildProcess(self._run)
@@ -110,9 +111,9 @@ class _Owner:
 def _build(
     connection: Connection,
     build: Callable[[Report], tuple[Generation, RebuildReport]],
-    manners: ProcessLimits,
+    limits: ProcessLimits,
 ) -> None:
-    manners.adopt()
+    limits.adopt()
     try:
         generation, report = build(_Owner(connection).report)
     except (BrokenPipeError, EOFError, ConnectionResetError):

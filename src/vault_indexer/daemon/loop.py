@@ -23,10 +23,10 @@ from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
+from vault_indexer.index.pool_plan import limits_of
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
-from vault_indexer.system import ProcessLimits
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import load_ignore_rules
@@ -69,7 +69,7 @@ class IndexLoop:
         self.changed = threading.Condition()
         self.pause = Pause()
         self.backlog = EmbeddingTask()
-        self.tidying = MergeTask(ProcessLimits.of(assembly.settings.index))
+        self.tidying = MergeTask(limits_of(assembly.settings.index))
         self.recuts = RechunkTask()
         self.set_aside = SetAsideRetry()
         self.scans_begun = 0

@@ -21,8 +21,8 @@ class MergeTask:
     """One merge at a time in a process that ends with it, for a merge takes memory. The thread that edits
     asks `step`, which never waits."""
 
-    def __init__(self, manners: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
-        self._pool: WorkerPool[MergeJob, str] = WorkerPool(1, MergeWorker, manners)
+    def __init__(self, limits: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pool: WorkerPool[MergeJob, str] = WorkerPool(1, MergeWorker, limits)
         self._clock = clock
         self._asked: IndexWriter | None = None
         self._not_before = 0.0

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from vault_indexer.system import Usage
+
 _ON_LINUX = sys.platform.startswith("linux")
 _LOOK_S = 0.25 if _ON_LINUX else 2.0
 """Between two looks: `ps` takes some milliseconds of processor time, a file of `/proc` some microseconds."""
@@ -26,14 +28,6 @@ _UNSEEN_STALLED_S = 4 * 3600.0
 """The same for the time that a job takes where the system does not tell the processor time."""
 
 _MB = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a process has taken: processor time in seconds, and memory in use now in bytes."""
-
-    seconds: float
-    resident: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,8 @@ class Preparer:
         self._embedder = embedder
         self._caches = caches
         for cache in caches:
-            cache.refresh_transaction()  # else the owner could not empty the catalog's log while this worker lives
+            # Else the owner could not empty the catalog's log while this worker lives.
+            cache.refresh_transaction()
 
     def parse(self, path: str) -> Parsed | Skipped:
         """Read and cut one note. A note that cannot be indexed is skipped with its reason."""

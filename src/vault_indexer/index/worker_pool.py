@@ -109,11 +109,11 @@ class WorkerPool(Generic[Job, Result]):
         self,
         size: int,
         start: Callable[[], Worker[Job, Result]],
-        manners: ProcessLimits | None = None,
+        limits: ProcessLimits | None = None,
         parting: Job | None = None,
         budget: NoteBudget | None = None,
     ) -> None:
-        self._serve = partial(_serve, start=start, manners=manners or ProcessLimits())
+        self._serve = partial(_serve, start=start, limits=limits or ProcessLimits())
         self._parting = parting
         self._budget = budget or NoteBudget()
         self._last_words: list[tuple[Job, Result | Died]] = []
@@ -279,10 +279,10 @@ def _last_message(member: _Member[Job]) -> object:
     return message
 
 
-def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], manners: ProcessLimits) -> None:
+def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], limits: ProcessLimits) -> None:
     """The worker's life: until the connection closes, which raises EOFError."""
-    manners.adopt()
-    worker, appetite = start(), MemoryWatch(manners.memory_bytes)
+    limits.adopt()
+    worker, appetite = start(), MemoryWatch(limits.memory_bytes)
     connection.send(_Begun())
     if isinstance(worker, NoteReader):
         worker.report_reading(partial(_send_mark, connection))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
-from vault_indexer.store.catalog import is_full, unusable
+from vault_indexer.store.catalog import SqliteError, is_full, unusable
 from vault_indexer.store.generations import IndexDir
 from vault_indexer.system import EDIT_BYTES, free_bytes, in_words, size_of
 
@@ -30,7 +29,7 @@ def index_errors(root: Path, needed_bytes: int | None = None) -> Iterator[None]:
         if error.explained:
             raise
         raise disk_full(root, needed_bytes) from error
-    except (IndexUnusableError, OSError, sqlite3.Error) as error:
+    except (IndexUnusableError, OSError, SqliteError) as error:
         if _met_full_disk(root, error):
             raise disk_full(root, needed_bytes) from error
         if isinstance(error, IndexUnusableError):

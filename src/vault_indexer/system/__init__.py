@@ -8,19 +8,19 @@ from vault_indexer.system.durable import fsync_dir, fsync_file, only_writer, wri
 from vault_indexer.system.huge_pages import back_by_huge_pages
 from vault_indexer.system.process_limits import (
     MemoryWatch,
-    PoolPlan,
     ProcessLimits,
+    Usage,
     keep_to_one_thread,
-    note_budget,
     own_usage,
+    usable_cores,
 )
 
 __all__ = [
     "EDIT_BYTES",
     "FULL_ERRORS",
     "MemoryWatch",
-    "PoolPlan",
     "ProcessLimits",
+    "Usage",
     "back_by_huge_pages",
     "free_bytes",
     "fsync_dir",
@@ -29,9 +29,9 @@ __all__ = [
     "in_words",
     "keep_little",
     "keep_to_one_thread",
-    "note_budget",
     "only_writer",
     "own_usage",
     "size_of",
+    "usable_cores",
     "write_atomically",
 ]

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vault_indexer.config.settings import IndexSettings
-from vault_indexer.index.budget import NoteBudget, Usage
 from vault_indexer.system.c_library import c_function
 
 IoPriority = Literal["idle", "low", "normal"]
@@ -33,12 +31,17 @@ _WHO_PROCESS = 1
 # The number of ioprio_set; libc has no name for the call.
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30, "ppc64le": 273, "s390x": 282}
 
-_WORKER_MB, _MODEL_WORKER_MB = 192, 1024
-"""What a worker takes with the static model (160 before its first note), and with a transformer."""
-
 _GROWN = 1.1
 """A process is renewed only once it takes so many times what it took after its first job: a model that
 alone is larger than the share would else be loaded anew for every job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a process has taken: processor time in seconds, and memory in use now in bytes."""
+
+    seconds: float
+    resident: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,6 @@ class ProcessLimits:
     io_priority: IoPriority = "normal"
     memory_bytes: int = 0
 
-    @classmethod
-    def of(cls, settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
-        """As configured."""
-        return cls(settings.nice, settings.io_priority, memory_bytes)
-
     def adopt(self) -> None:
         """For this process, from now on. Call it before anything that starts threads is imported: the
         processes are the parallelism, each keeps to one core. Priorities are only ever lowered."""
@@ -63,32 +61,6 @@ class ProcessLimits:
             with contextlib.suppress(OSError):  # it is a courtesy, not a condition
                 os.setpriority(os.PRIO_PROCESS, 0, nice)
         lower_io_priority(self.io_priority)
-
-
-def note_budget(settings: IndexSettings) -> NoteBudget:
-    """What reading one note may take, as configured."""
-    return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
-
-
-@dataclass(frozen=True, slots=True)
-class PoolPlan:
-    """How many workers a pool has, and how each behaves."""
-
-    workers: int
-    manners: ProcessLimits
-
-    @classmethod
-    def of(cls, settings: IndexSettings, *, slow: bool) -> PoolPlan:
-        """The limit of memory is for all that may run at once: the workers for edits and those of a build,
-        the builder, and, where the model is `slow`, the spare worker. Where it is too small for one worker
-        of each kind a core, there are fewer; one there must be."""
-        workers = settings.workers or usable_cores()
-        if not settings.max_memory_mb:
-            return cls(workers, ProcessLimits.of(settings))
-        others, worker_mb = (2, _MODEL_WORKER_MB) if slow else (1, _WORKER_MB)
-        workers = max(1, min(workers, (settings.max_memory_mb // worker_mb - others) // 2))
-        share = settings.max_memory_mb * 1024**2 // (2 * workers + others)
-        return cls(workers, ProcessLimits.of(settings, share))
 
 
 def keep_to_one_thread() -> None:

@@ -6,7 +6,7 @@ from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
 from vault_indexer.store.catalog.rows import PreparedNote, block_spans, note_rows
-from vault_indexer.store.catalog.sqlite_errors import is_full, unusable
+from vault_indexer.store.catalog.sqlite_errors import SqliteError, is_full, unusable
 from vault_indexer.store.catalog.text_cache import TextCache
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 
@@ -16,6 +16,7 @@ __all__ = [
     "PreparedNote",
     "ResolvedLink",
     "Row",
+    "SqliteError",
     "TextCache",
     "block_spans",
     "export_lines",

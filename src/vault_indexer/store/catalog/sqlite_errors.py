@@ -8,6 +8,8 @@ from pathlib import Path
 from vault_indexer.errors import DamagedError, DiskFullError, IndexUnusableError, UnavailableError
 from vault_indexer.system import FULL_ERRORS, free_bytes
 
+SqliteError = sqlite3.Error
+
 _PRIMARY_CODE = 0xFF
 """Of an extended result code, these bits are the primary one: https://www.sqlite.org/rescode.html"""
 

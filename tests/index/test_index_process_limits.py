@@ -15,14 +15,9 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.config.settings import IndexSettings
+from vault_indexer.index.pool_plan import PoolPlan
 from vault_indexer.index.worker_pool import Died, WorkerPool
-from vault_indexer.system.process_limits import (
-    MemoryWatch,
-    PoolPlan,
-    ProcessLimits,
-    lower_io_priority,
-    usable_cores,
-)
+from vault_indexer.system.process_limits import MemoryWatch, ProcessLimits, lower_io_priority, usable_cores
 
 MB = 1 << 20
 ON_LINUX = sys.platform.startswith("linux")
@@ -71,8 +66,8 @@ def io_priority() -> int:
 
 
 @contextmanager
-def pool_of(manners: ProcessLimits) -> Iterator[Callable[[str], tuple[int, ...]]]:
-    pool: WorkerPool[str, tuple[int, ...]] = WorkerPool(1, start_looking, manners)
+def pool_of(limits: ProcessLimits) -> Iterator[Callable[[str], tuple[int, ...]]]:
+    pool: WorkerPool[str, tuple[int, ...]] = WorkerPool(1, start_looking, limits)
 
     def ask(job: str) -> tuple[int, ...]:
         ((_, result),) = pool.run([job])
@@ -167,9 +162,9 @@ def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, co
     crew = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), slow=slow)
     assert 1 <= crew.workers <= cores
     # Workers for edits, workers of a build, the builder, the spare worker.
-    assert (2 * crew.workers + 1 + slow) * crew.manners.memory_bytes <= limit * MB
+    assert (2 * crew.workers + 1 + slow) * crew.limits.memory_bytes <= limit * MB
     if not slow:
-        assert crew.manners.memory_bytes >= 160 * MB, "there are as few as it takes"
+        assert crew.limits.memory_bytes >= 160 * MB, "there are as few as it takes"
 
 
 def test_no_limit_means_one_worker_a_core() -> None:
