@@ -24,11 +24,11 @@ from vault_indexer.index.budget import (
     Mark,
     NoteBudget,
     NoteMeter,
-    Usage,
     usage_by_ps,
     usage_of,
 )
 from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.system import Usage
 from vault_indexer.system.process_limits import own_usage
 
 MB = 1 << 20
