@@ -92,8 +92,9 @@ def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
 def stop(service: VaultService) -> None:
     """Stop a daemon, however long a busy machine takes for it: `close` alone waits two seconds at most, and
     leaves the lock to the process where the loop has not ended by then."""
+    loop = f"indexer-loop {service.status().index_dir}"
     service.close()
-    wait_for(lambda: all(thread.name != "indexer-loop" for thread in threading.enumerate()))
+    wait_for(lambda: all(thread.name != loop for thread in threading.enumerate()))
     service.close()
 
 

@@ -60,7 +60,8 @@ class DaemonSession:
             self._lock.release()
             raise
         watcher.start()
-        self._thread = threading.Thread(target=self._loop.run, name="indexer-loop", daemon=True)
+        name = f"indexer-loop {assembly.index_dir.root}"
+        self._thread = threading.Thread(target=self._loop.run, name=name, daemon=True)
         self._thread.start()
 
     @property
