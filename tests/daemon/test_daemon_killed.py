@@ -52,6 +52,16 @@ def export(service: VaultService) -> list[str]:
         return list(export_lines(snapshot.catalog))
 
 
+def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
+    where = place(tmp_path)
+    with daemon(where) as service:
+        for word in ("zirconium", "basalt"):  # while the first worker starts, and idle
+            kill_children()
+            where.write("Bread.md", f"# Bread\n\n{word}\n")
+            wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
+
+
+@pytest.mark.slow
 def test_killed_processes_are_replaced_and_the_index_is_that_of_a_fresh_build(tmp_path: Path) -> None:
     where = place(tmp_path, {**NOTES, **{f"Note {n}.md": f"# Note {n}\n\nwren\n" for n in range(120)}})
     with daemon(where) as service:
