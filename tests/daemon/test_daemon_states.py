@@ -155,9 +155,11 @@ def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
 def test_a_catalog_that_is_deleted_is_built_again(where: Place) -> None:
     with daemon(where) as service:
         (where.index_dir / "generations" / "0001" / "catalog.db").unlink()
+        where.write("Failed.md", "Contains samarium, and cannot be written at first.\n")
         wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
         where.write("New.md", "Contains terbium.\n")
-        wait_for(lambda: holding(service, "terbium"))
+        wait_for(lambda: holding(service, "terbium") and holding(service, "samarium"))
+        assert service.status().detail == ""
         assert "catalog.db of the index was deleted" in notices(service)
         assert service.failure is None
 
