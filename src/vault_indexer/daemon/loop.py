@@ -357,8 +357,11 @@ class IndexLoop:
             self._expect_fit()
 
     def _end_loss(self) -> None:
-        """A new generation is in force, with all that changed meanwhile."""
+        """A new generation holds the whole vault as it is now: no failure of the old one counts."""
         self.unsynced = 0
+        self._to_scan_again = False
+        self._retry.reset()
+        self.troubles.end(Cause.INDEXING)
         if self._is_gone:
             self._is_gone = False
             self.happened.append(f"rebuilt: {self.reasons[0]}" if self.reasons else "rebuilt")
