@@ -20,7 +20,7 @@ def rebuild(
     place: Place,
     output: Output,
     keep_weights: Annotated[
-        bool, typer.Option("--keep-weights", help="Do not weigh the words of the vault anew.")
+        bool, typer.Option("--keep-weights", help="Keep the word weights of the last build.")
     ] = False,
 ) -> None:
     """Build the index anew from the vault; the old one answers until the new one is complete."""

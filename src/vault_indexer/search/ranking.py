@@ -139,7 +139,8 @@ def _trust(snapshot: Snapshot, asked: Asked, words: Ranks, fields: FieldWeights)
 
 
 def _called(snapshot: Snapshot, asked: Asked, fused: Mapping[int, float]) -> list[int]:
-    """Of each note that is called what the query says, the best chunk that may be found, else the first."""
+    """Of each note whose title, alias or file name is the query, the best chunk that may be found, else the
+    first."""
     import numpy as np
 
     wanted = notes_called(snapshot, asked.text)
