@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from vault_indexer.errors import QueryCancelledError, QueryTimeoutError
 
-MAX_WORK_NS = 850_000_000
+MAX_WORK_NS = 750_000_000
 """What the filters of one query may cost, in nanoseconds by the estimates of `text_filters`.
 
 An estimate, not a clock: the same query gives the same answer on a machine that is slow or busy. It is
-enough to read 50 million characters, so most vaults are never cut short. Only a filter comes this far that
+enough to read 45 million characters, so most vaults are never cut short. Only a filter comes this far that
 leaves out nearly all of the notes that hold its words, and these must be many: `line:(the -the)`.
 """
 

@@ -76,7 +76,7 @@ def prepare_query(
     and links are searched without it, and that is said."""
     query = parse_query(request.query)
     if not query.text and not query.conditions:
-        raise QueryError("there is nothing to look for", 1)
+        raise QueryError("the query has neither words nor filters", 1)
     chosen = ChunkFilter(snapshot, query.conditions, now, deadline) if query.conditions else None
     typing = request.as_you_type and query.open_end
     terms = analyze_query(query.text, snapshot.languages, typing=typing)

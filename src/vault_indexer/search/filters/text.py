@@ -54,12 +54,14 @@ _PARSE_NS = 700
 with accents, and to parse. Measured on a vault of 60 million characters."""
 
 _NOTE_NS = 8_000
+_STRUCTURE_NS = 25_000
 _PIECE_NS = 400
 _HEADING_NS = 4000
 _FOUND_NS = 1000
 _TEST_NS = 2500
-"""What it costs to ask the catalog for a note, to find the borders of a piece, to read a heading, to find a
-place, and to look for a word in a piece."""
+_TERM_NS = 4000
+"""What it costs to ask the catalog for a note, and for its structure, to find the borders of a piece, to read
+a heading, to find a place, to look for a word in a piece, and to prepare a word for a note."""
 
 _COMPILE_NS = 5_000_000
 """What it costs to prepare a pattern with accents."""
@@ -217,6 +219,7 @@ class TextReader:
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
             note = structure.note(note_id, searched.text)
+            self._budget.spend(_STRUCTURE_NS + _HEADING_NS * len(note.headings))
             if scope is Scope.BLOCK and note.blocks is None:
                 self._budget.spend(_PARSE_NS * len(note.text))
             test = self._test(inside, note_id, searched, anchor) if inside else _always
@@ -250,7 +253,7 @@ class TextReader:
     ) -> Iterator[Span]:
         """The places of the pieces that pass a test. Every one of these holds the anchor's word, so the
         others are not looked into."""
-        self._budget.spend((_PIECE_NS if found.ends is found.place_ends else _HEADING_NS) * len(found))
+        self._budget.spend(_PIECE_NS * len(found))
         for number in self._numbers(found, searched, anchor):
             if test(found.starts[number], found.ends[number]):
                 yield found.starts[number], found.place_ends[number]
@@ -274,6 +277,7 @@ class TextReader:
         """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
         match node:
             case Word(text, _) | Phrase(text, _):
+                self._budget.spend(_TERM_NS)
                 pattern = text_pattern(text)
                 if pattern is anchor:
                     return _always

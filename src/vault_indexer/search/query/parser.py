@@ -326,7 +326,7 @@ def _is_null(node: Node) -> bool:
 def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
     for atom in atoms(inside):
         if not isinstance(atom, allowed):
-            raise QueryError(f"{place} holds words and phrases only, no other operator", column_of(atom))
+            raise QueryError(f"{place} takes words and phrases only, no other operator", column_of(atom))
 
 
 def _check_tags(inside: Node) -> None:

@@ -141,7 +141,8 @@ def _trust(snapshot: Snapshot, prepared: PreparedQuery, words: Ranks, fields: Fi
 
 
 def _called(snapshot: Snapshot, prepared: PreparedQuery, fused: Mapping[int, float]) -> list[int]:
-    """Of each note that is called what the query says, the best chunk that may be found, else the first."""
+    """Of each note whose title, alias or file name is the query, the best chunk that may be found, else the
+    first."""
     wanted = match_titles(snapshot, prepared.text)
     best: dict[int, int] = {}
     for key in best_first(fused):
