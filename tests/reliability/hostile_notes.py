@@ -477,6 +477,7 @@ HOSTILE: dict[str, Make] = {
     "empty lines of CRLF": repeated("\r\n"),
     "empty lines with blanks": repeated(" \n"),
     "empty lines between words": repeated("a" + "\n" * 50),
+    "empty lines of a dozen between words": repeated("a" + "\n" * 14),
     "blanks": repeated(" "),
     "blanks between words": repeated("a" + " " * 500),
     "tabs": repeated("\t"),
