@@ -201,7 +201,7 @@ def frontmatter(template: str, limit: int = 1 << 30, before: str = "", after: st
     """Frontmatter of one list or mapping; `limit` bytes of it at most, and the rest prose."""
 
     def make(size: int) -> bytes:
-        width = len(template.format(n=10_000).encode())
+        width = len(template.format(n=100_000).encode())
         rows = "".join(template.format(n=n) for n in range(min(size, limit) // width))
         return f"---\n{before}{rows}{after}---\n\n".encode() + b"word " * ((size - min(size, limit)) // 5)
 
