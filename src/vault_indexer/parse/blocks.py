@@ -4,7 +4,7 @@ tree-sitter gets a *shadow* of the body: ASCII of the same length in characters,
 offsets are character offsets and no map is needed. Characters that are neither printable ASCII, tab
 nor line break become U+007F, which no rule of Markdown mentions.
 
-A tree takes up to 500 bytes for a byte of text, so a long body is read in windows (`scan_blocks`), and what
+A tree takes up to 1 KB for a byte of text, so a long body is read in windows (`scan_blocks`), and what
 stands after `MAX_BLOCKS` blocks is not read as Markdown at all.
 """
 
@@ -32,16 +32,16 @@ MAX_DEPTH = 100
 DEEP_PREFIX = re.compile(rf"^[ \t>*+\-\d.)]{{{MAX_DEPTH},}}", re.MULTILINE)
 CONTAINER = re.compile(r">|(?:[-+*]|\d{1,9}[.)])(?=[ \t\r\n]|$)|\t|  ")
 
-WINDOW = 512 * 1024
+WINDOW = 256 * 1024
 """Characters that are read into one tree; a shorter body has one."""
 
-WIDENED = 4  # times a window is what a block of small trees may take
+WIDENED = 8  # times a window is what a block of small trees may take
 
-SMALL_TREES = frozenset({"fenced_code_block", "indented_code_block", "html_block", "pipe_table"})
+SMALL_TREES = frozenset({"html_block", "pipe_table"})
 MAX_BLOCKS = 100_000
 """Blocks, items and rows of a note. Each takes about 1 KB until the note is stored."""
 
-BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){64,}+")
+BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){15,}+")
 FENCE_OPENING = re.compile(r"\s*+(`{3,}+|~{3,}+)")
 
 # What throws the grammar off; see `_repaired`.
