@@ -12,9 +12,10 @@ from config_sandbox import Sandbox
 from vault_indexer import config
 from vault_indexer.config import Settings, as_json, commented_config, rows
 from vault_indexer.config.chunking import OPTION_TABLES
+from vault_indexer.config.fields import Trust
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.show import value_of
-from vault_indexer.config.trust import TRUST, Trust
+from vault_indexer.config.trust import TRUST
 from vault_indexer.config.values import toml_text
 
 OFFERED = {key for key in SCHEMA if TRUST[key] is not Trust.USER}

@@ -1,7 +1,8 @@
 """Which strategy and options count for a note: its own frontmatter, else a rule, else the settings.
 
 A note is text that someone sent: it may choose among what is built in and set sizes. It may not choose a
-strategy that runs code or asks a model, name a tokenizer, or give a regular expression.
+strategy that runs code or asks a model, name a tokenizer, or give a regular expression. `config.trust` reads
+off the settings which strategies and options these are.
 """
 
 from __future__ import annotations
@@ -16,22 +17,18 @@ from pydantic import ValidationError
 from vault_indexer.chunk.registry import chunker_for
 from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
 from vault_indexer.config.fields import DisagreementError
-from vault_indexer.config.trust import refused_in_note
+from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 
 FRONTMATTER_KEY = "chunking"
-REFUSED_STRATEGIES = frozenset({"custom", "llm", "agentic"})
-REFUSED_OPTIONS = frozenset(
-    {"tokenizer", "word_pattern", "patterns", "rules", "contextual", *REFUSED_STRATEGIES}
-)
 
 _Overlay = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The settings in force for one note (without rules), and what is wrong with its own choice."""
+    """The settings that count for one note (without rules), and what is wrong with its own choice."""
 
     settings: ChunkingSettings
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -115,11 +112,11 @@ def _allowed(own: JsonValue) -> dict[str, object]:
         table = dict(own)
     elif not isinstance(own, str):
         raise ValueError("must be the name of a strategy or a table of options")
-    if str(table.get("strategy")) in REFUSED_STRATEGIES:
+    if str(table.get("strategy")) in USER_STRATEGIES:
         raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
-    inner = [key for value in table.values() if isinstance(value, dict) for key in value]
-    for key in [*sorted(REFUSED_OPTIONS.intersection([*table, *inner])), *refused_in_note(table)]:
-        raise ValueError(f"{key}: only your own configuration can set it")
+    refused = refused_in_note(table)
+    if refused:
+        raise ValueError(f"{refused[0]}: only your own configuration can set it")
     return table
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
@@ -32,7 +32,7 @@ from vault_indexer.config.chunking_options import (
     TokenOptions,
     WordOptions,
 )
-from vault_indexer.config.fields import DisagreementError, Unit
+from vault_indexer.config.fields import DisagreementError, Trust, Unit
 
 StrategyName = Literal[
     "header_based",
@@ -60,6 +60,8 @@ class HeaderBasedOptions(Options):
     Only sizes that someone wrote down can contradict each other: where `max_chunk_chars` is set below
     the default of another size, that default gives way.
     """
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
         default=200, description="smaller neighbouring sections are merged until they have this size"
@@ -110,10 +112,12 @@ class ChunkingRule(Options):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    paths: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+    paths: Annotated[tuple[str, ...], Field(min_length=1), Trust.VAULT] = Field(
         description='glob patterns of vault paths: "Journal/**", "*.canvas"'
     )
-    strategy: StrategyName | None = Field(default=None, description="strategy for these notes")
+    strategy: Annotated[StrategyName | None, Trust.NAME] = Field(
+        default=None, description="strategy for these notes"
+    )
 
     @property
     def choice(self) -> dict[str, object]:
@@ -132,14 +136,14 @@ class ChunkingRule(Options):
 
     def _borrowed(self) -> bool:
         """Whether the rule names options of a strategy that it does not name itself."""
-        given = self.choice.keys() - _SHORTHAND
-        return any(given & options.model_fields.keys() for options in OPTION_TABLES.values())
+        options_set = self.choice.keys() - _SHORTHAND
+        return any(options_set & options.model_fields.keys() for options in OPTION_TABLES.values())
 
 
 class ChunkingSettings(HeaderBasedOptions):
     """The strategy that cuts notes, and the options of the default strategy."""
 
-    strategy: StrategyName = Field(
+    strategy: Annotated[StrategyName, Trust.NAME] = Field(
         default="header_based", description="how notes are cut into chunks; none keeps each note whole"
     )
     markdown: MarkdownOptions = MarkdownOptions()
@@ -157,7 +161,7 @@ class ChunkingSettings(HeaderBasedOptions):
     agentic: AgenticOptions = AgenticOptions()
     custom: CustomOptions = CustomOptions()
     contextual: ContextualOptions = ContextualOptions()
-    rules: tuple[ChunkingRule, ...] = Field(
+    rules: Annotated[tuple[ChunkingRule, ...], Trust.NAME] = Field(
         default=(),
         description="other strategies or options for some notes; the first rule that matches counts",
     )
@@ -210,7 +214,7 @@ def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]
     """The table `[chunking]` with every option in the table of its strategy.
 
     Options may stand flat where the same table names their strategy; `chunk_size` and `chunk_overlap`
-    without a strategy mean `word`. A key that is given in both places, or belongs to no table, stays
+    without a strategy mean `word`. A key that is in both places, or belongs to no table, stays
     where it is and is a mistake there. `contextual = true` asks for a preamble a chunk.
     """
     moved = dict(table)

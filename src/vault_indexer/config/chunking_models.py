@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from vault_indexer.config.chunking_options import Options
-from vault_indexer.config.fields import Unit
+from vault_indexer.config.fields import Trust, Unit
 
 _Seconds = Annotated[float, Field(gt=0, le=3600), Unit("seconds")]
 _Calls = Annotated[int, Field(ge=1, le=100_000), Unit("calls")]
@@ -31,12 +31,12 @@ class LlmChunkingOptions(Options):
 class AgenticOptions(Options):
     """`agentic`: a language model sets the boundaries, or writes a summary of each chunk, or both."""
 
-    mode: Literal["split", "summarize", "hybrid"] = Field(
+    mode: Annotated[Literal["split", "summarize", "hybrid"], Trust.VAULT] = Field(
         default="split",
         description="what the model does: split sets boundaries, summarize writes summaries, hybrid "
         "does both",
     )
-    target_chunk_size: Annotated[int, Field(ge=100, le=1_000_000), Unit("characters")] = Field(
+    target_chunk_size: Annotated[int, Field(ge=100, le=1_000_000), Unit("characters"), Trust.VAULT] = Field(
         default=1000,
         description="chunk size that the model is asked for; no chunk is more than twice as long",
     )

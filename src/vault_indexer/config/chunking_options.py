@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from vault_indexer.config.fields import DisagreementError, Unit
+from vault_indexer.config.fields import DisagreementError, Table, Trust, Unit
 
 SizeUnit = Literal["words", "tokens", "characters"]
 
@@ -33,17 +33,15 @@ def _pattern(value: str) -> str:
     return value
 
 
-_Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern)]
+_Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern), Trust.PATTERN]
 
 
-class Options(BaseModel):
+class Options(Table):
     """Base of all strategies' options.
 
     `below` names pairs (a, b) where a may not exceed half of b; a default that would, gives way, so
     that only what someone wrote down can be a contradiction.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     below: ClassVar[tuple[tuple[str, str], ...]] = ()
 
@@ -52,12 +50,12 @@ class Options(BaseModel):
     def _smaller_defaults_give_way(cls, data: object) -> object:
         if not isinstance(data, Mapping):
             return data
-        given = dict(data)
+        options = dict(data)
         for smaller, larger in cls.below:
-            largest = given.get(larger)
-            if smaller not in given and isinstance(largest, int):
-                given[smaller] = min(cls.model_fields[smaller].default, max(largest // 2, 0))
-        return given
+            largest = options.get(larger)
+            if smaller not in options and isinstance(largest, int):
+                options[smaller] = min(cls.model_fields[smaller].default, max(largest // 2, 0))
+        return options
 
     @model_validator(mode="after")
     def _smaller_is_smaller(self) -> Self:
@@ -69,6 +67,8 @@ class Options(BaseModel):
 
 class MarkdownOptions(Options):
     """`markdown`: cut by the structure of the note."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"), ("overlap", "max_chunk_size"))
 
@@ -103,6 +103,8 @@ class MarkdownOptions(Options):
 class ParagraphOptions(Options):
     """`paragraph`: keep paragraphs whole."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("min_chars", "max_chars"),)
 
     max_chars: _Chars = Field(default=1500, description="longer paragraphs are split at sentences")
@@ -115,6 +117,8 @@ class ParagraphOptions(Options):
 class WordOptions(Options):
     """`word`: a window slides over the words."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("chunk_overlap", "chunk_size"),)
 
     chunk_size: _Words = Field(default=200, description="size of a chunk, including the overlap")
@@ -126,6 +130,8 @@ class WordOptions(Options):
 
 class TokenOptions(Options):
     """`token`: a window slides over a model's tokens."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("overlap_tokens", "max_tokens"),)
 
@@ -151,13 +157,17 @@ class TokenOptions(Options):
 class RecursiveOptions(Options):
     """`recursive`: cut at the coarsest separator that makes the parts small enough."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("chunk_overlap", "chunk_size"),)
 
     chunk_size: _Chars = Field(default=1000, description="size of a chunk, including the overlap")
     chunk_overlap: _SomeChars = Field(
         default=200, description="largest length of the text repeated from the chunk before"
     )
-    separators: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1)] = Field(
+    separators: Annotated[
+        tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1), Trust.VAULT
+    ] = Field(
         default=("\n\n", "\n", ". ", "! ", "? ", " ", ""),
         description="texts to cut at, in the order in which they are tried; an empty one cuts anywhere",
     )
@@ -172,6 +182,8 @@ class RecursiveOptions(Options):
 
 class OverlapOptions(Options):
     """`[chunking.boundary.overlap]`: how much a chunk repeats from the chunk before."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     mode: Literal["sentence", "words", "percentage"] = Field(
         default="sentence", description="what value counts: sentences, words, or percent of the chunk before"
@@ -189,6 +201,8 @@ class OverlapOptions(Options):
 
 class BoundaryOptions(Options):
     """`boundary`: cut at paragraphs, sentences, sections or lines that match a pattern."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
@@ -212,6 +226,8 @@ class BoundaryOptions(Options):
 class DiscourseOptions(Options):
     """`discourse`: keep paragraphs together that words such as "however" connect."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("min_chars", "max_chars"),)
 
     max_chars: _Chars = Field(default=1500, description="largest size of a chunk")
@@ -224,7 +240,7 @@ class DiscourseOptions(Options):
     max_continuation_merges: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
         default=2, description="largest number of continuations joined in a row"
     )
-    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$")] = Field(
+    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$"), Trust.VAULT] = Field(
         default="auto",
         description="two-letter code of the language; auto takes it from the note or detects it",
     )
@@ -232,6 +248,8 @@ class DiscourseOptions(Options):
 
 class SemanticOptions(Options):
     """`semantic`: cut where the topic changes."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
@@ -261,6 +279,8 @@ class SemanticOptions(Options):
 class HierarchicalOptions(Options):
     """`hierarchical`: large parent chunks with small child chunks."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
     parent_size: _Size = Field(default=400, description="size of a parent, including the overlap")
@@ -284,6 +304,8 @@ class HierarchicalOptions(Options):
 class ParentChildOptions(Options):
     """`parent_child`: paragraphs as children of their section."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("min_child_tokens", "max_child_tokens"),)
 
     max_child_tokens: _Tokens = Field(default=400, description="longer paragraphs are split at sentences")
@@ -295,11 +317,13 @@ class ParentChildOptions(Options):
 class CodeOptions(Options):
     """`code`: cut code blocks and source files at functions and classes."""
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     below = (("min_chunk_size", "max_chunk_size"),)
 
     max_chunk_size: _Chars = Field(default=1500, description="longer functions are split between lines")
     min_chunk_size: _SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
-    language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$")] = Field(
+    language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
         default="auto",
         description="language of code blocks that name none; auto takes it from the file extension",
     )

@@ -1,26 +1,21 @@
-"""Every key of the configuration with its type, default and bounds. `config.example.toml` explains them.
+"""Every key of the configuration with its type, default, unit, bounds and meaning, and who may set it.
 
-Sections mirror the TOML tables. A field's description is the line of why shown by `config show`. Whoever
-adds a key gives it a unit if it is a number, a row in `trust.TRUST`, and a line in the example and the docs;
-tests ask for each.
+The classes mirror the TOML tables. A key is declared here (or in `chunking*.py` and `llm.py`) and nowhere
+else. `config show`, `indexer init`, `config.example.toml` and the tables of `docs/configuration.md` are
+written from these fields; `make docs` brings the last two up to date. A number needs a unit. A `description`
+is one to three sentences without the last full stop; text in double quotes becomes code in the docs.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.fields import Allowed, Unit, Url, VariableName
+from vault_indexer.config.fields import Allowed, Table, Trust, Unit, Url, VariableName
 from vault_indexer.config.llm import LlmSettings
-
-
-class Section(BaseModel):
-    """A table of the configuration: unknown keys are mistakes, values never change once read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _folder(value: object) -> object:
@@ -40,7 +35,7 @@ _LEAST_MEMORY_MB = 512
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
 Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
-Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore")]
+Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore"), Trust.VAULT]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
@@ -49,8 +44,10 @@ Origin = Annotated[
 OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
 
-class FilesSettings(Section):
+class FilesSettings(Table):
     """Which files of the vault are notes to index."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     include: tuple[Glob, ...] = Field(
         default=(), description="index only notes whose path matches; an empty list means every note"
@@ -67,7 +64,7 @@ class FilesSettings(Section):
     )
 
 
-class EmbeddingSettings(Section):
+class EmbeddingSettings(Table):
     """Which model turns text into vectors."""
 
     provider: Literal["wordllama", "huggingface", "minilm", "ollama", "openai"] = Field(
@@ -98,15 +95,19 @@ class EmbeddingSettings(Section):
     )
 
 
-class RecencyTier(Section):
+class RecencyTier(Table):
     """Notes modified within `days` have their score multiplied by `boost`."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     days: Annotated[float, Field(gt=0, le=36_500), Unit("days")]
     boost: Annotated[float, Field(ge=1.0, le=10.0), Unit("factor")]
 
 
-class RecencySettings(Section):
+class RecencySettings(Table):
     """Recently modified notes may rank a little higher."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     enabled: bool = Field(default=True, description="rank recently changed notes a little higher")
     tiers: tuple[RecencyTier, ...] = Field(
@@ -116,8 +117,10 @@ class RecencySettings(Section):
     )
 
 
-class WeightSettings(Section):
+class WeightSettings(Table):
     """How much each ranking counts in the fusion."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
         default=1.0, description="weight of the ranking by meaning; 0 turns it off"
@@ -130,8 +133,10 @@ class WeightSettings(Section):
     )
 
 
-class SearchSettings(Section):
+class SearchSettings(Table):
     """How a query becomes a ranking."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     limit: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
         default=10, description="number of hits, unless a search asks for another number"
@@ -155,7 +160,7 @@ class SearchSettings(Section):
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"
     )
-    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
+    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
         default=30.0, description="a search that takes longer is stopped with an error"
     )
     max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens")] = Field(
@@ -168,8 +173,10 @@ class SearchSettings(Section):
     recency: RecencySettings = RecencySettings()
 
 
-class WatchSettings(Section):
+class WatchSettings(Table):
     """How changes of the vault are noticed."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     mode: Literal["auto", "native", "poll"] = Field(
         default="auto",
@@ -204,7 +211,7 @@ class WatchSettings(Section):
     )
 
 
-class ServerSettings(Section):
+class ServerSettings(Table):
     """The HTTP API of the daemon, on loopback."""
 
     port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
@@ -223,7 +230,7 @@ class ServerSettings(Section):
     )
 
 
-class IndexSettings(Section):
+class IndexSettings(Table):
     """Where the index lives and what building it may cost."""
 
     dir: OptionalFolder = Field(
@@ -257,7 +264,7 @@ class IndexSettings(Section):
     )
 
 
-class Settings(Section):
+class Settings(Table):
     """The whole configuration."""
 
     vault: OptionalFolder = Field(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from vault_indexer.config.fields import Trust
 from vault_indexer.config.load import LoadedConfig
 from vault_indexer.config.schema import SCHEMA, Key
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.trust import TRUST, Trust
+from vault_indexer.config.trust import TRUST
 from vault_indexer.config.values import toml_text
 
 
