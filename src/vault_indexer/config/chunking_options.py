@@ -66,7 +66,9 @@ class Options(Table):
 
 
 class MarkdownOptions(Options):
-    """`markdown`: cut by the structure of the note."""
+    """Split by the structure of the note, with sizes in words, tokens or characters. For long, well
+    structured notes.
+    """
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -79,12 +81,12 @@ class MarkdownOptions(Options):
         default=(1, 2, 3, 4, 5, 6), description="levels of the headings that begin a chunk"
     )
     respect_code_blocks: bool = Field(
-        default=True, description="cut a code block only if it is longer than a chunk"
+        default=True, description="split a code block only if it is longer than a chunk"
     )
-    respect_lists: bool = Field(default=True, description="cut a list only if it is longer than a chunk")
-    respect_tables: bool = Field(default=True, description="cut a table only if it is longer than a chunk")
+    respect_lists: bool = Field(default=True, description="split a list only if it is longer than a chunk")
+    respect_tables: bool = Field(default=True, description="split a table only if it is longer than a chunk")
     respect_blockquotes: bool = Field(
-        default=True, description="cut a quote only if it is longer than a chunk"
+        default=True, description="split a quote only if it is longer than a chunk"
     )
     include_header_context: bool = Field(
         default=True, description="write the headings above a chunk into the chunk"
@@ -101,7 +103,7 @@ class MarkdownOptions(Options):
 
 
 class ParagraphOptions(Options):
-    """`paragraph`: keep paragraphs whole."""
+    """Keep paragraphs whole. For prose with few headings, such as journals and letters."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -115,7 +117,7 @@ class ParagraphOptions(Options):
 
 
 class WordOptions(Options):
-    """`word`: a window slides over the words."""
+    """Move a window over the words. For text without structure, such as transcripts."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -129,7 +131,7 @@ class WordOptions(Options):
 
 
 class TokenOptions(Options):
-    """`token`: a window slides over a model's tokens."""
+    """Move a window over the tokens of a model. For a model with a hard limit on tokens."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -141,8 +143,8 @@ class TokenOptions(Options):
     )
     tokenizer: str = Field(
         default="",
-        description="the path of a tokenizer.json, tiktoken:NAME, or module:function; empty means the "
-        "embedding model's",
+        description='the path of a tokenizer.json, "tiktoken:NAME", or "module:function"; empty means the'
+        " tokenizer of the embedding model",
     )
     overflow: Literal["split", "truncate"] = Field(
         default="split",
@@ -155,7 +157,7 @@ class TokenOptions(Options):
 
 
 class RecursiveOptions(Options):
-    """`recursive`: cut at the coarsest separator that makes the parts small enough."""
+    """Split at the coarsest separator that makes the parts small enough, as most other tools do."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -169,10 +171,10 @@ class RecursiveOptions(Options):
         tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1), Trust.VAULT
     ] = Field(
         default=("\n\n", "\n", ". ", "! ", "? ", " ", ""),
-        description="texts to cut at, in the order in which they are tried; an empty one cuts anywhere",
+        description="texts to split at, in the order in which they are tried; an empty one splits anywhere",
     )
     keep_separator: bool = Field(
-        default=True, description="keep blank separators at a cut; with false they belong to no chunk"
+        default=True, description="keep blank separators at a split; with false they belong to no chunk"
     )
     separator_position: Literal["start", "end"] = Field(
         default="end",
@@ -181,7 +183,7 @@ class RecursiveOptions(Options):
 
 
 class OverlapOptions(Options):
-    """`[chunking.boundary.overlap]`: how much a chunk repeats from the chunk before."""
+    """How much a chunk repeats from the chunk before."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -200,7 +202,7 @@ class OverlapOptions(Options):
 
 
 class BoundaryOptions(Options):
-    """`boundary`: cut at paragraphs, sentences, sections or lines that match a pattern."""
+    """Split at paragraphs, sentences or sections, and at lines that match a pattern. For logs and minutes."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -216,7 +218,9 @@ class BoundaryOptions(Options):
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     overlap: OverlapOptions = OverlapOptions()
     merge_small_chunks: bool = Field(
-        default=True, description="join units that are smaller than min_chunk_size"
+        default=True,
+        description="join units that are smaller than min_chunk_size. With false each line of a log can "
+        "be its own chunk",
     )
     patterns: Annotated[tuple[_Pattern, ...], Field(max_length=20)] = Field(
         default=(), description="regular expressions; a line that matches also begins a unit"
@@ -224,7 +228,7 @@ class BoundaryOptions(Options):
 
 
 class DiscourseOptions(Options):
-    """`discourse`: keep paragraphs together that words such as "however" connect."""
+    """Keep paragraphs together that words such as "however" or "therefore" connect. For essays."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -247,7 +251,7 @@ class DiscourseOptions(Options):
 
 
 class SemanticOptions(Options):
-    """`semantic`: cut where the topic changes."""
+    """Split where the topic changes, measured by the embedding model. For long notes on many topics."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -255,7 +259,7 @@ class SemanticOptions(Options):
 
     mode: Literal["breakpoint", "cluster"] = Field(
         default="cluster",
-        description="how cuts are found: breakpoint cuts where neighbours differ most, cluster finds "
+        description="how splits are found: breakpoint splits where neighbours differ most, cluster finds "
         "the best division of the whole note",
     )
     max_chunk_size: _Chars = Field(
@@ -277,7 +281,9 @@ class SemanticOptions(Options):
 
 
 class HierarchicalOptions(Options):
-    """`hierarchical`: large parent chunks with small child chunks."""
+    """Small child chunks are searched, and each knows its large parent chunk. For answers that need
+    context.
+    """
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -302,7 +308,7 @@ class HierarchicalOptions(Options):
 
 
 class ParentChildOptions(Options):
-    """`parent_child`: paragraphs as children of their section."""
+    """Paragraphs are children of their section and list their sentences. For exact citations."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -315,7 +321,7 @@ class ParentChildOptions(Options):
 
 
 class CodeOptions(Options):
-    """`code`: cut code blocks and source files at functions and classes."""
+    """Split code blocks and source files at functions and classes. For notes that are mostly code."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 

@@ -52,7 +52,7 @@ class Table(BaseModel):
     no mark of their own; a table that does not state it belongs to the user. A key that can hold free text
     (a `str` or a path, also inside a list) ignores `trust` and needs a mark of its own, because free text can
     name code, a server or a folder. The docstring's first paragraph describes the table in
-    `config.example.toml`.
+    `config.example.toml` and `indexer init`'s file.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -91,8 +91,8 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
 
 
 def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
-    """Only what decides how notes are cut: the strategy, the rules, and the options of the strategies in use,
-    so that an option of an idle strategy rebuilds nothing.
+    """Only what decides how notes are split: the strategy, the rules, and the options of the strategies in
+    use, so that an option of an idle strategy rebuilds nothing.
 
     `also_in_use` are strategies that notes choose for themselves.
     """
@@ -119,7 +119,7 @@ def strategies_in(table: Mapping[str, JsonValue]) -> set[str]:
 
 
 def settings_of(manifest: Manifest, settings: Settings) -> Settings:
-    """The configuration that a generation was built with, as far as its manifest tells. How a strategy cuts
+    """The configuration that a generation was built with, as far as its manifest tells. How a strategy splits
     that no note of it uses yet, `settings` say."""
     model, built = manifest.embedding_model, manifest.chunking_config
     embedding = settings.embedding.model_copy(
@@ -135,7 +135,7 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
 
 
 def language_model(settings: Settings) -> str:
-    """Provider and model that help to cut notes, "" where none does: another one would cut them otherwise."""
+    """Provider and model that help to split notes, "" where none does; another model splits differently."""
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""
 
 

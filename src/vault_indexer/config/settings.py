@@ -30,7 +30,8 @@ def _memory(value: int) -> int:
 
 
 _LEAST_MEMORY_MB = 512
-"""A process for edits, one for a build, and the builder's own, with the model that is always there."""
+"""Memory for a process for edits, one for a build, and the builder's own, with the model that is always
+there."""
 
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
@@ -53,7 +54,9 @@ class FilesSettings(Table):
         default=(), description="index only notes whose path matches; an empty list means every note"
     )
     exclude: tuple[Glob, ...] = Field(
-        default=(), description="never index notes whose path matches, even if include matches, too"
+        default=(),
+        description="never index notes whose path matches, even if include matches, too. Examples: "
+        '"Archive/", "*.draft.md"',
     )
     max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = Field(
         default=5 * 1024 * 1024,
@@ -65,12 +68,15 @@ class FilesSettings(Table):
 
 
 class EmbeddingSettings(Table):
-    """Which model turns text into vectors."""
+    """Which model turns text into vectors. After a change of the model, the index is rebuilt
+    automatically.
+    """
 
     provider: Literal["wordllama", "huggingface", "minilm", "ollama", "openai"] = Field(
         default="wordllama",
-        description="which program runs the model; wordllama and minilm need no network, openai is "
-        "any compatible URL",
+        description="which program runs the model; wordllama and minilm need no network, openai is any "
+        "compatible URL. Each provider except wordllama is an extra to install. Only ollama "
+        "and openai send text over the network",
     )
     model: str = Field(
         default="", description="name or local path of the model; empty means the default of the provider"
@@ -105,31 +111,40 @@ class RecencyTier(Table):
 
 
 class RecencySettings(Table):
-    """Recently modified notes may rank a little higher."""
+    """Recently changed notes can rank a little higher."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    enabled: bool = Field(default=True, description="rank recently changed notes a little higher")
+    enabled: bool = Field(
+        default=True,
+        description="rank recently changed notes a little higher. With false, age does not count, as "
+        "suits a reference work",
+    )
     tiers: tuple[RecencyTier, ...] = Field(
         default=(RecencyTier(days=7, boost=1.2), RecencyTier(days=30, boost=1.1)),
-        description="the score of a note changed in the last days is multiplied by boost; the largest "
-        "boost counts",
+        description='the score of a note changed in the last "days" is multiplied by "boost"; the largest'
+        " boost counts. Write them as one list",
     )
 
 
 class WeightSettings(Table):
-    """How much each ranking counts in the fusion."""
+    """How much each ranking counts."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="weight of the ranking by meaning; 0 turns it off"
+        default=1.0,
+        description="weight of the ranking by meaning; 0 turns it off. Raise it if you search with other "
+        "words than you write",
     )
     keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="weight of the ranking by word; 0 turns it off"
+        default=1.0,
+        description="weight of the ranking by word; 0 turns it off. Raise it if you search for exact names",
     )
     graph: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=0.5, description="weight of the ranking by link; 0 turns it off"
+        default=0.5,
+        description="weight of the ranking by link; 0 turns it off. Raise it if the texts of your links "
+        "say much about the notes",
     )
 
 
@@ -142,12 +157,15 @@ class SearchSettings(Table):
         default=10, description="number of hits, unless a search asks for another number"
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
-        default=0, description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit)"
+        default=0,
+        description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit). A larger"
+        " number finds more and takes longer",
     )
     fusion: Literal["convex", "rrf"] = Field(
         default="convex",
-        description="how the rankings are combined: convex takes the weighted mean of scores, rrf "
-        "uses ranks alone and ignores the language",
+        description="how the rankings are combined: convex takes the weighted mean of scores, rrf uses "
+        "ranks alone and ignores the language. The weighted mean counts the vectors of an "
+        "English model less in other languages",
     )
     rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks")] = Field(
         default=60,
@@ -174,7 +192,7 @@ class SearchSettings(Table):
 
 
 class WatchSettings(Table):
-    """How changes of the vault are noticed."""
+    """How the daemon notices changes."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
@@ -212,7 +230,7 @@ class WatchSettings(Table):
 
 
 class ServerSettings(Table):
-    """The HTTP API of the daemon, on loopback."""
+    """The HTTP API of the daemon. It listens on 127.0.0.1 only; no key can change that."""
 
     port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
         default=0,
@@ -231,36 +249,43 @@ class ServerSettings(Table):
 
 
 class IndexSettings(Table):
-    """Where the index lives and what building it may cost."""
+    """Where the index is stored, and which resources indexing may use."""
 
     dir: OptionalFolder = Field(
         default=None,
-        description="folder of the index; empty means a folder for this vault in the state folder of "
-        "the user",
+        description="folder of the index; empty means a folder for this vault in the state folder of the "
+        "user. No sync tool copies it there. A relative path starts at the folder of this "
+        "file",
     )
     workers: Annotated[int, Field(ge=0, le=256), Unit("processes")] = Field(
-        default=0, description="number of processes that read and embed notes; 0 means one per core"
+        default=0,
+        description="number of processes that read and embed notes; 0 means one per core. Fewer keep a "
+        "small machine responsive",
     )
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
-        default=10, description="niceness of those processes; with a higher value, other programs run first"
+        default=10,
+        description="niceness of those processes; with a higher value, other programs run first. Beside a"
+        " program that keeps all cores busy, 10 still gets a tenth of a core, 19 a fiftieth",
     )
     io_priority: Literal["idle", "low", "normal"] = Field(
         default="low",
-        description="disk priority of those processes on Linux; idle waits until no other program "
-        "uses the disk",
+        description="disk priority of those processes on Linux; idle waits until no other program uses "
+        "the disk. It has an effect with the disk schedulers bfq and mq-deadline only",
     )
     max_memory_mb: Memory = Field(
         default=0,
-        description="memory that those processes may use together; with little memory fewer run; 0 "
-        "means no limit",
+        description="memory that those processes may use together; with little memory fewer run. The "
+        "daemon itself, which holds the index for searches, does not count",
     )
     max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = Field(
         default=30.0,
-        description="processor time for reading one note; one that takes more is set aside; 0 is no limit",
+        description="processor time for reading one note (the time by the clock where the system does not"
+        " tell); 0 means no limit. A note that takes more is set aside by name, and "
+        "everything else goes on. It is read again when it changes, and now and then",
     )
     max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB")] = Field(
         default=600,
-        description="memory for reading one note, beyond what its process had before; 0 is no limit",
+        description="memory for reading one note, beyond what its process had before; 0 means no limit",
     )
 
 
@@ -268,7 +293,9 @@ class Settings(Table):
     """The whole configuration."""
 
     vault: OptionalFolder = Field(
-        default=None, description="the vault where none is named and the current folder is in none"
+        default=None,
+        description="the vault of commands that name none (no --vault, no INDEXER_VAULT) and that run "
+        "outside of any vault; empty means that there is none",
     )
     files: FilesSettings = FilesSettings()
     chunking: ChunkingSettings = ChunkingSettings()
