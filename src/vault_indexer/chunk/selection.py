@@ -40,7 +40,7 @@ class Chooser:
     def __init__(self, settings: ChunkingSettings) -> None:
         self._settings = settings.model_copy(update={"rules": ()})
         self._rules = [
-            (_matcher(rule.paths), _overlaid(self._settings, rule.choice)) for rule in settings.rules
+            (_matcher(rule.paths), _overlay(self._settings, rule.choice)) for rule in settings.rules
         ]
 
     def choice(self, path: str, frontmatter: Mapping[str, JsonValue]) -> Choice:
@@ -50,9 +50,9 @@ class Chooser:
         if own is None:
             return Choice(ruled)
         try:
-            return Choice(_overlaid(ruled, _allowed(own)))
+            return Choice(_overlay(ruled, _read_choice(own)))
         except ValidationError as error:
-            return Choice(ruled, (_diagnostic(_in_words(error)),))
+            return Choice(ruled, (_diagnostic(_message(error)),))
         except ValueError as error:
             return Choice(ruled, (_diagnostic(str(error)),))
 
@@ -63,7 +63,7 @@ def options_for(path: str, frontmatter: Mapping[str, JsonValue], settings: Chunk
 
 
 class ChoosingChunker:
-    """A chunker that cuts each note as it, the rules or the settings want it.
+    """A chunker that splits each note as the note itself, a rule or the settings choose.
 
     Raises UsageError or ProviderError at the first note that wants a model which is not there.
     """
@@ -105,7 +105,7 @@ def _matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
     return lambda path: bool(spec.match_file(path))
 
 
-def _allowed(own: JsonValue) -> dict[str, object]:
+def _read_choice(own: JsonValue) -> dict[str, object]:
     """A note's choice as a table. Raises ValueError for what a note may not choose."""
     table: dict[str, object] = {"strategy": own} if isinstance(own, str) else {}
     if isinstance(own, dict):
@@ -120,7 +120,7 @@ def _allowed(own: JsonValue) -> dict[str, object]:
     return table
 
 
-def _overlaid(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
+def _overlay(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
     """The settings with a choice laid over them. Raises ValidationError.
 
     Where a size of the choice contradicts one of the base, that of the base gives way.
@@ -129,24 +129,24 @@ def _overlaid(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
     choice = normalize_strategy_options({"strategy": base.strategy, **named})
     table = base.model_dump(exclude_unset=True)
     try:
-        return ChunkingSettings.model_validate(_merged(table, choice))
+        return ChunkingSettings.model_validate(_merge(table, choice))
     except ValidationError as error:
-        keys = _contradicting(error)
-        return ChunkingSettings.model_validate(_merged(_without(table, keys), choice))
+        keys = _contradicting_keys(error)
+        return ChunkingSettings.model_validate(_merge(_without(table, keys), choice))
 
 
-def _merged(table: _Overlay, choice: _Overlay) -> dict[str, object]:
+def _merge(table: _Overlay, choice: _Overlay) -> dict[str, object]:
     merged = dict(table)
     for key, value in choice.items():
         below = merged.get(key)
         if isinstance(value, Mapping) and isinstance(below, Mapping):
-            merged[key] = _merged(below, value)
+            merged[key] = _merge(below, value)
         else:
             merged[key] = value
     return merged
 
 
-def _contradicting(error: ValidationError) -> frozenset[str]:
+def _contradicting_keys(error: ValidationError) -> frozenset[str]:
     causes = (details.get("ctx", {}).get("error") for details in error.errors(include_url=False))
     return frozenset(key for cause in causes if isinstance(cause, DisagreementError) for key in cause.keys)
 
@@ -159,7 +159,7 @@ def _without(table: _Overlay, keys: frozenset[str]) -> dict[str, object]:
     }
 
 
-def _in_words(error: ValidationError) -> str:
+def _message(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in found["loc"])
     return f"{key}: {found['msg']}" if key else found["msg"]

@@ -93,13 +93,13 @@ def _toml_lines(introduction: str, *, commented_out: bool) -> Iterator[str]:
         if table:
             off = commented_out and is_users
             yield from ("", f"## [{table}]" if off else f"[{table}]")
-            yield from _comment(_joined(_meaning(table), _table_restriction(table, keys)))
+            yield from _comment(_join(_meaning(table), _table_restriction(table, keys)))
         for key in keys:
             mark = ("## " if _is_users([key]) else "# ") if commented_out else ""
             restriction = "" if is_users else _key_restriction(key)
             yield from (
                 "",
-                *_comment(_joined(_sentences(key.description), restriction, f"({_kind(key)})")),
+                *_comment(_join(_sentences(key.description), restriction, f"({_kind(key)})")),
                 f"{mark}{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
             )
 
@@ -127,7 +127,7 @@ def _block_text(name: str, keys: list[Key]) -> str:
     lines = [restriction, ""] if restriction else []
     lines += ["| key | default | unit | allowed | meaning |", "| --- | --- | --- | --- | --- |"]
     for key in keys:
-        meaning = _joined(_sentences(key.description), "" if _is_users(keys) else _key_restriction(key))
+        meaning = _join(_sentences(key.description), "" if _is_users(keys) else _key_restriction(key))
         cells = (f"`{key.name}`", f"`{toml_text(key.default)}`", key.unit, key.allowed, meaning)
         lines.append(f"| {' | '.join(_markdown(cell) for cell in cells)} |")
     return "\n".join(["", *lines, "", ""])
@@ -172,7 +172,7 @@ def _meaning(table: str) -> str:
     return " ".join(inspect.cleandoc(type(section).__doc__ or "").partition("\n\n")[0].split())
 
 
-def _joined(*sentences: str) -> str:
+def _join(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 

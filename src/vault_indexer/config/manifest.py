@@ -50,15 +50,15 @@ class Manifest(BaseModel):
 
     @classmethod
     def from_toml(cls, text: str) -> Manifest:
-        """Reads `manifest.toml`. Raises ManifestError naming every field that is missing or odd."""
+        """Reads `manifest.toml`. Raises ManifestError naming every field that is missing or wrong."""
         try:
             return cls.model_validate_json(json.dumps(tomli.loads(text)), strict=True)
         except ValidationError as error:
             found = {_field(details["loc"]): details["type"] for details in error.errors(include_url=False)}
-            told = ", ".join(
-                f"{name} {_ODD.get(kind, 'is of the wrong type')}" for name, kind in found.items()
+            mistakes = ", ".join(
+                f"{name} {_FIELD_ERRORS.get(kind, 'is of the wrong type')}" for name, kind in found.items()
             )
-            raise ManifestError(f"manifest.toml: {told}", list(found)) from error
+            raise ManifestError(f"manifest.toml: {mistakes}", list(found)) from error
         except tomli.TOMLDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
             raise ManifestError(f"manifest.toml: not valid TOML at {place}: {error.msg}") from error
@@ -70,7 +70,7 @@ class Manifest(BaseModel):
         return tomli_w.dumps(self.model_dump(mode="json"))
 
 
-_ODD: Mapping[str, str] = MappingProxyType(
+_FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
     {
         "missing": "is missing",
         "extra_forbidden": "is not known",

@@ -98,15 +98,19 @@ def refused_in_note(choice: Mapping[str, object]) -> list[str]:
 
     A note may set less than a vault's file: no regular expression, and no rules of its own.
     """
-    return list(_refused(choice, _RULES))
+    return list(_refused_names(choice, _RULES))
 
 
-def _refused(table: Mapping[str, object], prefix: str) -> Iterator[str]:
+def _refused_names(table: Mapping[str, object], prefix: str) -> Iterator[str]:
     for name, value in table.items():
         if _may(prefix + name, value, _NOTE_TRUST, Trust.NAME, _DEPTH):
             continue
         is_inside = prefix == _RULES and _rule(prefix + name, _NOTE_TRUST, Trust.NAME) is not Trust.USER
-        inner = list(_refused(value, f"{prefix}{name}.")) if is_inside and isinstance(value, Mapping) else []
+        inner = (
+            list(_refused_names(value, f"{prefix}{name}."))
+            if is_inside and isinstance(value, Mapping)
+            else []
+        )
         yield from inner or [name]
 
 
