@@ -14,18 +14,25 @@ from vault_indexer.config.schema import SCHEMA, TABLES
 from vault_indexer.config.trust import TRUST, USER_STRATEGIES, refused_in_note, trust_of, vault_may_set
 from vault_indexer.config.values import toml_text
 
-TUNABLE = {name for name in SCHEMA if name.startswith(("files.", "chunking.", "search.", "watch."))} - {
+TUNABLE = {name for name in SCHEMA if TRUST[name] is not Trust.USER}
+"""The keys that a vault's own file may set."""
+
+NEVER_TUNABLE = (
+    "vault",
+    "embedding.",
+    "llm.",
+    "server.",
+    "index.",
+    "search.deadline_s",
     "chunking.token.tokenizer",
-    *(
-        name
-        for name in SCHEMA
-        if name.startswith(("chunking.llm.", "chunking.custom.", "chunking.contextual."))
-    ),
+    "chunking.llm.",
+    "chunking.custom.",
+    "chunking.contextual.",
     "chunking.agentic.max_api_calls",
     "chunking.agentic.timeout_s",
     "chunking.agentic.prompt",
-    "search.deadline_s",
-}
+)
+"""Keys, or beginnings of keys, that name code, models, servers or folders, or what the machine may spend."""
 
 
 def line(name: str) -> str:
@@ -45,7 +52,15 @@ def test_every_key_is_classified_and_no_other() -> None:
 
 
 def test_only_tuning_is_left_to_a_vault() -> None:
-    assert {name for name in SCHEMA if TRUST[name] is not Trust.USER} == TUNABLE
+    assert {name for name in TUNABLE if name.startswith(NEVER_TUNABLE)} == set()
+    assert {name.partition(".")[0] for name in TUNABLE} == {"files", "chunking", "search", "watch"}
+    assert {name: TRUST[name] for name in TUNABLE if TRUST[name] is not Trust.VAULT} == {
+        "chunking.strategy": Trust.NAME,
+        "chunking.rules": Trust.NAME,
+        "chunking.word.word_pattern": Trust.PATTERN,
+        "chunking.boundary.patterns": Trust.PATTERN,
+    }
+    assert {"files.include", "chunking.code.language", "search.recency.tiers", "watch.mode"} <= TUNABLE
 
 
 @pytest.mark.parametrize("name", SCHEMA)
