@@ -12,7 +12,6 @@ from typing import Protocol
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.links import links_of, mentions, orphans, related, unresolved_links
 from vault_indexer.model import (
-    MAX_PAUSE_S,
     Explanation,
     Hit,
     IndexState,
@@ -33,12 +32,14 @@ from vault_indexer.search import IndexReader, QueryDeadline
 from vault_indexer.search.present import obsidian_uri
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
-from vault_indexer.text.bounds import check_note_name, check_query
+from vault_indexer.text.bounds import (
+    DEFAULT_MENTIONS,
+    MAX_LIMIT,
+    MAX_PAUSE_S,
+    check_note_name,
+    check_query,
+)
 from vault_indexer.vault.read import unchanged
-
-MAX_LIMIT = 200
-MENTIONS = 50
-"""So many mentions are looked for where no limit is given: each costs reading a note."""
 
 
 def _never() -> bool:
@@ -183,7 +184,7 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return orphans(snapshot)
 
-    def mentions(self, note: str, limit: int = MENTIONS) -> MentionsAnswer:
+    def mentions(self, note: str, limit: int = DEFAULT_MENTIONS) -> MentionsAnswer:
         """Places that name a note without linking it. Raises UsageError for a limit out of bounds,
         UnknownNoteError if there is no such note."""
         _check_limit(limit)

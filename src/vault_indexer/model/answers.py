@@ -11,9 +11,6 @@ from vault_indexer.model.note import Diagnostic, JsonValue
 Expand = Literal["", "section", "window", "section_or_window"]
 """How much text around a hit is wanted; "" for none."""
 
-MAX_PAUSE_S = 7 * 86_400
-"""A pause with an end is at most a week; one without is ended by `resume`."""
-
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
