@@ -55,7 +55,7 @@ class IndexSession(Protocol):
         ...
 
     def reader(self) -> IndexReader:
-        """The index in force. Raises IndexUnusableError while there is none (it says why)."""
+        """The active index. Raises IndexUnusableError while there is none (it says why)."""
         ...
 
     def pending(self) -> int:
@@ -73,15 +73,15 @@ class IndexSession(Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether indexing rests at the user's word."""
+        """Whether the user has paused indexing."""
         ...
 
     def pause(self, seconds: float | None) -> None:
-        """Let indexing rest for so long, or (None) until `resume`. Raises DaemonError where none runs."""
+        """Pause indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
         ...
 
     def resume(self) -> None:
-        """Let indexing go on. Raises DaemonError where no daemon runs."""
+        """Resume indexing. Raises DaemonError where no daemon runs."""
         ...
 
     def wait_fresh(self, deadline_s: float) -> bool:
@@ -89,7 +89,7 @@ class IndexSession(Protocol):
         ...
 
     def rebuild(self, report: Callable[[Progress], None], *, refit: bool) -> RebuildReport:
-        """Build the next generation and put it in force. Raises VaultIndexerError."""
+        """Build the next generation and activate it. Raises VaultIndexerError."""
         ...
 
     def status(self) -> StatusReport:
@@ -97,7 +97,7 @@ class IndexSession(Protocol):
         ...
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Every disagreement between vault, catalog and derived indices; `repair` mends them."""
+        """Every disagreement between vault, catalog and derived indices; `repair` removes them."""
         ...
 
     def close(self) -> None:
@@ -106,7 +106,12 @@ class IndexSession(Protocol):
 
 
 class VaultService:
-    """All that can be asked of one vault's index. Thread-safe."""
+    """The use cases of one vault's index.
+
+    `bootstrap` makes it around a session: that of a daemon, or that of one command. Whoever opened it closes
+    it. All methods may be called from any thread. A read leases the current snapshot, so its answer is
+    consistent whatever is indexed or rebuilt meanwhile.
+    """
 
     def __init__(self, session: IndexSession) -> None:
         self._session = session
@@ -201,19 +206,19 @@ class VaultService:
         return self._session.failure
 
     def pause(self, seconds: float | None = None) -> StatusReport:
-        """Let indexing rest for so long, or until `resume`; searches go on, and changes are kept."""
+        """Pause indexing for a time in seconds, or until `resume`. Searches go on, and changes are kept."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
             raise UsageError(f"a pause of {seconds:g} s: allowed is more than 0, and at most {MAX_PAUSE_S}")
         self._session.pause(seconds)
         return self._session.status()
 
     def resume(self) -> StatusReport:
-        """Let indexing go on, with what has changed meanwhile."""
+        """Resume indexing, beginning with the changes made during the pause."""
         self._session.resume()
         return self._session.status()
 
     def rebuild(self, report: Callable[[Progress], None], *, refit: bool = True) -> RebuildReport:
-        """Build the index anew beside the one in force, then switch."""
+        """Rebuild the index beside the active one, then activate it."""
         return self._session.rebuild(report, refit=refit)
 
     def export(self) -> Iterator[str]:
@@ -226,7 +231,7 @@ class VaultService:
         return self._session.verify(repair=repair)
 
     def close(self) -> None:
-        """End it all."""
+        """Close the session."""
         self._session.close()
 
     def _not_fresh(self, deadline_s: float) -> str:
