@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import GraphReason, KeywordReason, NoteRow, note_id_of
+from vault_indexer.model import GraphReason, NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.rank.anchor_text import match_anchor_text
 from vault_indexer.search.rank.neighbours import neighbours_of
@@ -170,27 +170,6 @@ def _nearest(
         if score > found.get(path, (-np.inf, 0))[0]:
             found[path] = score, key
     return {path: key for path, (_, key) in found.items()}
-
-
-def keyword_reasons(
-    snapshot: Snapshot,
-    ranked: Ranks,
-    wanted: Sequence[int],
-    terms: Sequence[QueryTerm],
-    weights: FieldWeights,
-) -> dict[int, KeywordReason]:
-    """Matched words and fields of the chunks that are shown."""
-    shown = [key for key in wanted if key in ranked]
-    explained = snapshot.keywords.explain(shown, terms, weights)
-    reasons = {}
-    for key, matches in zip(shown, explained, strict=True):
-        fields: dict[str, float] = {}
-        for match in matches:
-            for name, score in match.fields:
-                fields[name] = fields.get(name, 0.0) + score
-        rank, score = ranked[key]
-        reasons[key] = KeywordReason(rank, score, {match.word: match.score for match in matches}, fields)
-    return reasons
 
 
 def note_ids(keys: Sequence[int]) -> list[int]:
