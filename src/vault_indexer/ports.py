@@ -78,16 +78,3 @@ class Llm(Protocol):
     def complete(self, prompt: str, *, timeout_s: float) -> str:
         """The answer's text. Raises ProviderError on failure or timeout."""
         ...
-
-
-class Reranker(Protocol):
-    """Reads a query and a text together and says how well the one answers the other."""
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        ...
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, the higher the better, comparable within the call. Raises ProviderError."""
-        ...

@@ -1,4 +1,4 @@
-"""What the use cases answer: the shapes of DESIGN's outside contract, before they become JSON."""
+"""Requests and answers of the use cases. Their fields are the keys of the JSON that users see."""
 
 from __future__ import annotations
 

@@ -142,10 +142,6 @@ class VaultWatcher:
         """Tells that what the last batch said has been done."""
         self._inbox.settled()
 
-    def notify(self, path: str) -> None:
-        """Marks a file as changed by hand, as an event would."""
-        self._inbox.changed(path)
-
     def request_scan(self, reason: str) -> None:
         """Asks for a scan of everything, due at once."""
         self._inbox.scan_all(reason)

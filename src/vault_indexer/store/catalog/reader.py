@@ -326,27 +326,12 @@ class CatalogReader:
 
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""
-        return self._links("WHERE n.path = ? ORDER BY l.ord", (path,))
-
-    def links_to(self, path: str) -> list[LinkRow]:
-        """The links of other notes that lead to a path."""
-        return self._links("WHERE l.resolved = ? ORDER BY n.path, l.ord", (path,))
-
-    def links_with_keys(self, keys: Iterable[str]) -> list[LinkRow]:
-        """The links whose outcome can change when a file with one of these keys comes or goes."""
-        return [_link_row(row) for row in self.rows_in(_LINKS + " WHERE l.key IN (%s)", keys)]
-
-    def all_links(self) -> list[LinkRow]:
-        """All links, ordered by source and place."""
-        return self._links("ORDER BY n.path, l.ord", ())
+        return [_link_row(row) for row in self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))]
 
     def blob(self, name: str) -> bytes | None:
         """A named value of the generation."""
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
         return bytes(found[0][0]) if found else None
-
-    def _links(self, where: str, values: Sequence[SqlValue]) -> list[LinkRow]:
-        return [_link_row(row) for row in self.rows(f"{_LINKS} {where}", values)]
 
     def _one(self, sql: str) -> Row:
         return self.rows(sql)[0]
