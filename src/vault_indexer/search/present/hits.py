@@ -13,7 +13,7 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.present.passage import Expansion, passage_of
 from vault_indexer.search.present.snippet import Snippets
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.vault.read import unchanged
+from vault_indexer.vault.read import is_unchanged
 
 
 class RankedChunk(NamedTuple):
@@ -103,7 +103,7 @@ class HitBuilder:
             return frozenset()
         wanted = frozenset(paths)
         known = self._catalog.files_at(wanted)
-        return wanted - {path for path, row in known.items() if unchanged(self._vault, row)}
+        return wanted - {path for path, row in known.items() if is_unchanged(self._vault, row)}
 
 
 def _iso_time(time_ns: int) -> str:

@@ -70,7 +70,7 @@ def rank(
     named = _best_chunks_by_name(snapshot, prepared, fused)
     for key in named:
         fused.setdefault(key, 0.0)
-    modified = snapshot.catalog.modified({note_id_of(key) for key in fused})
+    modified = snapshot.catalog.modified_times({note_id_of(key) for key in fused})
     now = time.time_ns()
     factors = {note: recency_factor(mtime_ns, now, settings.recency) for note, mtime_ns in modified.items()}
     recency = {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
