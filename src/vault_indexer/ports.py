@@ -1,4 +1,4 @@
-"""What the core asks of the parts that can be exchanged. Implementations never import each other."""
+"""The protocols of the exchangeable parts. Implementations never import each other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EmbeddingModel:
 
 
 class Chunker(Protocol):
-    """Cuts a parsed note into chunks: in order, deterministic, each body a span of the note."""
+    """Splits a parsed note into chunks: in order, deterministic, each body a span of the note."""
 
     @property
     def strategy(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
-from vault_indexer.links import links_of, mentions, orphans, related, unresolved_links
+from vault_indexer.links import links_of, mentions, orphans, related_notes, unresolved_links
 from vault_indexer.model import (
     MAX_PAUSE_S,
     Explanation,
@@ -155,7 +155,7 @@ class VaultService:
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             return tuple(
-                related(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
+                related_notes(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
             )
 
     def path_of(self, note: str) -> str:

@@ -86,10 +86,10 @@ def test_polling_keeps_to_a_tenth_of_the_time(tmp_path: Path) -> None:
     world = World(tmp_path, WatchSettings(mode="poll", poll_s=30))
     assert world.opened == []
     assert (world.watcher.mode.name, world.watcher.mode.interval_s) == ("poll", 30)
-    world.watcher.scanned(0.5)
+    world.watcher.record_scan_time(0.5)
     assert world.after(29) is None
     assert (world.after(2) or Batch()).reason == "poll"
-    world.watcher.scanned(20.0)
+    world.watcher.record_scan_time(20.0)
     assert world.watcher.mode.interval_s == 200
     assert world.after(190) is None
     assert (world.after(15) or Batch()).reason == "poll"
@@ -119,12 +119,12 @@ def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_pat
         return watcher.pending, watcher.at_work
 
     assert watcher.next_batch(0.0) is None
-    world.sink.changed("a.md")
+    world.sink.file_changed("a.md")
     assert waiting_and_at_work() == (1, False)
     watcher.flush()
     assert watcher.next_batch(0.0) is not None
     assert waiting_and_at_work() == (0, True)
-    watcher.settled()
+    watcher.finish_batch()
     assert waiting_and_at_work()[1] is False
     watcher.request_scan("asked")
     assert watcher.next_batch(0.0) is not None
@@ -135,7 +135,7 @@ def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_pat
 
 def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
     world = World(tmp_path, WatchSettings())
-    world.sink.changed("a.md")
+    world.sink.file_changed("a.md")
     assert world.watcher.next_batch(0.0) is None
     assert world.watcher.pending == 1
     world.watcher.flush()

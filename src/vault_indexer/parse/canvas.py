@@ -3,7 +3,7 @@
 `Note.text` is this text, not the JSON: spans of escaped JSON would neither read nor embed well. So
 all offsets and lines of a canvas refer to the text made here: a block for each card, top to bottom and
 left to right, then a line for each arrow that has a label or touches a file. Every block is a piece
-of Markdown of its own (a heading in one card is not in force in the next), so there may be several
+of Markdown of its own (a heading in one card does not reach into the next), so there may be several
 sections of level 0.
 
 Many edges may meet in a card of much text. The ends of all edges together may take as many characters as
@@ -54,7 +54,7 @@ class _Sheet:
     pieces: list[int] = field(default_factory=list)  # where each block begins
     links: list[tuple[LinkKind, str, str, str | None, int, int]] = field(default_factory=list)
     room: Room = field(default_factory=Room)
-    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is told once
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is reported once
 
     def refuse(self, detail: str) -> None:
         """Something is not as it would be in a smaller canvas."""
@@ -200,11 +200,11 @@ def _note(path: str, text: str, sheet: _Sheet) -> Note:
 def _first_of_each(bodies: list[Body]) -> Iterable[Diagnostic]:
     """All that is wrong, but what is said of limits once: the first block that meets one is not the last."""
     found = [diagnostic for body in bodies for diagnostic in body.diagnostics]
-    told: set[str] = set()
+    reported: set[str] = set()
     for diagnostic in found:
-        if diagnostic.kind != "limit" or diagnostic.detail not in told:
+        if diagnostic.kind != "limit" or diagnostic.detail not in reported:
             yield diagnostic
-        told.add(diagnostic.detail)
+        reported.add(diagnostic.detail)
 
 
 def _objects(canvas: Mapping[str, JsonValue], key: str) -> list[dict[str, JsonValue]]:

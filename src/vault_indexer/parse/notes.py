@@ -49,7 +49,7 @@ MAX_TAGS = 40_000
 TOO_MANY_TAGS = f"more than {MAX_TAGS:,} different tags: the rest is text"
 MAX_HEADING_SOURCE = 4 * MAX_HEADING
 MAX_HEADER_PATH = 1000
-"""Characters of the headings in force together, of which each chunk repeats those above it."""
+"""Characters of all enclosing headings together: each chunk repeats those above it."""
 
 CUT_OFF = "…"
 LONG_HEADING = f"a heading of more than {MAX_HEADING:,} characters is cut off where it is shown"
@@ -207,10 +207,10 @@ def _header_path(parent: Section | None, heading: Heading) -> tuple[str, ...]:
     path = (*(parent.header_path if parent else ()), heading.text)
     if sum(map(len, path)) <= MAX_HEADER_PATH:
         return path
-    return tuple(_shortened(title, MAX_HEADER_PATH // len(path)) for title in path)
+    return tuple(_shorten(title, MAX_HEADER_PATH // len(path)) for title in path)
 
 
-def _shortened(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + CUT_OFF
 
 
@@ -228,7 +228,7 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
         content = content if named else CLOSING_HASHES.sub("", content.strip(" \t"))
     elif "\n" in content or "\r" in content:
         content = (CONTINUED_QUOTE if raw.nested else CONTINUED).sub(" ", content)
-    shown = _shortened(plain(content, definitions), MAX_HEADING)
+    shown = _shorten(plain(content, definitions), MAX_HEADING)
     return Heading(raw.level, shown, raw.start, raw.end, lines.at(raw.start), raw.nested)
 
 

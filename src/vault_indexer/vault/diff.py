@@ -1,4 +1,4 @@
-"""Change detection as a pure function: what was known, what is found, what differs."""
+"""Change detection as a pure function of the known files and those found."""
 
 from __future__ import annotations
 
