@@ -124,16 +124,16 @@ class LinkGraph:
 
     def degrees(self, paths: Iterable[str]) -> dict[str, int]:
         """How many distinct files each path is linked with, either way; paths without a link are left out."""
-        return _recalled(self._degrees, list(paths), self._count, 0)
+        return _read_with_cache(self._degrees, list(paths), self._count, 0)
 
     def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
         """The files that each path is linked with, either way; paths without a link are left out."""
-        return _recalled(self._neighbours, list(paths), self._linked_paths, frozenset())
+        return _read_with_cache(self._neighbours, list(paths), self._linked_paths, frozenset())
 
     def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
         """By path the texts of links of other notes that lead there, in order; links that show no text of
         their own, and paths without any other, are left out."""
-        return _recalled(self._texts, list(paths), self._link_texts, ())
+        return _read_with_cache(self._texts, list(paths), self._link_texts, ())
 
     def _link_texts(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
         sql = (
@@ -206,13 +206,13 @@ def _place_edge(edge: Edge, places: LinkPlaces) -> Edge:
     return replace(edge, source_chunk=source and source.key, target_chunk=target and target.key)
 
 
-def _recalled(
+def _read_with_cache(
     known: dict[str, Value],
     paths: Sequence[str],
     read: Callable[[list[str], str], Mapping[str, Value]],
     nothing: Value,
 ) -> dict[str, Value]:
-    """What is known of paths, and what is read of the others and known from now on; but for `nothing`."""
+    """The values of paths, from the cache `known` or from `read`, which fills it; without `nothing`."""
     found = {path: value for path in paths if (value := known.get(path)) is not None}
     for batch, marks in _batches(path for path in paths if path not in found):
         fresh = read(batch, marks)
