@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
-from vault_indexer.links import links_of, mentions, orphans, related, unresolved_links
+from vault_indexer.links import links_of, mentions, orphans, related_notes, unresolved_links
 from vault_indexer.model import (
     Explanation,
-    Hit,
     IndexState,
     LinksAnswer,
     MentionsAnswer,
@@ -29,7 +27,6 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.search import IndexReader, QueryDeadline
-from vault_indexer.search.present import obsidian_uri
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.text.bounds import (
@@ -39,7 +36,6 @@ from vault_indexer.text.bounds import (
     check_note_name,
     check_query,
 )
-from vault_indexer.vault.read import unchanged
 
 
 def _never() -> bool:
@@ -136,12 +132,11 @@ class VaultService:
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
-            found = opened.searcher.search(snapshot, request, deadline)
-            results = self._in_vault(snapshot, found.hits)
+            found = opened.searcher.search(snapshot, request, deadline, vault=self._session.vault)
             state = IndexState(snapshot.generation, snapshot.seq, self._session.pending())
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._session.notices()))
-        return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
+        return SearchAnswer(request.query, round(took_ms, 3), state, found.hits, tuple(notices))
 
     def explain(
         self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
@@ -166,7 +161,7 @@ class VaultService:
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             return tuple(
-                related(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
+                related_notes(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
             )
 
     def path_of(self, note: str) -> str:
@@ -238,15 +233,6 @@ class VaultService:
         if self._session.paused:
             return "this is not fresh: changes made since indexing was paused are not searched"
         return f"some changes were not indexed within {deadline_s:g} s"
-
-    def _in_vault(self, snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """How to open each hit; one whose file has changed since it was indexed says so."""
-        vault = self._session.vault
-        known = snapshot.catalog.files_at({hit.path for hit in hits})
-        current = {path for path, row in known.items() if unchanged(vault, row)}
-        return tuple(
-            replace(hit, stale=hit.path not in current, uri=obsidian_uri(vault, hit.path)) for hit in hits
-        )
 
 
 def _check(request: SearchRequest) -> None:

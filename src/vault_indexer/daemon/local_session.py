@@ -279,7 +279,7 @@ class ReadOnlySession:
                 pending=0,
                 counts=snapshot.catalog.counts(),
                 vectors_owed=snapshot.owed,
-                skipped=snapshot.catalog.skipped(),
+                skipped=snapshot.catalog.skipped_files(),
                 detail=str(self._busy),
             )
 

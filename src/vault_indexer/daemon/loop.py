@@ -186,7 +186,7 @@ class IndexLoop:
         self._run_checks()
         if batch is not None and not self._stopping:
             self._sync(batch)
-            self.watcher.settled()
+            self.watcher.finish_batch()
         self._warm_worker()
         self._look_again()
         self._scan_again()
@@ -302,7 +302,7 @@ class IndexLoop:
         if batch.scan_all:
             self.unsynced = 0
             if found is not None:
-                self.watcher.scanned(found.seconds)
+                self.watcher.record_scan_time(found.seconds)
             with self.changed:
                 self.scans_done = self.scans_begun
                 self.changed.notify_all()

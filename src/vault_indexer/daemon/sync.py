@@ -186,7 +186,7 @@ class VaultSync:
         if self.current is None:
             return ()
         with self.current.writer.holder.lease() as snapshot:
-            return snapshot.catalog.skipped()
+            return snapshot.catalog.skipped_files()
 
     def verify(self, *, mend: bool) -> tuple[Problem, ...]:
         """Every disagreement between vault, catalog and derived indices; `mend` puts it right where the
@@ -314,6 +314,6 @@ def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
             seq=snapshot.seq,
             counts=snapshot.catalog.counts(),
             vectors_owed=snapshot.owed,
-            skipped=snapshot.catalog.skipped(),
+            skipped=snapshot.catalog.skipped_files(),
             manifest=current.manifest.model_dump(mode="json"),
         )

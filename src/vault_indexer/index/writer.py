@@ -393,7 +393,7 @@ class IndexWriter:
 
     def _publish(self, catalog: CatalogReader | None = None) -> None:
         catalog = catalog or CatalogReader(self.generation.catalog, self._texts)
-        keywords = self._keywords.refreshed()
+        keywords = self._keywords.refresh()
         self.holder.publish(snapshot_of(self.generation, catalog, self._vectors, keywords, len(self._owed)))
 
 

@@ -44,7 +44,7 @@ MAX_BLOCKS = 100_000
 BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){15,}+")
 FENCE_OPENING = re.compile(r"\s*+(`{3,}+|~{3,}+)")
 
-# What throws the grammar off; see `_repaired`.
+# What throws the grammar off; see `_repair`.
 DELIMITER_CELL = r"[ \t]*:?-++:?[ \t]*"
 DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*+\|?[ \t\r]*$"
 FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
@@ -180,10 +180,10 @@ def _tree_of(shadow: str) -> Tree:
     # one at the end is what the grammar needs to close a heading, rule or fence there.
     source = "\n" + shadow + "\n"
     tree = _parse(source)
-    return _parse(_repaired(source)) if tree.root_node.has_error else tree
+    return _parse(_repair(source)) if tree.root_node.has_error else tree
 
 
-def _repaired(source: str) -> str:
+def _repair(source: str) -> str:
     """The source without what is known to throw the grammar off (about one note in a thousand).
 
     Its scanner takes lines for the delimiter row of a table that its rules then refuse; HTML that begins
@@ -284,7 +284,7 @@ class _Walk:
 
     def _within_room(self, element: Element) -> Element:
         limit = self.blocks.too_many[0] if self.blocks.too_many else self.last
-        return element if element.end <= limit else _clipped(element, limit)
+        return element if element.end <= limit else _clip(element, limit)
 
     def _has_room(self, start: int) -> bool:
         """Counts a block; False where it is one too many."""
@@ -416,8 +416,8 @@ class _Walk:
         return ElementKind.OTHER
 
 
-def _clipped(element: Element, end: int) -> Element:
-    parts = tuple(_clipped(part, end) for part in element.parts if part.start < end)
+def _clip(element: Element, end: int) -> Element:
+    parts = tuple(_clip(part, end) for part in element.parts if part.start < end)
     return replace(element, end=min(element.end, end), parts=parts)
 
 

@@ -210,7 +210,7 @@ class TextReader:
             if found:
                 self._budget.spend(_FOUND_NS * len(found))
                 places[note_id] = found
-        return Matches(frozenset(places) | self._titled(pattern, notes), places)
+        return Matches(frozenset(places) | self._notes_titled(pattern, notes), places)
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
@@ -300,7 +300,7 @@ class TextReader:
         self._budget.spend(_TEST_NS + ns * ((found.end() if found else end) - start))
         return found is not None
 
-    def _titled(self, pattern: TextPattern, notes: Ids) -> Ids:
+    def _notes_titled(self, pattern: TextPattern, notes: Ids) -> Ids:
         sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
         rows = self._catalog.rows_in(sql, sorted(notes))
         return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
@@ -374,17 +374,17 @@ def _anchor(inside: Node | None) -> TextPattern | None:
 
     A single word, since two finds of a phrase can overlap, and of those only the first would be seen.
     """
-    words = sorted(_required(inside), key=lambda word: (-len(word), word)) if inside else []
+    words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
     return text_pattern(words[0]) if words else None
 
 
-def _required(node: Node) -> set[str]:
+def _required_words(node: Node) -> set[str]:
     match node:
         case Word(text, _) | Phrase(text, _):
             return {word for word in text_pattern(text).words if len(word) < LONGEST_TERM}
         case All(parts):
-            return set[str]().union(*map(_required, parts))
+            return set[str]().union(*map(_required_words, parts))
         case Either(parts):
-            return set[str].intersection(*map(_required, parts))
+            return set[str].intersection(*map(_required_words, parts))
         case _:
             return set()
