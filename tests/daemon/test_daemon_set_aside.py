@@ -105,7 +105,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(kept: VaultSyn
     wait_for(is_read)
     with current.writer.holder.lease() as snapshot:
         assert snapshot.catalog.note("Hostile.md") is not None
-    assert kept.verify(mend=False) == ()
+    assert kept.verify(repair=False) == ()
 
 
 def test_a_note_that_changes_is_read_at_once(where: Place) -> None:

@@ -65,7 +65,7 @@ class LocalSession:
         existed = self._assembly.index_dir.current() is not None
         vault_sync, reasons = self.open_as_is()
         damaged = existed and vault_sync.current is None
-        if reasons and build and vault_sync.in_doubt():
+        if reasons and build and vault_sync.has_unconfirmed_losses():
             self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
         elif reasons and build:
             self._switch(report, refit=vault_sync.current is None)
@@ -148,10 +148,10 @@ class LocalSession:
         """Compare everything with everything."""
         with self._busy, self._index_errors():
             vault_sync = self._open()
-            found = (*self._rebuilt, *vault_sync.verify(mend=repair))
+            found = (*self._rebuilt, *vault_sync.verify(repair=repair))
             self._rebuilt = ()
             if repair and vault_sync.degraded:
-                time.sleep(max(0.0, vault_sync.look_again_at - time.monotonic()))  # losses need a second look
+                time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
                 self._switch(_unseen, refit=False)

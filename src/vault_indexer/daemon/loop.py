@@ -275,8 +275,8 @@ class IndexLoop:
 
     def _look_again(self) -> None:
         """Losses that were not believed are looked at a second time."""
-        if self.kept.degraded and time.monotonic() >= self.kept.look_again_at:
-            self.kept.look_again_at = time.monotonic() + _LOOK_AGAIN_S
+        if self.kept.degraded and time.monotonic() >= self.kept.confirm_at:
+            self.kept.confirm_at = time.monotonic() + _LOOK_AGAIN_S
             self.watcher.request_scan("to look again at what is missing")
 
     def _patience(self) -> float:
@@ -330,7 +330,7 @@ class IndexLoop:
         if self._builder is not None:
             return
         needed = bool(self.reasons) and self._build_retry.is_due
-        if self._builds or (needed and not self.kept.in_doubt()):
+        if self._builds or (needed and not self.kept.has_unconfirmed_losses()):
             log.info("building: %s", "; ".join(self.reasons) or "as asked")
             refit = self.kept.current is None or any(request.refit for request in self._builds)
             soon = self.kept.current is None and not self._builds  # nothing else answers meanwhile
@@ -413,7 +413,7 @@ class IndexLoop:
         for request in waiting:
             try:
                 with index_errors(self._root):
-                    found = self.kept.verify(mend=request.repair)
+                    found = self.kept.verify(repair=request.repair)
             except VaultIndexerError as error:
                 request.fail(error)
                 continue
