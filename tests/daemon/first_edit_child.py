@@ -75,7 +75,7 @@ def main(vault: Path, index: Path) -> None:
     assert kept.current is not None
     kept.sync(EVERYTHING)
     load_caches(kept.current.reader)
-    kept.current.writer.warm(lambda: False)
+    kept.current.writer.warm_up(lambda: False)
     listed.touch()
     before = set(sys.modules)
     (vault / "First.md").write_text(NOTE, "utf-8")

@@ -80,20 +80,27 @@ def opened(where: Place, options: Mapping[str, str] | None = None) -> Iterator[V
 @contextmanager
 def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
     """The index as the daemon keeps it; only its builds run in a process of their own."""
+    others = loop_threads()
     service = VaultService(DaemonSession(OneProcess.of(where.target())))
     try:
         if ready:
             wait_for(lambda: service.status().state == "ready")
         yield service
     finally:
-        stop(service)
+        stop(service, others)
 
 
-def stop(service: VaultService) -> None:
+def loop_threads() -> frozenset[threading.Thread]:
+    """The loops of the daemons in this process."""
+    return frozenset(thread for thread in threading.enumerate() if thread.name == "indexer-loop")
+
+
+def stop(service: VaultService, others: frozenset[threading.Thread] = frozenset()) -> None:
     """Stop a daemon, however long a busy machine takes for it: `close` alone waits two seconds at most, and
-    leaves the lock to the process where the loop has not ended by then."""
+    leaves the lock to the process where the loop has not ended by then. `others` go on: a shared daemon of
+    the module, for example."""
     service.close()
-    wait_for(lambda: all(thread.name != "indexer-loop" for thread in threading.enumerate()))
+    wait_for(lambda: loop_threads() <= others)
     service.close()
 
 

@@ -100,7 +100,7 @@ class IndexWriter:
             self._writer.close()
             raise
 
-    def warm(self, stopped: Callable[[], bool]) -> None:
+    def warm_up(self, stopped: Callable[[], bool]) -> None:
         """Have the worker load what the first edit would have to wait for, unless all is `stopped`."""
         for job in (WarmJob(model=not self._owed), KeywordsJob(self.generation)):
             self._pool.attend(job, stopped)
