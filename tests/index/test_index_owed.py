@@ -260,7 +260,7 @@ def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
                 for _ in range(rng.randint(0, 3)):
                     a_portion(session, rng.choice([1, 2, 8]))
                 if rng.random() < 0.2:
-                    live._compact()
+                    live._derived.compact_vectors()
                 consistent(live)
     with as_it_is(vault, index) as (session, live):
         session.wait_fresh(0)
