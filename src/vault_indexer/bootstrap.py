@@ -165,24 +165,24 @@ class WorkerSpec:
     llm_cache: Path
 
 
-def make_preparer(recipe: WorkerSpec, meter: NoteMeter) -> Preparer:
-    """In the worker: parser, chunker, model and caches of a recipe."""
-    embedder = LazyEmbedder(recipe.model, partial(_embedder, recipe.settings, recipe.weights))
+def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
+    """In the worker: parser, chunker, model and caches of a worker."""
+    embedder = LazyEmbedder(worker.model, partial(_embedder, worker.settings, worker.weights))
     unmetered = UnmeteredEmbedder(embedder, meter)
-    chunker = make_chunker(recipe.settings, unmetered, llm_cache=recipe.llm_cache)
+    chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache)
     return Preparer(
-        recipe.vault,
-        recipe.settings.files.max_file_bytes,
+        worker.vault,
+        worker.settings.files.max_file_bytes,
         lambda _: chunker,
         embedder,
-        [CatalogReader(path) for path in recipe.caches if path.exists()],
+        [CatalogReader(path) for path in worker.caches if path.exists()],
     )
 
 
-def start_worker(recipe: WorkerSpec) -> NoteWorker:
-    """In the worker: its life begins; models load with the first note."""
+def start_worker(worker: WorkerSpec) -> NoteWorker:
+    """In the worker: it starts; models load with the first note."""
     meter = NoteMeter(own_usage)
-    return NoteWorker(partial(make_preparer, recipe, meter), meter)
+    return NoteWorker(partial(make_preparer, worker, meter), meter)
 
 
 def make_chunker(
@@ -276,11 +276,12 @@ class Assembly:
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
-        recipe = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
-        pool, spare = self._pool(recipe, size=self._crew().workers), self._pool(recipe, size=1)
+        worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
+        pool = self._pool(worker, size=self._pool_plan().workers)
+        spare = self._pool(worker, size=1)
         slow = self._is_slow(settings)
         try:
-            live = IndexWriter(
+            writer = IndexWriter(
                 generation,
                 model.key,
                 model.dimension,
@@ -291,10 +292,9 @@ class Assembly:
         except BaseException:
             pool.close()
             raise
-        opened = IndexReader(live.holder, Searcher(embedder, self.settings.search), live.model)
-        return OpenGeneration(
-            generation, manifest, settings, live, opened, reasons, spare, partial(_close, live, pool, spare)
-        )
+        reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
+        close = partial(_close, writer, pool, spare)
+        return OpenGeneration(generation, manifest, settings, writer, reader, reasons, spare, close)
 
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
@@ -322,8 +322,8 @@ class Assembly:
         weights = self._weights(found, sound, refit=refit)
         model = _embedder(self.settings, weights).model
         spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
-        recipe = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
-        pool = self._pool(recipe, size=self._crew().workers)
+        worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
+        pool = self._pool(worker, size=self._pool_plan().workers)
         with index_errors(self.root, _build_bytes(found, sound)):
             generation = index_dir.begin()
             try:
@@ -394,16 +394,16 @@ class Assembly:
             wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
         return built, tuple(differences(built, wanted))
 
-    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
+    def _pool(self, worker: WorkerSpec, size: int) -> Pool:
         return WorkerPool(
             size,
-            partial(start_worker, recipe),
-            self._crew().limits,
-            parting=FinishJob(),
+            partial(start_worker, worker),
+            self._pool_plan().limits,
+            final_job=FinishJob(),
             budget=note_budget(self.settings.index),
         )
 
-    def _crew(self) -> PoolPlan:
+    def _pool_plan(self) -> PoolPlan:
         return PoolPlan.of(self.settings.index, slow=self._is_slow(self.settings))
 
 
@@ -414,10 +414,10 @@ def _build_bytes(found: Scan, current: Generation | None) -> int:
     return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in found.files if is_indexed(file))
 
 
-def _close(live: IndexWriter, *pools: Pool) -> None:
+def _close(writer: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
-    live.close()
+    writer.close()
 
 
 def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:
