@@ -31,9 +31,9 @@ from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.pool_plan import PoolPlan, note_budget
+from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.sample import first_part, sample_texts
+from vault_indexer.index.sample import first_part, has_drifted, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
@@ -64,9 +64,6 @@ WEIGHTS_BLOB = "token_weights"
 
 _BYTES_PER_NOTE_BYTE = 5
 """An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
-
-_DRIFT = 1.25
-"""A rebuild fits new token weights when the vault has grown or shrunk by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +346,7 @@ class Assembly:
         return current if current is not None and is_sound(current.catalog) else None
 
     def _is_slow(self, settings: Settings) -> bool:
-        """Whether words are worth having before vectors: static ones cost less than reading the note does."""
-        return settings.embedding.provider != "wordllama"
+        return is_slow_model(settings.embedding)
 
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
         plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
@@ -378,8 +374,7 @@ class Assembly:
             before = catalog.counts().notes
         finally:
             catalog.close()
-        now = len(found.files)
-        return not before / _DRIFT <= now <= before * _DRIFT
+        return has_drifted(before, len(found.files))
 
     def _fit(self, generation: Generation) -> tuple[Manifest, tuple[str, ...]]:
         """What the generation was built with, as far as it tells, and why it does not fit any more."""

@@ -13,8 +13,8 @@ class Linker:
     """Resolves links against the files of the vault, and knows which links a change of files affects.
 
     IndexWriter and a build own one each, and call it from one thread. `add` and `remove` only record a
-    change; `relink` then resolves the affected links of the catalog again, within the transaction that stores the
-    change. After a transaction that failed the owner makes a new one: this one knows files that were not
+    change; `relink` then resolves the affected links of the catalog again, within the transaction that stores
+    the change. After a transaction that failed the owner makes a new one: this one knows files that were not
     stored.
     """
 

@@ -100,9 +100,9 @@ class WorkerPool(Generic[Job, Result]):
 
     Whoever opens a generation or builds one owns a pool, and closes it; one thread at a time may call it.
     `start` is pickled: it runs in the worker and makes its Worker. Every job gets a result or `Died`, and no
-    call waits for ever. A worker that dies is replaced with the next job. One that outgrows its share of memory
-    is replaced after its job; before, it does `final_job`, whose result `each` gives. The processes end with
-    this one. Raises ProcessError if no worker can begin, OSError if the system has no room for one.
+    call waits for ever. A worker that dies is replaced with the next job. One that outgrows its share of
+    memory is replaced after its job; before, it does `final_job`, whose result `each` gives. The processes
+    end with this one. Raises ProcessError if no worker can begin, OSError if the system has no room for one.
     """
 
     def __init__(
