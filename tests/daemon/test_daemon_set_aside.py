@@ -59,7 +59,7 @@ class Refusing:
 
 
 @pytest.fixture
-def kept(where: Place) -> Iterator[VaultSync]:
+def vault_sync(where: Place) -> Iterator[VaultSync]:
     """An index in which the note is set aside."""
     with opened(where) as service:
         assert {skipped.path: skipped.reason for skipped in service.status().skipped} == {
@@ -76,35 +76,37 @@ def kept(where: Place) -> Iterator[VaultSync]:
         made.close()
 
 
-def test_a_note_over_its_budget_is_set_aside_and_read_again_later(kept: VaultSync, where: Place) -> None:
+def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
+    vault_sync: VaultSync, where: Place
+) -> None:
     clock = Clock()
-    retry = SetAsideRetry(clock)
-    current = kept.current
+    retry = SetAsideRetry(vault_sync, clock)
+    current = vault_sync.current
     assert current is not None
     refusing = Refusing(clock)
-    kept.current = replace(current, spare=cast(Pool, refusing))
+    vault_sync.current = replace(current, spare=cast(Pool, refusing))
     for _ in range(700):
-        retry.step(kept, idle=True)
+        retry.step(idle=True)
         clock.now += 30
     waits = [later - before for before, later in zip([0.0, *refusing.begun], refusing.begun, strict=False)]
     assert waits[0] == 60
     assert waits == sorted(waits)
     assert 3600 <= waits[-1] <= 3660
-    assert kept.set_aside() == ("Hostile.md",)
+    assert vault_sync.set_aside() == ("Hostile.md",)
 
     where.write("Hostile.md", "# Tame\n\nzirconium\n")  # nobody watches
-    kept.current, retry = current, SetAsideRetry(clock, first_s=0)
-    retry.step(kept, idle=False)
+    vault_sync.current, retry = current, SetAsideRetry(vault_sync, clock, first_s=0)
+    retry.step(idle=False)
     assert not retry.busy
 
     def is_read() -> bool:
-        retry.step(kept, idle=True)
-        return not kept.set_aside()
+        retry.step(idle=True)
+        return not vault_sync.set_aside()
 
     wait_for(is_read)
     with current.writer.holder.lease() as snapshot:
         assert snapshot.catalog.note("Hostile.md") is not None
-    assert kept.verify(mend=False) == ()
+    assert vault_sync.verify(repair=False) == ()
 
 
 @pytest.mark.slow
