@@ -284,7 +284,7 @@ def _vault_path(vault: Path, note: str) -> str:
     for folder in reversed(normal.parents):
         if _is_same_folder(folder, vault):
             return normal.relative_to(folder).as_posix()
-    raise UnknownNoteError(f"{note!r} is outside the vault")
+    raise UnknownNoteError(f"{note!r} is outside of the vault")
 
 
 def _is_same_folder(one: Path, other: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, holding, opened, place, stop, wait_for
+from vault_at_work import Place, daemon, holding, indexer_processes, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
 from vault_indexer.daemon.retry import Retry
@@ -203,7 +202,7 @@ def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
         where.write("First.md", "Contains europium.\n")
         wait_for(lambda: holding(service, "europium"))
         wait_for(lambda: not service.status().pending)
-        workers = [child.pid for child in multiprocessing.active_children() if child.pid]
+        workers = list(indexer_processes(os.getpid()))
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
         try:
