@@ -122,5 +122,5 @@ def test_what_is_allowed_stays_allowed() -> None:
     cleanup = "try:\n    f()\nexcept BaseException:\n    undo()\n    raise"
     assert catches_all(module(cleanup)) == []
     assert catches_all(module("try:\n    f()\nexcept Exception:\n    log()", "daemon/loop.py")) == []
-    assert vague_names(module("", "room/utils.py")) == ["room/utils.py"]
+    assert vague_names(module("", "package/utils.py")) == ["package/utils.py"]
     assert vague_names(module("class ContextManagerLike: ...")) == []
