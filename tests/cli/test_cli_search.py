@@ -146,7 +146,11 @@ def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
         "unresolved": [{"target": "Nowhere", "count": 1, "sources": [place]}],
     }
     assert "Nowhere  Welcome.md:5" in indexed.indexer("links", "--unresolved").out
-    assert json.loads(indexed.indexer("links", "--orphans", "--json").out) == {"orphans": [], "count": 0, "more": False}
+    assert json.loads(indexed.indexer("links", "--orphans", "--json").out) == {
+        "orphans": [],
+        "count": 0,
+        "more": False,
+    }
     assert indexed.indexer("links", "--orphans").out == "notes without links: 0\n"
 
 

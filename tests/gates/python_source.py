@@ -36,7 +36,7 @@ class Module:
         return f"{self.path}:{node.lineno}: {what}"
 
 
-def module(text: str, path: str = "room/part.py") -> Module:
+def module(text: str, path: str = "package/part.py") -> Module:
     return Module(path, text, ast.parse(text))
 
 

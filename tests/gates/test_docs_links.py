@@ -10,6 +10,9 @@ from python_source import PACKAGE, ROOT
 
 NAMED_FILE = re.compile(r"`((?:src|tests|docs|benchmarks|\.ci)/[\w./*-]*)`")
 
+TOP_FILE = re.compile(r"`([\w-]+\.(?:md|toml))`")
+MARKDOWN_LINK = re.compile(r"\]\(([\w./-]+)\)")
+
 
 def test_every_wikilink_of_the_docs_leads_somewhere() -> None:
     assert broken_links(ROOT / "docs") == []
@@ -26,12 +29,21 @@ def test_every_page_of_the_docs_is_reached_from_home() -> None:
 
 
 def test_every_file_the_docs_name_exists() -> None:
-    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     named = {
         (page.name, path) for page in pages for path in NAMED_FILE.findall(page.read_text(encoding="utf-8"))
     }
     assert named
     assert sorted(pair for pair in named if not any(ROOT.glob(pair[1].rstrip("/")))) == []
+
+
+def test_contributing_names_files_that_exist_and_is_linked() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(TOP_FILE.findall(text)) | set(MARKDOWN_LINK.findall(text))
+    assert {"pyproject.toml", "CHANGELOG.md", "docs/architecture.md"} <= named
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
+    assert "(CONTRIBUTING.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`CONTRIBUTING.md`" in (ROOT / "docs" / "Home.md").read_text(encoding="utf-8")
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ UNFINISHED = re.compile(
     r"|[Ll]orem ipsum|[Nn]ot implemented"
 )
 VAGUE_NAME = re.compile(r"(^|_)(utils?|helpers?|misc)$|(Helper|Manager|Utils?)$")
+BOUNDED = re.compile(r"monotonic\(|perf_counter\(|process_time\(|deadline")
 
 Rule = Callable[[Module], list[str]]
 
@@ -75,6 +76,23 @@ def sleeps(part: Module) -> list[str]:
     ]
 
 
+def spins(part: Module) -> list[str]:
+    """Loops that only wait, by asking again and again, and whose code names no deadline."""
+    return [
+        part.at(node, f"while {ast.unparse(node.test)}: no deadline")
+        for node in ast.walk(part.tree)
+        if isinstance(node, ast.While)
+        and all(map(_does_nothing, node.body))
+        and not BOUNDED.search(ast.unparse(node))
+    ]
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Pass | ast.Continue | ast.Assert)
+
+
 def mocks(part: Module) -> list[str]:
     return [
         part.at(statement, f"imports {name}")
@@ -89,13 +107,13 @@ def test_the_package_keeps_its_habits(rule: Rule) -> None:
     assert [line for part in modules(PACKAGE) for line in rule(part)] == []
 
 
-@pytest.mark.parametrize("rule", [sleeps, mocks])
+@pytest.mark.parametrize("rule", [sleeps, spins, mocks])
 def test_the_tests_keep_their_habits(rule: Rule) -> None:
     assert [line for part in modules(TESTS) for line in rule(part)] == []
 
 
 def test_the_docs_are_finished() -> None:
-    pages = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    pages = [*sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("*.md")]
     texts = [(page.relative_to(ROOT), page.read_text(encoding="utf-8")) for page in pages]
     assert [str(path) for path, text in texts if UNFINISHED.search(text)] == []
 
@@ -111,6 +129,9 @@ def test_the_docs_are_finished() -> None:
         (unfinished, "x = 1  # todo: the rest"),
         (sleeps, "time.sleep(1)"),
         (sleeps, "sleep(1)"),
+        (spins, "while not done():\n    pass"),
+        (spins, "while True:\n    ..."),
+        (spins, "while not done():\n    assert alive()\n    continue"),
         (mocks, "from unittest.mock import Mock"),
     ],
 )
@@ -122,5 +143,7 @@ def test_what_is_allowed_stays_allowed() -> None:
     cleanup = "try:\n    f()\nexcept BaseException:\n    undo()\n    raise"
     assert catches_all(module(cleanup)) == []
     assert catches_all(module("try:\n    f()\nexcept Exception:\n    log()", "daemon/loop.py")) == []
-    assert vague_names(module("", "room/utils.py")) == ["room/utils.py"]
+    assert spins(module("while not done():\n    assert time.monotonic() < end")) == []
+    assert spins(module("while part := read():\n    whole += part")) == []
+    assert vague_names(module("", "package/utils.py")) == ["package/utils.py"]
     assert vague_names(module("class ContextManagerLike: ...")) == []

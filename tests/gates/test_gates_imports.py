@@ -100,9 +100,9 @@ def f():
     import rich
 """
     assert heavy_at_import(module(text)) == [
-        "room/part.py:6: imports faiss at module level",
-        "room/part.py:8: imports yaml at module level",
-        "room/part.py:12: imports whoosh.fields at module level",
+        "package/part.py:6: imports faiss at module level",
+        "package/part.py:8: imports yaml at module level",
+        "package/part.py:12: imports whoosh.fields at module level",
     ]
     assert heavy_at_import(module("import llama_index.core", "llamaindex/retriever.py")) == []
 
@@ -116,10 +116,10 @@ def g():
     import json
 """
     assert own_imports_in_functions(module(text)) == [
-        "room/part.py:3: f imports vault_indexer.model",
-        "room/part.py:5: g imports .",
+        "package/part.py:3: f imports vault_indexer.model",
+        "package/part.py:5: g imports .",
     ]
     assert imports_by_name(module("importlib.import_module('x')")) == [
-        "room/part.py:1: importlib.import_module"
+        "package/part.py:1: importlib.import_module"
     ]
     assert imports_by_name(module("importlib.import_module('x')", LAZY_TABLES[0])) == []
