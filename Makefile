@@ -14,7 +14,7 @@ SLOW_SIZE ?= full
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all check gates format torture clean
+.PHONY: help venv demo test test-all check gates format docs torture clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
+	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make clean    remove the virtual environment and every cache"
 
@@ -67,6 +68,9 @@ gates: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(STAMP)
+	$(BIN)/python -c 'from vault_indexer.config.documents import main; main()'
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: $(STAMP)

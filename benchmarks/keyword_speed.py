@@ -110,7 +110,7 @@ def timed(answer: Answer, queries: Sequence[Sequence[str]]) -> list[float]:
 
 def ours(snapshot: KeywordSnapshot) -> Answer:
     none = FieldWeight(0.0)
-    weights = FieldWeights(aliases=none, tags=none, path=none, anchors=none)
+    weights = FieldWeights(aliases=none, tags=none, path=none)
     return lambda words: snapshot.search([QueryTerm.plain(word) for word in words], weights, 10)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from endurance.ground import Figure, Running, daemon, figure, notes_of
 from endurance.processes import processor_s
 from speed.material import Material
+from vault_indexer.serve.endpoints import VERIFY
 
 TARGET_S = 30.0
 _LIMIT_S = 600.0
@@ -103,7 +104,7 @@ def _until_right(running: Running, since: float) -> Sequence[Sample]:
         sample = Sample(looked - since, state, pending)
         samples.append(sample)
         if state == "ready" and not pending:
-            problems = running.client.verify(repair=False)["problems"]
+            problems = running.client.ask(VERIFY)["problems"]
             if not problems:
                 return samples
             first = problems[0]["detail"]

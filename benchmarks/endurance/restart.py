@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from endurance.ground import Figure, daemon, figure, notes_of
 from speed.material import Material
+from vault_indexer.serve.endpoints import SEARCH
 
 TARGET_S = 3.0
 
@@ -22,7 +23,7 @@ def restart(ground: Material) -> list[Figure]:
     try:
         note.write_bytes(text + f"\n\n{word}\n".encode())
         with daemon(ground) as running:
-            found = running.client.search({"q": word})["results"]
+            found = running.client.ask(SEARCH, q=word)["results"]
             path = note.relative_to(ground.vault).as_posix()
             held = any(hit["path"] == path and word in hit["content"] for hit in found)
             told = f"{running.started_s:.1f} s, the edit is {'' if held else 'not '}found"

@@ -22,6 +22,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.model import SearchRequest
 from vault_indexer.serve.client import DaemonClient
+from vault_indexer.serve.endpoints import STATUS
 from vault_indexer.serve.shapes import ProgressJson
 from vault_indexer.service import VaultService
 
@@ -116,7 +117,7 @@ class OverHttp:
 
     def state(self) -> tuple[str, int, int]:
         """As `GET /v1/status` tells."""
-        status = self._client.status()
+        status = self._client.ask(STATUS)
         return status["state"], status["pending"], status["seq"]
 
     def memory(self) -> tuple[float, list[float]]:

@@ -31,9 +31,9 @@ from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.pool_plan import PoolPlan, note_budget
+from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.sample import first_part, sample_texts
+from vault_indexer.index.sample import first_part, has_drifted, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
@@ -64,9 +64,6 @@ WEIGHTS_BLOB = "token_weights"
 
 _BYTES_PER_NOTE_BYTE = 5
 """An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
-
-_DRIFT = 1.25
-"""A rebuild fits new token weights when the vault has grown or shrunk by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,24 +162,24 @@ class WorkerSpec:
     llm_cache: Path
 
 
-def make_preparer(recipe: WorkerSpec, meter: NoteMeter) -> Preparer:
-    """In the worker: parser, chunker, model and caches of a recipe."""
-    embedder = LazyEmbedder(recipe.model, partial(_embedder, recipe.settings, recipe.weights))
+def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
+    """In the worker: parser, chunker, model and caches of a worker."""
+    embedder = LazyEmbedder(worker.model, partial(_embedder, worker.settings, worker.weights))
     unmetered = UnmeteredEmbedder(embedder, meter)
-    chunker = make_chunker(recipe.settings, unmetered, llm_cache=recipe.llm_cache)
+    chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache)
     return Preparer(
-        recipe.vault,
-        recipe.settings.files.max_file_bytes,
+        worker.vault,
+        worker.settings.files.max_file_bytes,
         lambda _: chunker,
         embedder,
-        [CatalogReader(path) for path in recipe.caches if path.exists()],
+        [CatalogReader(path) for path in worker.caches if path.exists()],
     )
 
 
-def start_worker(recipe: WorkerSpec) -> NoteWorker:
-    """In the worker: its life begins; models load with the first note."""
+def start_worker(worker: WorkerSpec) -> NoteWorker:
+    """In the worker: it starts; models load with the first note."""
     meter = NoteMeter(own_usage)
-    return NoteWorker(partial(make_preparer, recipe, meter), meter)
+    return NoteWorker(partial(make_preparer, worker, meter), meter)
 
 
 def make_chunker(
@@ -276,11 +273,12 @@ class Assembly:
         weights = _weights_of(generation)
         embedder = _embedder(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
-        recipe = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
-        pool, spare = self._pool(recipe, size=self._crew().workers), self._pool(recipe, size=1)
+        worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
+        pool = self._pool(worker, size=self._pool_plan().workers)
+        spare = self._pool(worker, size=1)
         slow = self._is_slow(settings)
         try:
-            live = IndexWriter(
+            writer = IndexWriter(
                 generation,
                 model.key,
                 model.dimension,
@@ -291,10 +289,9 @@ class Assembly:
         except BaseException:
             pool.close()
             raise
-        opened = IndexReader(live.holder, Searcher(embedder, self.settings.search), live.model)
-        return OpenGeneration(
-            generation, manifest, settings, live, opened, reasons, spare, partial(_close, live, pool, spare)
-        )
+        reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
+        close = partial(_close, writer, pool, spare)
+        return OpenGeneration(generation, manifest, settings, writer, reader, reasons, spare, close)
 
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
@@ -322,8 +319,8 @@ class Assembly:
         weights = self._weights(found, sound, refit=refit)
         model = _embedder(self.settings, weights).model
         spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
-        recipe = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
-        pool = self._pool(recipe, size=self._crew().workers)
+        worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
+        pool = self._pool(worker, size=self._pool_plan().workers)
         with index_errors(self.root, _build_bytes(found, sound)):
             generation = index_dir.begin()
             try:
@@ -349,8 +346,7 @@ class Assembly:
         return current if current is not None and is_sound(current.catalog) else None
 
     def _is_slow(self, settings: Settings) -> bool:
-        """Whether words are worth having before vectors: static ones cost less than reading the note does."""
-        return settings.embedding.provider != "wordllama"
+        return is_slow_model(settings.embedding)
 
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
         plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
@@ -378,8 +374,7 @@ class Assembly:
             before = catalog.counts().notes
         finally:
             catalog.close()
-        now = len(found.files)
-        return not before / _DRIFT <= now <= before * _DRIFT
+        return has_drifted(before, len(found.files))
 
     def _fit(self, generation: Generation) -> tuple[Manifest, tuple[str, ...]]:
         """What the generation was built with, as far as it tells, and why it does not fit any more."""
@@ -394,16 +389,16 @@ class Assembly:
             wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
         return built, tuple(differences(built, wanted))
 
-    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
+    def _pool(self, worker: WorkerSpec, size: int) -> Pool:
         return WorkerPool(
             size,
-            partial(start_worker, recipe),
-            self._crew().limits,
-            parting=FinishJob(),
+            partial(start_worker, worker),
+            self._pool_plan().limits,
+            final_job=FinishJob(),
             budget=note_budget(self.settings.index),
         )
 
-    def _crew(self) -> PoolPlan:
+    def _pool_plan(self) -> PoolPlan:
         return PoolPlan.of(self.settings.index, slow=self._is_slow(self.settings))
 
 
@@ -414,10 +409,10 @@ def _build_bytes(found: Scan, current: Generation | None) -> int:
     return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in found.files if is_indexed(file))
 
 
-def _close(live: IndexWriter, *pools: Pool) -> None:
+def _close(writer: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
-    live.close()
+    writer.close()
 
 
 def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:

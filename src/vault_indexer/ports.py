@@ -1,4 +1,4 @@
-"""What the core asks of the parts that can be exchanged. Implementations never import each other."""
+"""The protocols of the exchangeable parts. Implementations never import each other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EmbeddingModel:
 
 
 class Chunker(Protocol):
-    """Cuts a parsed note into chunks: in order, deterministic, each body a span of the note."""
+    """Splits a parsed note into chunks: in order, deterministic, each body a span of the note."""
 
     @property
     def strategy(self) -> str:
@@ -77,17 +77,4 @@ class Llm(Protocol):
 
     def complete(self, prompt: str, *, timeout_s: float) -> str:
         """The answer's text. Raises ProviderError on failure or timeout."""
-        ...
-
-
-class Reranker(Protocol):
-    """Reads a query and a text together and says how well the one answers the other."""
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        ...
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, the higher the better, comparable within the call. Raises ProviderError."""
         ...

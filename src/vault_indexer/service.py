@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
-from vault_indexer.links import links_of, mentions, orphans, related, unresolved_links
+from vault_indexer.links import links_of, mentions, orphans, related_notes, unresolved_links
 from vault_indexer.model import (
-    MAX_PAUSE_S,
     Explanation,
-    Hit,
     IndexState,
     LinksAnswer,
     MentionsAnswer,
@@ -30,15 +27,15 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.search import IndexReader, QueryDeadline
-from vault_indexer.search.present import obsidian_uri
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
-from vault_indexer.text.bounds import check_note_name, check_query
-from vault_indexer.vault.read import unchanged
-
-MAX_LIMIT = 200
-MENTIONS = 50
-"""So many mentions are looked for where no limit is given: each costs reading a note."""
+from vault_indexer.text.bounds import (
+    DEFAULT_MENTIONS,
+    MAX_LIMIT,
+    MAX_PAUSE_S,
+    check_note_name,
+    check_query,
+)
 
 
 def _never() -> bool:
@@ -54,7 +51,7 @@ class IndexSession(Protocol):
         ...
 
     def reader(self) -> IndexReader:
-        """The index in force. Raises IndexUnusableError while there is none (it says why)."""
+        """The active index. Raises IndexUnusableError while there is none (it says why)."""
         ...
 
     def pending(self) -> int:
@@ -72,15 +69,15 @@ class IndexSession(Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether indexing rests at the user's word."""
+        """Whether the user has paused indexing."""
         ...
 
     def pause(self, seconds: float | None) -> None:
-        """Let indexing rest for so long, or (None) until `resume`. Raises DaemonError where none runs."""
+        """Pause indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
         ...
 
     def resume(self) -> None:
-        """Let indexing go on. Raises DaemonError where no daemon runs."""
+        """Resume indexing. Raises DaemonError where no daemon runs."""
         ...
 
     def wait_fresh(self, deadline_s: float) -> bool:
@@ -88,7 +85,7 @@ class IndexSession(Protocol):
         ...
 
     def rebuild(self, report: Callable[[Progress], None], *, refit: bool) -> RebuildReport:
-        """Build the next generation and put it in force. Raises VaultIndexerError."""
+        """Build the next generation and activate it. Raises VaultIndexerError."""
         ...
 
     def status(self) -> StatusReport:
@@ -96,7 +93,7 @@ class IndexSession(Protocol):
         ...
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Every disagreement between vault, catalog and derived indices; `repair` mends them."""
+        """Every disagreement between vault, catalog and derived indices; `repair` removes them."""
         ...
 
     def close(self) -> None:
@@ -105,7 +102,12 @@ class IndexSession(Protocol):
 
 
 class VaultService:
-    """All that can be asked of one vault's index. Thread-safe."""
+    """The use cases of one vault's index.
+
+    `bootstrap` makes it around a session: that of a daemon, or that of one command. Whoever opened it closes
+    it. All methods may be called from any thread. A read leases the current snapshot, so its answer is
+    consistent whatever is indexed or rebuilt meanwhile.
+    """
 
     def __init__(self, session: IndexSession) -> None:
         self._session = session
@@ -130,12 +132,11 @@ class VaultService:
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
-            found = opened.searcher.search(snapshot, request, deadline)
-            results = self._in_vault(snapshot, found.hits)
+            found = opened.searcher.search(snapshot, request, deadline, vault=self._session.vault)
             state = IndexState(snapshot.generation, snapshot.seq, self._session.pending())
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._session.notices()))
-        return SearchAnswer(request.query, round(took_ms, 3), state, results, tuple(notices))
+        return SearchAnswer(request.query, round(took_ms, 3), state, found.hits, tuple(notices))
 
     def explain(
         self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
@@ -160,7 +161,7 @@ class VaultService:
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             return tuple(
-                related(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
+                related_notes(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
             )
 
     def path_of(self, note: str) -> str:
@@ -183,7 +184,7 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return orphans(snapshot)
 
-    def mentions(self, note: str, limit: int = MENTIONS) -> MentionsAnswer:
+    def mentions(self, note: str, limit: int = DEFAULT_MENTIONS) -> MentionsAnswer:
         """Places that name a note without linking it. Raises UsageError for a limit out of bounds,
         UnknownNoteError if there is no such note."""
         _check_limit(limit)
@@ -200,19 +201,19 @@ class VaultService:
         return self._session.failure
 
     def pause(self, seconds: float | None = None) -> StatusReport:
-        """Let indexing rest for so long, or until `resume`; searches go on, and changes are kept."""
+        """Pause indexing for a time in seconds, or until `resume`. Searches go on, and changes are kept."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
             raise UsageError(f"a pause of {seconds:g} s: allowed is more than 0, and at most {MAX_PAUSE_S}")
         self._session.pause(seconds)
         return self._session.status()
 
     def resume(self) -> StatusReport:
-        """Let indexing go on, with what has changed meanwhile."""
+        """Resume indexing, beginning with the changes made during the pause."""
         self._session.resume()
         return self._session.status()
 
     def rebuild(self, report: Callable[[Progress], None], *, refit: bool = True) -> RebuildReport:
-        """Build the index anew beside the one in force, then switch."""
+        """Rebuild the index beside the active one, then activate it."""
         return self._session.rebuild(report, refit=refit)
 
     def export(self) -> Iterator[str]:
@@ -225,22 +226,13 @@ class VaultService:
         return self._session.verify(repair=repair)
 
     def close(self) -> None:
-        """End it all."""
+        """Close the session."""
         self._session.close()
 
     def _not_fresh(self, deadline_s: float) -> str:
         if self._session.paused:
             return "this is not fresh: changes made since indexing was paused are not searched"
         return f"some changes were not indexed within {deadline_s:g} s"
-
-    def _in_vault(self, snapshot: Snapshot, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """How to open each hit; one whose file has changed since it was indexed says so."""
-        vault = self._session.vault
-        known = snapshot.catalog.files_at({hit.path for hit in hits})
-        current = {path for path, row in known.items() if unchanged(vault, row)}
-        return tuple(
-            replace(hit, stale=hit.path not in current, uri=obsidian_uri(vault, hit.path)) for hit in hits
-        )
 
 
 def _check(request: SearchRequest) -> None:
@@ -292,7 +284,7 @@ def _vault_path(vault: Path, note: str) -> str:
     for folder in reversed(normal.parents):
         if _is_same_folder(folder, vault):
             return normal.relative_to(folder).as_posix()
-    raise UnknownNoteError(f"{note!r} is outside the vault")
+    raise UnknownNoteError(f"{note!r} is outside of the vault")
 
 
 def _is_same_folder(one: Path, other: Path) -> bool:

@@ -54,7 +54,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
 
     resumed = running.indexer("resume")
     assert resumed.code == 0
-    assert "indexing goes on" in resumed.err
+    assert "indexing is resumed" in resumed.err
     wait_until(lambda: found_in(running.indexer("search", "zeppelin", "--json"), "zeppelin"))
     after = running.indexer("status", "--json").data
     assert (after["paused"], after["pending"]) == (False, 0)

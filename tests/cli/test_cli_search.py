@@ -141,10 +141,16 @@ def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
     place = {"path": "Welcome.md", "line": 5, "kind": "wikilink"}
     assert unresolved == {
         "links": 1,
+        "targets": 1,
+        "more": False,
         "unresolved": [{"target": "Nowhere", "count": 1, "sources": [place]}],
     }
     assert "Nowhere  Welcome.md:5" in indexed.indexer("links", "--unresolved").out
-    assert json.loads(indexed.indexer("links", "--orphans", "--json").out) == {"orphans": []}
+    assert json.loads(indexed.indexer("links", "--orphans", "--json").out) == {
+        "orphans": [],
+        "count": 0,
+        "more": False,
+    }
     assert indexed.indexer("links", "--orphans").out == "notes without links: 0\n"
 
 

@@ -140,7 +140,7 @@ def test_a_vault_may_not_name_the_default_vault(sandbox: Sandbox) -> None:
     sandbox.write(".indexer.toml", 'vault = "/etc"\n')
     ran = sandbox.run("config", "check", cwd=sandbox.vault)
     assert ran.code == 2
-    assert ran.complains("vault = ", "may not set this", str(user_config_file(sandbox.environ)))
+    assert ran.complains("vault = ", "cannot set this", str(user_config_file(sandbox.environ)))
 
 
 def test_the_error_names_all_ways_to_a_vault(sandbox: Sandbox) -> None:

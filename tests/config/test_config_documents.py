@@ -1,4 +1,4 @@
-"""`config.example.toml` and the page in the docs name every key, with the default that is in force."""
+"""`config.example.toml` and the tables of the page in the docs are made from the settings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import tomli
 from config_sandbox import Sandbox
 
 from vault_indexer.config import Settings
+from vault_indexer.config.documents import example_config, main, page_with_tables
 from vault_indexer.config.schema import SCHEMA
-from vault_indexer.config.show import value_of
 from vault_indexer.config.values import toml_text
 
 ROOT = Path(__file__).parents[2]
@@ -36,10 +36,23 @@ def example_entries() -> dict[str, tuple[str, str]]:
     return entries
 
 
-def page_rows() -> dict[str, list[str]]:
-    """Dotted key -> cells of its row (default, unit, why)."""
-    rows = re.findall(r"(?m)^\| `([a-z_]+(?:\.[a-z_.]+)?)` \|(.+)\|$", PAGE.read_text(encoding="utf-8"))
-    return {key: [cell.strip() for cell in rest.split("|")] for key, rest in rows}
+def test_the_example_is_what_the_settings_say() -> None:
+    assert EXAMPLE.read_text(encoding="utf-8") == example_config(), "run `make docs`"
+
+
+def test_the_page_is_what_the_settings_say() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == page_with_tables(page), "run `make docs`"
+
+
+def test_make_docs_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = re.sub(r"(?m)^\| `search.*\n", "", PAGE.read_text(encoding="utf-8"))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "configuration.md").write_text(page, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    main()
+    for path in ("docs/configuration.md", "config.example.toml"):
+        assert (tmp_path / path).read_text(encoding="utf-8") == (ROOT / path).read_text(encoding="utf-8")
 
 
 def test_the_example_names_every_key_and_no_other() -> None:
@@ -47,11 +60,13 @@ def test_the_example_names_every_key_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMA)
-def test_the_example_gives_default_unit_and_reason(name: str) -> None:
+def test_the_example_gives_default_unit_bounds_and_reason(name: str) -> None:
     value, comment = example_entries()[name]
-    assert value == toml_text(SCHEMA[name].default)
-    assert len(comment) > 25, "a line of why"
-    assert SCHEMA[name].unit.lower() in comment.lower(), "the unit"
+    key = SCHEMA[name]
+    assert value == toml_text(key.default)
+    assert key.description[1:] in comment
+    assert comment.endswith(f"{key.allowed})")
+    assert key.unit in comment
 
 
 def test_the_example_loads_to_the_defaults(sandbox: Sandbox) -> None:
@@ -61,16 +76,38 @@ def test_the_example_loads_to_the_defaults(sandbox: Sandbox) -> None:
     assert set(loaded.origins.values()) == {f"file {EXAMPLE}"}
 
 
-def test_the_page_names_every_key_and_no_other() -> None:
-    assert page_rows().keys() == SCHEMA.keys()
+BLOCKS = "text\n<!-- begin: keys watch -->\nold\n<!-- end: keys watch -->\nmore\n"
 
 
-@pytest.mark.parametrize("name", SCHEMA)
-def test_the_page_gives_default_unit_and_reason(name: str) -> None:
-    default, unit, why = page_rows()[name]
-    assert default == f"`{toml_text(value_of(Settings(), name))}`"
-    assert unit == SCHEMA[name].unit or not SCHEMA[name].unit
-    assert len(why) > 20
+def test_a_key_without_a_table_on_the_page_is_named() -> None:
+    with pytest.raises(ValueError, match="no table for vault: add <!-- begin: keys vault -->"):
+        page_with_tables(BLOCKS)
+
+
+def test_every_key_has_one_row_on_the_page_in_the_block_of_its_table() -> None:
+    parents = sorted({name.partition(".")[0] for name in SCHEMA} | {"search.weights"})
+    page = page_with_tables("".join(BLOCKS.replace("watch", name) for name in parents))
+    assert page.count("text\n") == page.count("more\n") == len(parents)
+    assert "\nold\n" not in page
+    rows = re.findall(r"(?m)^\| `([a-z_.]+)` \| (`.*`) \|", page)
+    assert sorted(name for name, _ in rows) == sorted(SCHEMA)
+    assert dict(rows)["search.limit"] == "`10`"
+    weights = page.partition("begin: keys search.weights")[2].partition("<!-- end")[0]
+    assert re.findall(r"`search\.weights\.\w+`", weights) == [
+        "`search.weights.vector`",
+        "`search.weights.keyword`",
+        "`search.weights.graph`",
+    ]
+
+
+def test_a_row_of_the_page() -> None:
+    page = page_with_tables(PAGE.read_text(encoding="utf-8"))
+    assert (
+        "| `watch.poll_s` | `30.0` | seconds | a number from 1 to 3600 | Time between scans when polling, "
+        "or 10 times the duration of a scan if that is longer. |\n"
+    ) in page
+    server = page.partition("<!-- begin: keys server -->")[2].partition("|")[0]
+    assert server == "\n\nOnly your own configuration can set these keys.\n\n"
 
 
 def test_the_messages_on_the_page_are_the_real_ones(sandbox: Sandbox) -> None:

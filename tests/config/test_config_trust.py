@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated, Literal
 
 import pytest
 from config_sandbox import Sandbox
 
-from vault_indexer.config.schema import SCHEMA
-from vault_indexer.config.trust import NAMES_OF_CODE, TRUST, Trust, refused_in_note, vault_may_set
+from vault_indexer.config.fields import Table, Trust
+from vault_indexer.config.schema import SCHEMA, TABLES
+from vault_indexer.config.trust import TRUST, USER_STRATEGIES, refused_in_note, trust_of, vault_may_set
 from vault_indexer.config.values import toml_text
 
-TUNABLE = {name for name in SCHEMA if name.startswith(("files.", "chunking.", "search.", "watch."))} - {
+TUNABLE = {name for name in SCHEMA if TRUST[name] is not Trust.USER}
+"""The keys that a vault's own file may set."""
+
+NEVER_TUNABLE = (
+    "vault",
+    "embedding.",
+    "llm.",
+    "server.",
+    "index.",
+    "search.deadline_s",
     "chunking.token.tokenizer",
-    *(
-        name
-        for name in SCHEMA
-        if name.startswith(("chunking.llm.", "chunking.custom.", "chunking.contextual."))
-    ),
+    "chunking.llm.",
+    "chunking.custom.",
+    "chunking.contextual.",
     "chunking.agentic.max_api_calls",
     "chunking.agentic.timeout_s",
     "chunking.agentic.prompt",
-    "search.deadline_s",
-}
+)
+"""Keys, or beginnings of keys, that name code, models, servers or folders, or what the machine may spend."""
 
 
 def line(name: str) -> str:
@@ -31,12 +41,26 @@ def line(name: str) -> str:
 
 
 def test_every_key_is_classified_and_no_other() -> None:
-    assert {name for name in TRUST if "[]" not in name} == SCHEMA.keys()
-    assert all(name.partition("[]")[0] in SCHEMA for name in TRUST)
+    assert {name for name in TRUST if "[]" not in name} == SCHEMA.keys() | TABLES
+    assert {name for name in TRUST if "[]" in name} == {
+        "chunking.rules[].paths",
+        "chunking.rules[].strategy",
+        "search.recency.tiers[].days",
+        "search.recency.tiers[].boost",
+    }
+    assert {"agentic", "custom", "llm"} == USER_STRATEGIES
 
 
 def test_only_tuning_is_left_to_a_vault() -> None:
-    assert {name for name in SCHEMA if TRUST[name] is not Trust.USER} == TUNABLE
+    assert {name for name in TUNABLE if name.startswith(NEVER_TUNABLE)} == set()
+    assert {name.partition(".")[0] for name in TUNABLE} == {"files", "chunking", "search", "watch"}
+    assert {name: TRUST[name] for name in TUNABLE if TRUST[name] is not Trust.VAULT} == {
+        "chunking.strategy": Trust.NAME,
+        "chunking.rules": Trust.NAME,
+        "chunking.word.word_pattern": Trust.PATTERN,
+        "chunking.boundary.patterns": Trust.PATTERN,
+    }
+    assert {"files.include", "chunking.code.language", "search.recency.tiers", "watch.mode"} <= TUNABLE
 
 
 @pytest.mark.parametrize("name", SCHEMA)
@@ -75,7 +99,7 @@ def test_a_key_without_a_row_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["module:function", "pkg.module", "/a/tokenizer.json", "a\\b", *sorted(NAMES_OF_CODE)]
+    "value", ["module:function", "pkg.module", "/a/tokenizer.json", "a\\b", *sorted(USER_STRATEGIES)]
 )
 def test_a_name_that_leads_to_code_or_files_is_refused(sandbox: Sandbox, value: str) -> None:
     sandbox.write(vault=f"[chunking]\nstrategy = {toml_text(value)}")
@@ -157,9 +181,56 @@ def test_a_note_is_trusted_as_little_as_a_vaults_file() -> None:
     ]
     assert refused_in_note({"strategy": "llm"}) == refused_in_note({"strategy": "agentic"}) == ["strategy"]
     assert refused_in_note({"token": {"tokenizer": "mine:count"}, "function": "mine:cut"}) == [
-        "token",
+        "tokenizer",
         "function",
     ]
+    assert refused_in_note({"strategy": "word", "word_pattern": "a", "word": {"word_pattern": "a"}}) == [
+        "word_pattern",
+        "word_pattern",
+    ]
+    assert refused_in_note({"rules": [], "agentic": {"mode": "split"}, "boundary": {"patterns": []}}) == [
+        "rules",
+        "agentic",
+        "patterns",
+    ]
+    assert refused_in_note({"boundary": {"overlap": {"mode": "words", "value": 3}}}) == []
+
+
+class Unmarked(Table):
+    number: int = 1
+
+
+class Tuned(Table):
+    trust = Trust.VAULT
+
+    number: int = 1
+    choice: Literal["a", "b"] = "a"
+    text: str = ""
+    texts: tuple[str, ...] = ()
+    folder: Path | None = None
+    marked: Annotated[str, Trust.VAULT] = ""
+    own: Annotated[int, Trust.USER] = 1
+    pattern: tuple[Annotated[str, Trust.PATTERN], ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "trust"),
+    [
+        (Unmarked, "number", Trust.USER),
+        (Tuned, "number", Trust.VAULT),
+        (Tuned, "choice", Trust.VAULT),
+        (Tuned, "text", Trust.USER),
+        (Tuned, "texts", Trust.USER),
+        (Tuned, "folder", Trust.USER),
+        (Tuned, "marked", Trust.VAULT),
+        (Tuned, "own", Trust.USER),
+        (Tuned, "pattern", Trust.PATTERN),
+    ],
+)
+def test_a_new_key_is_the_users_until_a_mark_says_otherwise(
+    table: type[Table], field: str, trust: Trust
+) -> None:
+    assert trust_of(table, table.model_fields[field]) is trust
 
 
 FUTURE = MappingProxyType(

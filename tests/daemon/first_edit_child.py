@@ -39,8 +39,8 @@ x = 1
 class Listing(NoteWorker):
     """Notes which modules each job imports, but for the warm-up."""
 
-    def __init__(self, recipe: WorkerSpec, file: Path) -> None:
-        super().__init__(lambda: start_worker(recipe)._make())
+    def __init__(self, worker: WorkerSpec, file: Path) -> None:
+        super().__init__(lambda: start_worker(worker)._make())
         self._file = file
 
     def handle(self, job: Job) -> Outcome:
@@ -52,8 +52,8 @@ class Listing(NoteWorker):
         return result
 
 
-def start_listing(recipe: WorkerSpec, file: Path) -> NoteWorker:
-    return Listing(recipe, file)
+def start_listing(worker: WorkerSpec, file: Path) -> NoteWorker:
+    return Listing(worker, file)
 
 
 def main(vault: Path, index: Path) -> None:
@@ -65,21 +65,21 @@ def main(vault: Path, index: Path) -> None:
     listed = index / "listed"
 
     class Keeping(Assembly):
-        def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
-            start: Callable[[], NoteWorker] = partial(start_listing, recipe, listed)
+        def _pool(self, worker: WorkerSpec, size: int) -> Pool:
+            start: Callable[[], NoteWorker] = partial(start_listing, worker, listed)
             return WorkerPool(size, start)
 
     target = resolve_target(vault, index, None, environ={}, options=options)
-    kept = VaultSync(Keeping.of(target), hold_deletes=True)
-    kept.open_current()
-    assert kept.current is not None
-    kept.sync(EVERYTHING)
-    load_caches(kept.current.reader)
-    kept.current.writer.warm(lambda: False)
+    vault_sync = VaultSync(Keeping.of(target), hold_deletes=True)
+    vault_sync.open_current()
+    assert vault_sync.current is not None
+    vault_sync.sync(EVERYTHING)
+    load_caches(vault_sync.current.reader)
+    vault_sync.current.writer.warm_up(lambda: False)
     listed.touch()
     before = set(sys.modules)
     (vault / "First.md").write_text(NOTE, "utf-8")
-    kept.sync(EVERYTHING)
+    vault_sync.sync(EVERYTHING)
     daemon = sorted(set(sys.modules) - before)
-    kept.close()
+    vault_sync.close()
     print(json.dumps({"daemon": daemon, "worker": listed.read_text("utf-8").split()}))

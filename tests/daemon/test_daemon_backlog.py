@@ -93,15 +93,22 @@ def scripted(current: OpenGeneration) -> ScriptedPool:
     return cast(ScriptedPool, current.spare)
 
 
-def worked_off(backlog: EmbeddingTask, current: OpenGeneration, clock: Clock) -> list[float]:
+@dataclass
+class Source:
+    """The active generation, which a test can replace."""
+
+    current: OpenGeneration | None
+
+
+def worked_off(embedding: EmbeddingTask, current: OpenGeneration, clock: Clock) -> list[float]:
     """Steps until nothing is owed; the seconds that were waited between portions."""
     waited: list[float] = []
     for _ in range(400):
         if not current.writer.owed:
             return waited
         begun = len(scripted(current).sizes)
-        backlog.step(current, idle=True)
-        if current.writer.owed and len(scripted(current).sizes) == begun and not backlog.busy:
+        embedding.step(idle=True)
+        if current.writer.owed and len(scripted(current).sizes) == begun and not embedding.busy:
             waited.append(0.5)
             clock.now += 0.5
     raise AssertionError("it does not come to an end")
@@ -113,13 +120,13 @@ def test_a_portion_grows_or_shrinks_to_half_a_second(
 ) -> None:
     pool, clock = scripted(current), Clock()
     pool.seconds = seconds
-    backlog = EmbeddingTask(clock)
-    assert worked_off(backlog, current, clock) == []
-    backlog.step(current, idle=True)
+    embedding = EmbeddingTask(Source(current), clock)
+    assert worked_off(embedding, current, clock) == []
+    embedding.step(idle=True)
     assert pool.sizes[0] == 16
     assert expected in pool.sizes
     assert all(size * seconds <= 0.55 for size in pool.sizes[4:])
-    assert (pool.closed, backlog.busy, backlog.trouble) == (1, False, "")
+    assert (pool.closed, embedding.busy, embedding.trouble) == (1, False, "")
 
 
 @pytest.mark.parametrize(
@@ -131,45 +138,47 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     pool, clock = scripted(current), Clock()
     owed, bad = current.writer.owed, current.writer.next_owed(1).keys[0]
     pool.poison, pool.failure = {bad}, failure
-    backlog = EmbeddingTask(clock)
+    embedding = EmbeddingTask(Source(current), clock)
     for _ in range(200):
-        backlog.step(current, idle=True)
+        embedding.step(idle=True)
         clock.now += 0.5
     assert current.writer.owed == 1 < owed
     assert current.writer.next_owed(9).keys == (bad,)
-    assert "tried again" in backlog.trouble
-    assert getattr(failure, "message", "ended") in backlog.trouble
+    assert "tried again" in embedding.trouble
+    assert getattr(failure, "message", "ended") in embedding.trouble
     pool.poison = set()
-    worked_off(backlog, current, clock)
-    backlog.step(current, idle=True)
-    assert backlog.trouble == ""
+    worked_off(embedding, current, clock)
+    embedding.step(idle=True)
+    assert embedding.trouble == ""
 
 
 def test_a_model_that_is_down_is_asked_ever_more_rarely(current: OpenGeneration) -> None:
     pool, clock = scripted(current), Clock()
     pool.poison = set(current.writer.next_owed(999).keys)
-    backlog, before = EmbeddingTask(clock), current.writer.owed
+    embedding, before = EmbeddingTask(Source(current), clock), current.writer.owed
     for _ in range(3600):
-        backlog.step(current, idle=True)
+        embedding.step(idle=True)
         clock.now += 1.0
     assert 10 <= len(pool.sizes) <= 24, "an hour"
     assert current.writer.owed == before
 
 
 def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(current: OpenGeneration) -> None:
-    pool, backlog = scripted(current), EmbeddingTask(Clock())
-    backlog.step(current, idle=False)
-    assert (pool.sizes, backlog.busy) == ([], False)
-    backlog.step(current, idle=True)
-    assert (pool.sizes, backlog.busy) == ([16], True)
+    pool, embedding = scripted(current), EmbeddingTask(Source(current), Clock())
+    embedding.step(idle=False)
+    assert (pool.sizes, embedding.busy) == ([], False)
+    embedding.step(idle=True)
+    assert (pool.sizes, embedding.busy) == ([16], True)
     owed = current.writer.owed
-    backlog.step(current, idle=False)
-    assert (current.writer.owed, backlog.busy) == (owed - 16, False)
+    embedding.step(idle=False)
+    assert (current.writer.owed, embedding.busy) == (owed - 16, False)
 
 
 def test_a_generation_that_is_replaced_takes_its_portion_along(current: OpenGeneration) -> None:
-    backlog = EmbeddingTask(Clock())
-    backlog.step(current, idle=True)
-    assert backlog.busy
-    backlog.step(None, idle=True)
-    assert not backlog.busy
+    source = Source(current)
+    embedding = EmbeddingTask(source, Clock())
+    embedding.step(idle=True)
+    assert embedding.busy
+    source.current = None
+    embedding.step(idle=True)
+    assert not embedding.busy

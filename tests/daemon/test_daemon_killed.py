@@ -6,11 +6,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vault_at_work import NOTES, Place, daemon, holding, opened, place, silent, wait_for
+from vault_at_work import NOTES, Place, daemon, holding, indexer_processes, opened, place, silent, wait_for
 
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.export import export_lines
@@ -18,25 +17,12 @@ from vault_indexer.store.catalog.export import export_lines
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 
 
-def children(pid: int) -> Iterator[int]:
-    """The processes of the indexer below this one, parents first."""
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            try:
-                command = Path(f"/proc/{child}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if b"process_entry.py" in command:
-                yield child
-                yield from children(child)
-
-
 def kill_children(least: int = 1) -> None:
     """All of them, once there are so many."""
     found: list[int] = []
 
     def are_there() -> bool:
-        found[:] = children(os.getpid())
+        found[:] = indexer_processes(os.getpid())
         return len(found) >= least
 
     wait_for(are_there)
@@ -52,9 +38,19 @@ def export(service: VaultService) -> list[str]:
         return list(export_lines(snapshot.catalog))
 
 
+def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
+    where = place(tmp_path)
+    with daemon(where, processes=True) as service:
+        for word in ("zirconium", "basalt"):  # while the first worker starts, and idle
+            kill_children()
+            where.write("Bread.md", f"# Bread\n\n{word}\n")
+            wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
+
+
+@pytest.mark.slow
 def test_killed_processes_are_replaced_and_the_index_is_that_of_a_fresh_build(tmp_path: Path) -> None:
     where = place(tmp_path, {**NOTES, **{f"Note {n}.md": f"# Note {n}\n\nwren\n" for n in range(120)}})
-    with daemon(where) as service:
+    with daemon(where, processes=True) as service:
         kill_children()  # while the first worker starts
         where.write("Early.md", "# Early\n\nzirconium\n")
         wait_for(lambda: holding(service, "zirconium"))

@@ -12,11 +12,11 @@ from vault_indexer.index.plan import PART_NOTES
 from vault_indexer.model import SearchRequest
 
 
-def words_of(kept: VaultSync, query: str) -> set[str]:
+def words_of(vault_sync: VaultSync, query: str) -> set[str]:
     """The notes found that hold the query's word."""
-    assert kept.current is not None
-    with kept.current.reader.holder.lease() as snapshot:
-        found = kept.current.reader.searcher.search(snapshot, SearchRequest(query))
+    assert vault_sync.current is not None
+    with vault_sync.current.reader.holder.lease() as snapshot:
+        found = vault_sync.current.reader.searcher.search(snapshot, SearchRequest(query))
     return {hit.path for hit in found.hits if query in hit.content}
 
 
@@ -27,8 +27,8 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
     names = [f"Log {n:04}.md" for n in range(2 * PART_NOTES + 10)]
     for name in names:
         where.write(name, f"# {name}\n\nBread was baked. [[Oven]] [[{names[-1]}]]\n")
-    kept = VaultSync(Assembly.of(where.target()), hold_deletes=True)
-    kept.open_current()
+    vault_sync = VaultSync(Assembly.of(where.target()), hold_deletes=True)
+    vault_sync.open_current()
     found: list[tuple[set[str], int]] = []
 
     def save() -> None:
@@ -36,18 +36,18 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
         for name in (names[0], names[-1], "New.md"):
             where.write(name, f"# Saved\n\nSaid basalt{len(found)}. [[Oven]]\n")
         (where.vault / names[1]).unlink(missing_ok=True)
-        kept.sync({names[0], names[1], names[-1], "New.md"})
-        assert kept.current is not None
-        with kept.current.writer.holder.lease() as snapshot:
+        vault_sync.sync({names[0], names[1], names[-1], "New.md"})
+        assert vault_sync.current is not None
+        with vault_sync.current.writer.holder.lease() as snapshot:
             notes = snapshot.catalog.counts().notes
-        found.append((words_of(kept, f"basalt{len(found)}"), notes))
+        found.append((words_of(vault_sync, f"basalt{len(found)}"), notes))
 
-    kept.sync(EVERYTHING, between=save)
+    vault_sync.sync(EVERYTHING, between=save)
     saved = {names[0], names[-1], "New.md"}
     assert [paths for paths, _ in found] == [saved, saved]
     assert found[0][1] < PART_NOTES + 20, "most of the others were still to come"
-    kept.hold.take_due()
-    kept.close()
+    vault_sync.hold.take_due()
+    vault_sync.close()
 
     with opened(where) as service:
         assert service.verify() == ()

@@ -196,11 +196,11 @@ def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: 
     with opened(where):
         pass
     manifest_of(where, 1).write_text("spec_version = 1\n")
-    kept = VaultSync(Assembly.of(where.target()), hold_deletes=False)
-    assert kept.open_current(), "a rebuild is due"
+    vault_sync = VaultSync(Assembly.of(where.target()), hold_deletes=False)
+    assert vault_sync.open_current(), "a rebuild is due"
     where.write("Quince.md", "---\nchunking: word\n---\nquince jelly sets slowly now\n")
-    kept.sync(EVERYTHING)
-    kept.close()
+    vault_sync.sync(EVERYTHING)
+    vault_sync.close()
     assert manifest_of(where, 1).read_text() == "spec_version = 1\n"
 
 

@@ -82,42 +82,42 @@ class Scripted:
 
     waiting: list[str]
     answered: frozenset[str] = frozenset()
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
-    def unreached(self) -> tuple[str, ...]:
+    def notes_without_model(self) -> tuple[str, ...]:
         return tuple(self.waiting)
 
-    def cut_again(self, path: str) -> None:
-        self.asked.append(path)
+    def rechunk(self, path: str) -> None:
+        self.requested.append(path)
         if path in self.answered:
             self.waiting.remove(path)
 
 
-def asked_at(kept: Scripted, seconds: int) -> list[int]:
-    """When notes were cut again."""
+def rechunked_at(vault_sync: Scripted, seconds: int) -> list[int]:
+    """When notes were split again."""
     clock, moments = Clock(), []
-    recuts = RechunkTask(clock, first_s=10)
+    task = RechunkTask(cast(VaultSync, vault_sync), clock, first_s=10)
     for second in range(seconds):
-        clock.now, before = second, len(kept.asked)
-        recuts.step(cast(VaultSync, kept), idle=True)
-        if len(kept.asked) > before:
+        clock.now, before = second, len(vault_sync.requested)
+        task.step(idle=True)
+        if len(vault_sync.requested) > before:
             moments.append(second)
     return moments
 
 
 def test_a_model_that_stays_down_is_asked_less_and_less_and_each_note_in_its_turn() -> None:
-    kept = Scripted(sorted(NOTES))
-    assert asked_at(kept, 200) == [0, 20, 60, 140]
-    assert kept.asked == sorted(NOTES)[:4]
+    vault_sync = Scripted(sorted(NOTES))
+    assert rechunked_at(vault_sync, 200) == [0, 20, 60, 140]
+    assert vault_sync.requested == sorted(NOTES)[:4]
 
 
 def test_once_it_answers_the_others_follow_at_once() -> None:
-    kept = Scripted(sorted(NOTES), answered=frozenset(NOTES))
-    assert asked_at(kept, 30) == list(range(6))
-    assert kept.waiting == []
+    vault_sync = Scripted(sorted(NOTES), answered=frozenset(NOTES))
+    assert rechunked_at(vault_sync, 30) == list(range(6))
+    assert vault_sync.waiting == []
 
 
-def test_nothing_is_cut_again_beside_an_edit() -> None:
-    kept = Scripted(sorted(NOTES))
-    RechunkTask(Clock()).step(cast(VaultSync, kept), idle=False)
-    assert kept.asked == []
+def test_nothing_is_split_again_beside_an_edit() -> None:
+    vault_sync = Scripted(sorted(NOTES))
+    RechunkTask(cast(VaultSync, vault_sync), Clock()).step(idle=False)
+    assert vault_sync.requested == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, holding, opened, place, stop, wait_for
+from vault_at_work import Place, daemon, holding, indexer_processes, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
 from vault_indexer.daemon.retry import Retry
@@ -29,11 +28,21 @@ FULL_DEVICE = Path("/dev/full")
 needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
 
 
-@pytest.fixture
-def where(tmp_path: Path) -> Place:
-    made = place(tmp_path)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    made = place(tmp_path_factory.mktemp("built"))
     with opened(made):
         pass
+    return made
+
+
+@pytest.fixture
+def where(built: Place, tmp_path: Path) -> Place:
+    """A vault with its index: a copy, for a build takes seconds."""
+    made = Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
+    shutil.copytree(built.vault, made.vault)
+    shutil.copytree(built.index_dir, made.index_dir)
+    shutil.copy(built.config, made.config)
     return made
 
 
@@ -155,9 +164,11 @@ def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
 def test_a_catalog_that_is_deleted_is_built_again(where: Place) -> None:
     with daemon(where) as service:
         (where.index_dir / "generations" / "0001" / "catalog.db").unlink()
+        where.write("Failed.md", "Contains samarium, and cannot be written at first.\n")
         wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
         where.write("New.md", "Contains terbium.\n")
-        wait_for(lambda: holding(service, "terbium"))
+        wait_for(lambda: holding(service, "terbium") and holding(service, "samarium"))
+        assert service.status().detail == ""
         assert "catalog.db of the index was deleted" in notices(service)
         assert service.failure is None
 
@@ -191,7 +202,7 @@ def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
         where.write("First.md", "Contains europium.\n")
         wait_for(lambda: holding(service, "europium"))
         wait_for(lambda: not service.status().pending)
-        workers = [child.pid for child in multiprocessing.active_children() if child.pid]
+        workers = list(indexer_processes(os.getpid()))
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
         try:

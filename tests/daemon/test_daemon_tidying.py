@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from vault_at_work import NOTES, Place, opened, place, wait_for
 
 from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.writer import IndexWriter
@@ -21,19 +23,31 @@ def where(tmp_path: Path) -> Place:
     return place(tmp_path)
 
 
+@dataclass
+class Source:
+    """The active generation, which a test can replace."""
+
+    current: OpenGeneration | None
+
+    @property
+    def writer(self) -> IndexWriter:
+        assert self.current is not None
+        return self.current.writer
+
+
 @pytest.fixture
-def live(where: Place) -> Iterator[IndexWriter]:
+def source(where: Place) -> Iterator[Source]:
     """Every note was edited but one: the first segment is mostly deleted."""
     with opened(where):
         pass
-    with closing(VaultSync(Assembly.of(where.target()), hold_deletes=False)) as kept:
-        assert kept.open_current() == ()
+    with closing(VaultSync(Assembly.of(where.target()), hold_deletes=False)) as vault_sync:
+        assert vault_sync.open_current() == ()
         for name in list(NOTES)[1:]:
             where.write(name, f"{NOTES[name]}\nEdited.\n")
-        kept.sync(EVERYTHING)
-        assert kept.current is not None
-        assert kept.current.writer.needs_merge
-        yield kept.current.writer
+        vault_sync.sync(EVERYTHING)
+        assert vault_sync.current is not None
+        assert vault_sync.current.writer.needs_merge
+        yield Source(vault_sync.current)
 
 
 @pytest.fixture
@@ -42,49 +56,52 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def tidying(now: list[float]) -> Iterator[MergeTask]:
-    made = MergeTask(ProcessLimits(), clock=lambda: now[0])
+def merging(source: Source, now: list[float]) -> Iterator[MergeTask]:
+    made = MergeTask(source, ProcessLimits(), clock=lambda: now[0])
     yield made
     made.end()
 
 
-def keys(live: IndexWriter) -> list[int]:
-    with live.holder.lease() as snapshot:
+def keys(writer: IndexWriter) -> list[int]:
+    with writer.holder.lease() as snapshot:
         found: list[int] = snapshot.keywords.keys.tolist()
     return found
 
 
-def under_way(tidying: MergeTask) -> bool:
-    return tidying.busy
+def under_way(merging: MergeTask) -> bool:
+    return merging.busy
 
 
 def test_a_merge_begins_after_some_rest_and_changes_no_content(
-    live: IndexWriter, tidying: MergeTask, now: list[float]
+    source: Source, merging: MergeTask, now: list[float]
 ) -> None:
-    before = keys(live)
-    tidying.step(live, idle=False)
-    tidying.step(live, idle=True)
-    assert not under_way(tidying)
+    writer = source.writer
+    before = keys(writer)
+    merging.step(idle=False)
+    merging.step(idle=True)
+    assert not under_way(merging)
     now[0] += 10
-    tidying.step(live, idle=True)
-    assert under_way(tidying)
+    merging.step(idle=True)
+    assert under_way(merging)
 
     def merged() -> bool:
-        tidying.step(live, idle=True)
-        return not live.needs_merge
+        merging.step(idle=True)
+        return not writer.needs_merge
 
     wait_for(merged)
-    assert (under_way(tidying), keys(live)) == (False, before)
-    tidying.step(live, idle=True)
-    assert not under_way(tidying), "there is nothing left to do"
+    assert (under_way(merging), keys(writer)) == (False, before)
+    merging.step(idle=True)
+    assert not under_way(merging), "there is nothing left to do"
 
 
 @pytest.mark.long
-def test_a_merge_ends_when_its_generation_is_closed(live: IndexWriter, tidying: MergeTask) -> None:
-    before = keys(live)
-    tidying.step(live, idle=True)
-    assert under_way(tidying)
-    tidying.step(None, idle=True)
-    assert not under_way(tidying)
-    live.refresh()
-    assert keys(live) == before
+def test_a_merge_ends_when_its_generation_is_closed(source: Source, merging: MergeTask) -> None:
+    writer = source.writer
+    before = keys(writer)
+    merging.step(idle=True)
+    assert under_way(merging)
+    source.current = None
+    merging.step(idle=True)
+    assert not under_way(merging)
+    writer.refresh()
+    assert keys(writer) == before

@@ -11,7 +11,7 @@ from pathlib import Path
 from reliability_lab import OneProcess
 from waiting import wait_until
 
-from vault_indexer.bootstrap import Target, resolve_target
+from vault_indexer.bootstrap import Assembly, Target, resolve_target
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError
@@ -62,10 +62,12 @@ def silent(_progress: Progress) -> None:
 
 
 @contextmanager
-def opened(where: Place, options: Mapping[str, str] | None = None) -> Iterator[VaultService]:
-    """The index as one command has it, in this process alone: starting a worker costs a second each time,
-    and what these tests are about is the same without. Those of processes are in tests/reliability."""
-    assembly = OneProcess.of(where.target(options))
+def opened(
+    where: Place, options: Mapping[str, str] | None = None, *, processes: bool = False
+) -> Iterator[VaultService]:
+    """The index as one command has it. Without `processes` the work of workers is done in this process:
+    starting one costs a second each time, and most tests are about something else."""
+    assembly = (Assembly if processes else OneProcess).of(where.target(options))
     session = LocalSession(assembly)
     try:
         session.open(silent, build=True)
@@ -78,9 +80,9 @@ def opened(where: Place, options: Mapping[str, str] | None = None) -> Iterator[V
 
 
 @contextmanager
-def daemon(where: Place, *, ready: bool = True) -> Iterator[VaultService]:
-    """The index as the daemon keeps it; only its builds run in a process of their own."""
-    service = VaultService(DaemonSession(OneProcess.of(where.target())))
+def daemon(where: Place, *, ready: bool = True, processes: bool = False) -> Iterator[VaultService]:
+    """The index as the daemon keeps it. Without `processes` only its builds run in a process of their own."""
+    service = VaultService(DaemonSession((Assembly if processes else OneProcess).of(where.target())))
     try:
         if ready:
             wait_for(lambda: service.status().state == "ready")
@@ -96,6 +98,19 @@ def stop(service: VaultService) -> None:
     service.close()
     wait_for(lambda: all(thread.name != loop for thread in threading.enumerate()))
     service.close()
+
+
+def indexer_processes(pid: int) -> Iterator[int]:
+    """The processes of the indexer below this one, parents first. Linux only."""
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            try:
+                command = Path(f"/proc/{child}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"process_entry.py" in command:
+                yield child
+                yield from indexer_processes(child)
 
 
 def wait_for(condition: Callable[[], object]) -> None:

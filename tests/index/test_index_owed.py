@@ -77,7 +77,7 @@ def as_it_is(vault: Path, index: Path, *, slow: bool = True) -> Iterator[tuple[L
 
 def a_portion(session: LocalSession, texts: int) -> int:
     """What the daemon does while it is idle. How many chunks got their vectors."""
-    kept = session._kept
+    kept = session._vault_sync
     assert kept is not None and kept.current is not None
     live = kept.current.writer
     ((_, result),) = kept.current.spare.run([live.next_owed(texts)])
@@ -169,7 +169,7 @@ def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: P
     session = LocalSession(slow_assembly(vault, tmp_path / "index"))
     try:
         session.open(unheard, build=True)
-        kept = session._kept
+        kept = session._vault_sync
         assert kept is not None and kept.current is not None
         live = kept.current.writer
         (vault / "small.md").write_text("# Small\n\nOne zirconium.\n")
@@ -219,8 +219,8 @@ def test_an_edit_gives_waiting_chunks_with_its_text_their_vector(vault: Path, tm
     with as_it_is(vault, tmp_path / "index", slow=False) as (session, live):
         before = live.owed
         (vault / "two.md").write_text("The same text of rhenium.\n")
-        assert session._kept is not None
-        session._kept.sync([""])
+        assert session._vault_sync is not None
+        session._vault_sync.sync([""])
         assert live.owed == before - 1
         consistent(live)
 
@@ -254,13 +254,13 @@ def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
         with as_it_is(vault, index) as (session, live):
             for _ in range(rng.randint(1, 4)):
                 _change(vault, rng)
-                assert session._kept is not None
+                assert session._vault_sync is not None
                 if rng.random() < 0.8:
-                    session._kept.sync([""])
+                    session._vault_sync.sync([""])
                 for _ in range(rng.randint(0, 3)):
                     a_portion(session, rng.choice([1, 2, 8]))
                 if rng.random() < 0.2:
-                    live._compact()
+                    live._derived.compact_vectors()
                 consistent(live)
     with as_it_is(vault, index) as (session, live):
         session.wait_fresh(0)

@@ -127,11 +127,11 @@ def start_hoarding() -> Hoarding:
 
 
 def test_a_worker_that_outgrows_its_share_hands_over_and_is_replaced() -> None:
-    jobs, parting = list(range(30)), -1
-    pool = WorkerPool(1, start_hoarding, ProcessLimits(memory_bytes=150 * MB), parting)
+    jobs, final_job = list(range(30)), -1
+    pool = WorkerPool(1, start_hoarding, ProcessLimits(memory_bytes=150 * MB), final_job)
     try:
         done = [(job, result) for job, result in pool.run(jobs) if not isinstance(result, Died)]
-        last = [result for _, result in pool.each(parting) if not isinstance(result, Died)]
+        last = [result for _, result in pool.each(final_job) if not isinstance(result, Died)]
     finally:
         pool.close()
     assert [job for job, _ in done] == jobs

@@ -201,7 +201,7 @@ def frontmatter(template: str, limit: int = 1 << 30, before: str = "", after: st
     """Frontmatter of one list or mapping; `limit` bytes of it at most, and the rest prose."""
 
     def make(size: int) -> bytes:
-        width = len(template.format(n=10_000).encode())
+        width = len(template.format(n=100_000).encode())
         rows = "".join(template.format(n=n) for n in range(min(size, limit) // width))
         return f"---\n{before}{rows}{after}---\n\n".encode() + b"word " * ((size - min(size, limit)) // 5)
 
@@ -477,6 +477,7 @@ HOSTILE: dict[str, Make] = {
     "empty lines of CRLF": repeated("\r\n"),
     "empty lines with blanks": repeated(" \n"),
     "empty lines between words": repeated("a" + "\n" * 50),
+    "empty lines of a dozen between words": repeated("a" + "\n" * 14),
     "blanks": repeated(" "),
     "blanks between words": repeated("a" + " " * 500),
     "tabs": repeated("\t"),

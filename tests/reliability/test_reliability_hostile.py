@@ -23,9 +23,9 @@ SIZE = 4_900_000
 SECONDS = 30.0
 PEAK_MB = 700.0
 
-SMALL = sized(160_000, 400_000)
+SMALL = sized(150_000, 400_000)
 GROWTH = 8.0
-NOISE_S = 0.15
+NOISE_S = 0.3
 TIMEOUT_S = 3600
 EXPLAINED = ("too large", "not UTF-8", "binary")
 
@@ -59,14 +59,14 @@ def test_there_are_many_families() -> None:
 
 
 def test_no_note_takes_more_than_four_times_as_long_as_a_quarter_of_it(tmp_path: Path) -> None:
-    names = list(HOSTILE)
-    small = costs(SMALL // 4, tmp_path / "quarter", names)
-    large = costs(SMALL, tmp_path / "whole", names)
-    assert [named(cost) for cost in (*small, *large) if cost.outcome] == []
+    every = costs(SMALL, tmp_path / "whole", list(HOSTILE))
+    assert [named(cost) for cost in every if cost.outcome] == []
+    large = [cost for cost in every if cost.seconds > NOISE_S]  # the others pass whatever a quarter costs
+    small = costs(SMALL // 4, tmp_path / "quarter", [cost.name for cost in large])
     grown = [
         f"{named(one)}, of a quarter {quarter.seconds:.1f} s"
         for quarter, one in zip(small, large, strict=True)
-        if one.seconds > GROWTH * quarter.seconds + NOISE_S
+        if quarter.outcome or one.seconds > GROWTH * quarter.seconds + NOISE_S
     ]
     assert grown == []
 

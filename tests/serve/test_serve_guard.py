@@ -210,7 +210,7 @@ def test_an_absolute_path_leads_to_notes_of_the_index_only(api: Api, route: str)
     for path in (f"{api.vault}/.obsidian/secret.md", f"{api.vault}/../config.toml", "/etc/passwd"):
         found = api.ask(f"/v1/{route}path={path}")
         assert (found.status, found.kind) == (404, "unknown_note")
-    assert b"'/etc/passwd' is outside the vault" in found.body
+    assert b"'/etc/passwd' is outside of the vault" in found.body
 
 
 def test_an_unknown_path_or_method_is_told_in_our_words(api: Api) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from serve_api import Api
 
+from vault_indexer.serve.endpoints import ENDPOINTS
 from vault_indexer.serve.parameters import allowed_parameters
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
@@ -137,30 +138,36 @@ def test_the_parameters_have_their_effect(api: Api) -> None:
     assert unfinished[0]["path"] == "Sky.md"
 
 
-@pytest.mark.parametrize("method", ["get", "post"])
-def test_the_guide_names_the_parameters_of_every_route(api: Api, method: str) -> None:
-    document = api.ask("/openapi.json").json
-    expected = {
-        path: names
-        for (verb, path), names in allowed_parameters(document).items()
-        if verb == method.upper() and path.startswith("/v1/")
-    }
-    assert {path: row[0] for path, row in guide_rows(method).items()} == expected
-
-
-def test_the_guide_names_the_keys_of_every_body(api: Api) -> None:
+def test_the_document_names_the_parameters_of_every_endpoint(api: Api) -> None:
     document: Any = api.ask("/openapi.json").json
-    for path, (_, keys) in guide_rows("post").items():
-        body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
-        shape = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]
-        assert tuple(shape["properties"]) == keys
+    allowed = allowed_parameters(document)
+    for endpoint in ENDPOINTS:
+        names = allowed[endpoint.method, endpoint.path]
+        if endpoint.method == "POST":
+            assert names == ()
+            operation = document["paths"][endpoint.path]["post"]
+            body = operation["requestBody"]["content"]["application/json"]["schema"]
+            names = tuple(document["components"]["schemas"][body["$ref"].rpartition("/")[2]]["properties"])
+        assert names == tuple(one.name for one in endpoint.parameters)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_guide_names_the_parameters_of_every_endpoint(method: str) -> None:
+    expected: dict[str, tuple[str, ...]] = {"/v1/events": ()} if method == "GET" else {}
+    for endpoint in ENDPOINTS:
+        if endpoint.method == method:
+            expected[endpoint.path] = tuple(one.name for one in endpoint.parameters)
+    place, other = (0, 1) if method == "GET" else (1, 0)
+    rows = guide_rows(method)
+    assert {path: row[place] for path, row in rows.items()} == expected
+    assert {row[other] for row in rows.values()} == {()}
 
 
 def guide_rows(method: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Parameters and keys by path, from the guide's table."""
     found = {}
     for line in GUIDE.read_text(encoding="utf-8").splitlines():
-        row = re.match(rf"\| `{method.upper()} (/v1/\w+)`[^|]*\|([^|]*)\|([^|]*)\|$", line)
+        row = re.match(rf"\| `{method} (/v1/\w+)`[^|]*\|([^|]*)\|([^|]*)\|$", line)
         if row:
             names, keys = (tuple(re.findall(r"`(\w+)`", cell)) for cell in row.group(2, 3))
             found[row.group(1)] = (names, keys)

@@ -65,7 +65,7 @@ def test_placed_edges_know_their_chunks(snapshot: Snapshot) -> None:
         (row.chunk.chunk_id): key
         for key, row in snapshot.catalog.chunks(snapshot.catalog.chunk_keys()).items()
     }
-    placed = snapshot.graph.placed(snapshot.graph.edges_at(["A.md"])["A.md"])
+    placed = snapshot.graph.place_edges(snapshot.graph.edges_at(["A.md"])["A.md"])
     of_two = [edge for edge in placed if edge.subpath]
     assert {edge.kind for edge in of_two} == {"wikilink", "markdown"}  # `#two` as web sites write it
     for edge in of_two:
@@ -112,4 +112,4 @@ def test_shared_links_are_the_adamic_adar_index(snapshot: Snapshot) -> None:
 
 def test_orphans_have_no_edge(snapshot: Snapshot) -> None:
     assert snapshot.graph.orphans() == [("Lonely.md", "Lonely")]
-    assert [row[0] for row in snapshot.graph.unresolved()] == ["Gone"]
+    assert [row[0] for row in snapshot.graph.unresolved_links()] == ["Gone"]

@@ -152,7 +152,7 @@ def test_what_is_committed_beside_tidying_stays(index: KeywordIndex, folder: Pat
     beside = KeywordIndex.open(folder)
     index.apply([note(7, "another text"), note(6000, "new")], [1, 2], 6)
     beside.tidy()  # of the segments as they were before that commit
-    after = index.refreshed()
+    after = index.refresh()
     assert (index.segment_count, index.applied_seq) == (2, 6)
     assert set(after.keys.tolist()) == {*range(3000), 6000} - {1, 2}
     assert (hits(after, "another"), hits(after, "word7"), hits(after, "word2"), hits(after, "new")) == (
@@ -171,7 +171,7 @@ def test_tidying_that_comes_too_late_changes_nothing(index: KeywordIndex, folder
     files = sorted(path.name for path in folder.iterdir())
     late.tidy()
     assert sorted(path.name for path in folder.iterdir()) == files
-    assert (index.refreshed(), index.keys()) == (index.snapshot(), set(range(3000)))
+    assert (index.refresh(), index.keys()) == (index.snapshot(), set(range(3000)))
 
 
 def test_mostly_deleted_segments_are_rewritten_by_tidying(index: KeywordIndex) -> None:
@@ -271,8 +271,8 @@ def test_a_reader_follows_the_commits_of_a_writer(index: KeywordIndex, folder: P
     reader = KeywordIndex.open(folder)
     for seq in range(1, 15):
         index.apply([note(seq, "word")], [seq - 2], seq)
-        assert hits(reader.refreshed(), "word") == [key for key in (seq - 1, seq) if key]
-    assert reader.refreshed() is reader.snapshot()
+        assert hits(reader.refresh(), "word") == [key for key in (seq - 1, seq) if key]
+    assert reader.refresh() is reader.snapshot()
 
 
 def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.vault import Changes, FileStat, diff
+from vault_indexer.vault import FileStat, diff
 
 STATS = st.builds(
     FileStat,
@@ -67,10 +67,3 @@ def test_the_order_is_that_of_sqlite() -> None:
     """UTF-8 bytes and code points order alike; UTF-16 (JavaScript) would not."""
     paths = ["\uffee.md", "\U0001f600.md", "a.md", "a/b.md", "A.md"]
     assert sorted(paths) == sorted(paths, key=lambda path: path.encode())
-
-
-def test_renames_need_one_file_on_each_side() -> None:
-    gone, come = stat("old.md", inode=7), stat("new.md", inode=7, ctime_ns=9)
-    assert Changes(added=(come,), removed=(gone,)).renames() == {"old.md": "new.md"}
-    assert Changes(added=(come, stat("link.md", inode=7)), removed=(gone,)).renames() == {}
-    assert Changes(added=(stat("new.md", inode=7, size=2),), removed=(gone,)).renames() == {}

@@ -5,6 +5,7 @@ from pathlib import Path
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault import Batch, IgnoreRules, Surroundings, VaultWatcher
 from vault_indexer.vault.mounts import remote_file_system
+from vault_indexer.vault.sources import Sink
 
 
 class QuietSource:
@@ -39,7 +40,8 @@ class World:
         assert first is not None
         assert first.reason == "start"
 
-    def _open(self, *_: object) -> QuietSource:
+    def _open(self, _vault: Path, _rules: object, sink: Sink, _limit: object) -> QuietSource:
+        self.sink = sink
         self.opened.append(QuietSource())
         return self.opened[-1]
 
@@ -84,10 +86,10 @@ def test_polling_keeps_to_a_tenth_of_the_time(tmp_path: Path) -> None:
     world = World(tmp_path, WatchSettings(mode="poll", poll_s=30))
     assert world.opened == []
     assert (world.watcher.mode.name, world.watcher.mode.interval_s) == ("poll", 30)
-    world.watcher.scanned(0.5)
+    world.watcher.record_scan_time(0.5)
     assert world.after(29) is None
     assert (world.after(2) or Batch()).reason == "poll"
-    world.watcher.scanned(20.0)
+    world.watcher.record_scan_time(20.0)
     assert world.watcher.mode.interval_s == 200
     assert world.after(190) is None
     assert (world.after(15) or Batch()).reason == "poll"
@@ -110,18 +112,19 @@ def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
 
 
 def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_path: Path) -> None:
-    watcher = World(tmp_path, WatchSettings()).watcher
+    world = World(tmp_path, WatchSettings())
+    watcher = world.watcher
 
     def waiting_and_at_work() -> tuple[int, bool]:
         return watcher.pending, watcher.at_work
 
     assert watcher.next_batch(0.0) is None
-    watcher.notify("a.md")
+    world.sink.file_changed("a.md")
     assert waiting_and_at_work() == (1, False)
     watcher.flush()
     assert watcher.next_batch(0.0) is not None
     assert waiting_and_at_work() == (0, True)
-    watcher.settled()
+    watcher.finish_batch()
     assert waiting_and_at_work()[1] is False
     watcher.request_scan("asked")
     assert watcher.next_batch(0.0) is not None
@@ -132,7 +135,7 @@ def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_pat
 
 def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
     world = World(tmp_path, WatchSettings())
-    world.watcher.notify("a.md")
+    world.sink.file_changed("a.md")
     assert world.watcher.next_batch(0.0) is None
     assert world.watcher.pending == 1
     world.watcher.flush()

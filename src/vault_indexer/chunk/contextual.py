@@ -70,11 +70,11 @@ class ContextualChunker:
 
     @property
     def strategy(self) -> str:
-        """The strategy that cuts."""
+        """The strategy that splits."""
         return self._inner.strategy
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note, cut as without preambles."""
+        """All chunks of the note, split as without preambles."""
         chunks = self._inner.chunk(note)
         span_of = self._spans(note)
         preambles = self._preambles(note, [span_of(chunk) for chunk in chunks if chunk.embed])

@@ -1,7 +1,8 @@
 """Which strategy and options count for a note: its own frontmatter, else a rule, else the settings.
 
 A note is text that someone sent: it may choose among what is built in and set sizes. It may not choose a
-strategy that runs code or asks a model, name a tokenizer, or give a regular expression.
+strategy that runs code or asks a model, name a tokenizer, or give a regular expression. `config.trust` reads
+off the settings which strategies and options these are.
 """
 
 from __future__ import annotations
@@ -16,22 +17,18 @@ from pydantic import ValidationError
 from vault_indexer.chunk.registry import chunker_for
 from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
 from vault_indexer.config.fields import DisagreementError
-from vault_indexer.config.trust import refused_in_note
+from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 
 FRONTMATTER_KEY = "chunking"
-REFUSED_STRATEGIES = frozenset({"custom", "llm", "agentic"})
-REFUSED_OPTIONS = frozenset(
-    {"tokenizer", "word_pattern", "patterns", "rules", "contextual", *REFUSED_STRATEGIES}
-)
 
 _Overlay = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The settings in force for one note (without rules), and what is wrong with its own choice."""
+    """The settings that count for one note (without rules), and what is wrong with its own choice."""
 
     settings: ChunkingSettings
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -43,7 +40,7 @@ class Chooser:
     def __init__(self, settings: ChunkingSettings) -> None:
         self._settings = settings.model_copy(update={"rules": ()})
         self._rules = [
-            (_matcher(rule.paths), _overlaid(self._settings, rule.choice)) for rule in settings.rules
+            (_matcher(rule.paths), _overlay(self._settings, rule.choice)) for rule in settings.rules
         ]
 
     def choice(self, path: str, frontmatter: Mapping[str, JsonValue]) -> Choice:
@@ -53,9 +50,9 @@ class Chooser:
         if own is None:
             return Choice(ruled)
         try:
-            return Choice(_overlaid(ruled, _allowed(own)))
+            return Choice(_overlay(ruled, _read_choice(own)))
         except ValidationError as error:
-            return Choice(ruled, (_diagnostic(_in_words(error)),))
+            return Choice(ruled, (_diagnostic(_message(error)),))
         except ValueError as error:
             return Choice(ruled, (_diagnostic(str(error)),))
 
@@ -66,7 +63,7 @@ def options_for(path: str, frontmatter: Mapping[str, JsonValue], settings: Chunk
 
 
 class ChoosingChunker:
-    """A chunker that cuts each note as it, the rules or the settings want it.
+    """A chunker that splits each note as the note itself, a rule or the settings choose.
 
     Raises UsageError or ProviderError at the first note that wants a model which is not there.
     """
@@ -108,22 +105,22 @@ def _matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
     return lambda path: bool(spec.match_file(path))
 
 
-def _allowed(own: JsonValue) -> dict[str, object]:
+def _read_choice(own: JsonValue) -> dict[str, object]:
     """A note's choice as a table. Raises ValueError for what a note may not choose."""
     table: dict[str, object] = {"strategy": own} if isinstance(own, str) else {}
     if isinstance(own, dict):
         table = dict(own)
     elif not isinstance(own, str):
         raise ValueError("must be the name of a strategy or a table of options")
-    if str(table.get("strategy")) in REFUSED_STRATEGIES:
+    if str(table.get("strategy")) in USER_STRATEGIES:
         raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
-    inner = [key for value in table.values() if isinstance(value, dict) for key in value]
-    for key in [*sorted(REFUSED_OPTIONS.intersection([*table, *inner])), *refused_in_note(table)]:
-        raise ValueError(f"{key}: only your own configuration can set it")
+    refused = refused_in_note(table)
+    if refused:
+        raise ValueError(f"{refused[0]}: only your own configuration can set it")
     return table
 
 
-def _overlaid(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
+def _overlay(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
     """The settings with a choice laid over them. Raises ValidationError.
 
     Where a size of the choice contradicts one of the base, that of the base gives way.
@@ -132,24 +129,24 @@ def _overlaid(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
     choice = normalize_strategy_options({"strategy": base.strategy, **named})
     table = base.model_dump(exclude_unset=True)
     try:
-        return ChunkingSettings.model_validate(_merged(table, choice))
+        return ChunkingSettings.model_validate(_merge(table, choice))
     except ValidationError as error:
-        keys = _contradicting(error)
-        return ChunkingSettings.model_validate(_merged(_without(table, keys), choice))
+        keys = _contradicting_keys(error)
+        return ChunkingSettings.model_validate(_merge(_without(table, keys), choice))
 
 
-def _merged(table: _Overlay, choice: _Overlay) -> dict[str, object]:
+def _merge(table: _Overlay, choice: _Overlay) -> dict[str, object]:
     merged = dict(table)
     for key, value in choice.items():
         below = merged.get(key)
         if isinstance(value, Mapping) and isinstance(below, Mapping):
-            merged[key] = _merged(below, value)
+            merged[key] = _merge(below, value)
         else:
             merged[key] = value
     return merged
 
 
-def _contradicting(error: ValidationError) -> frozenset[str]:
+def _contradicting_keys(error: ValidationError) -> frozenset[str]:
     causes = (details.get("ctx", {}).get("error") for details in error.errors(include_url=False))
     return frozenset(key for cause in causes if isinstance(cause, DisagreementError) for key in cause.keys)
 
@@ -162,7 +159,7 @@ def _without(table: _Overlay, keys: frozenset[str]) -> dict[str, object]:
     }
 
 
-def _in_words(error: ValidationError) -> str:
+def _message(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in found["loc"])
     return f"{key}: {found['msg']}" if key else found["msg"]

@@ -9,11 +9,12 @@ import sys
 import traceback
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.serve.endpoints import ENDPOINTS, Endpoint
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
@@ -21,11 +22,20 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command: its name, the module that holds its `app`, and its line in the help."""
+    """A command: its name, the module that holds its `app`, and its line in the help.
+
+    One that is made of a row of the table of endpoints has that row, and the module that makes it.
+    """
 
     name: str
     module: str
     help: str
+    endpoint: Endpoint[Any] | None = None
+
+
+def command_from(endpoint: Endpoint[Any]) -> Command:
+    """The command that is made of a row of the table of endpoints."""
+    return Command(endpoint.name.replace("_", "-"), "endpoint", endpoint.help, endpoint)
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -45,14 +55,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("inspect", "inspect", "Parse and chunk notes; needs no index."),
     Command("export", "export", "Print everything that the index holds, as JSON lines."),
     Command("verify", "verify", "Check that the vault and all parts of the index agree."),
+    *(command_from(one) for one in ENDPOINTS if one.has_command),
 )
 
 UNFORESEEN = 3
 """Exit status of an error in this program: the index cannot be used, whatever the reason."""
 
 
-class Here(Protocol):
-    """The module `here`, as far as it is used through `here()`."""
+class InProcessModule(Protocol):
+    """The module `in_process`, as far as it is used through `in_process_module()`."""
 
     def reach(self, place: Place) -> Reached:
         """The daemon named by the configuration, else the index itself."""
@@ -67,12 +78,12 @@ class Here(Protocol):
         ...
 
 
-def in_process_module() -> Here:
-    """What answers in this process, loaded when it comes to that: it brings engines and models along."""
-    return cast("Here", importlib.import_module("vault_indexer.cli.in_process"))
+def in_process_module() -> InProcessModule:
+    """The module that answers in this process. It is imported late, since it imports engines and models."""
+    return cast("InProcessModule", importlib.import_module("vault_indexer.cli.in_process"))
 
 
-def build(arguments: Collection[str]) -> typer.Typer:
+def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) -> typer.Typer:
     """The program, with the commands loaded whose names occur in the arguments.
 
     The command that runs is always among them, wherever it stands; the rest are lines of the help.
@@ -86,13 +97,18 @@ def build(arguments: Collection[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     program.callback()(flatten_parameters(_root))
-    for command in COMMANDS:
+    for command in commands:
         if command.name in arguments:
-            loaded: typer.Typer = importlib.import_module(f"vault_indexer.cli.commands.{command.module}").app
-            _add(program, command, loaded)
+            _add(program, command, _load(command))
         else:
             program.command(command.name, help=command.help)(_not_loaded)
     return program
+
+
+def _load(command: Command) -> typer.Typer:
+    module = importlib.import_module(f"vault_indexer.cli.commands.{command.module}")
+    app: typer.Typer = module.command_of(command.endpoint) if command.endpoint else module.app
+    return app
 
 
 def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
@@ -109,9 +125,9 @@ def _not_loaded() -> None:
     """Stands in the help only."""
 
 
-def _print_version(asked: bool) -> None:
+def _print_version(wanted: bool) -> None:
     """Eager: it needs no command."""
-    if asked:
+    if wanted:
         import importlib.metadata  # 20 ms that nothing else needs
 
         typer.echo(importlib.metadata.version("vault-indexer"))

@@ -130,7 +130,7 @@ def reasons_of(why: WhyJson) -> list[tuple[str, str]]:
             ("links", f"rank {graph['rank']}, weight {graph['score']:.2f}" + (f" · via {via}" if via else ""))
         )
     if why["title"]:
-        reasons.append(("title", f"the title says what the query says: + {why['title']:.3f}"))
+        reasons.append(("title", f"the query is its title, alias or file name: + {why['title']:.3f}"))
     if why["recency"] != 1:
         reasons.append(("recent", f"× {why['recency']:g}"))
     if why["fused"]:

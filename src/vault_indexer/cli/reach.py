@@ -1,7 +1,7 @@
 """How a command reaches the index: through the daemon if one runs, else in this process.
 
-The first way must be fast: it reads no configuration and loads neither engines nor models, so whatever
-needs those is in `here`, loaded by name when it comes to that.
+The first way must be fast: it reads no configuration and loads neither engines nor models. What needs those
+is in `in_process`, which is loaded by name where no daemon answers.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ from typing import TypeVar
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.parameters import Place
-from vault_indexer.cli.reached import Index, Reached
+from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import default_vault, named_or_enclosing_vault, note_in_vault
 from vault_indexer.daemon.discovery import read_daemon, read_signpost
 from vault_indexer.serve.client import NotListeningError
+from vault_indexer.serve.endpoints import Answer, Endpoint, Value
 
 T = TypeVar("T")
 
 
-def ask(place: Place, question: Callable[[Index], T]) -> T:
-    """The answer of the daemon, else of the index in this process."""
-    return ask_reached(place, lambda reached: question(reached.index))
+def ask(place: Place, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+    """The answer of an endpoint, from the daemon, else from the index in this process."""
+    return ask_reached(place, lambda reached: reached.index.ask(endpoint, **parameters))
 
 
 def ask_reached(place: Place, question: Callable[[Reached], T]) -> T:
-    """As `ask`, for questions that need to know the vault.
+    """What `question` returns for the daemon, else for the index in this process; it may be called twice.
 
     A `daemon.json` whose process lives but listens nowhere (it is ending, or the pid is someone else's by
-    now) is said on standard error, and the index itself answers.
+    now) is reported on standard error, and the index itself answers.
     """
     try:
         return question(_known_daemon(place, os.environ) or in_process_module().reach(place))

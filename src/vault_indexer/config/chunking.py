@@ -1,4 +1,4 @@
-"""The table `[chunking]`: which strategy cuts the notes, its options, and rules for some of the notes.
+"""The table `[chunking]`: which strategy splits the notes, its options, and rules for some of the notes.
 
 The options of the default strategy stand in `[chunking]` itself, those of any other in
 `[chunking.<strategy>]`, or in `[chunking]`, too, where that strategy is the one chosen there.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
@@ -32,7 +32,7 @@ from vault_indexer.config.chunking_options import (
     TokenOptions,
     WordOptions,
 )
-from vault_indexer.config.fields import DisagreementError, Unit
+from vault_indexer.config.fields import Allowed, DisagreementError, Trust, Unit
 
 StrategyName = Literal[
     "header_based",
@@ -61,11 +61,17 @@ class HeaderBasedOptions(Options):
     the default of another size, that default gives way.
     """
 
+    trust: ClassVar[Trust] = Trust.VAULT
+
     min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
-        default=200, description="smaller neighbouring sections are merged until they have this size"
+        default=200,
+        description="smaller neighbouring sections are merged until they have this size. A heading with "
+        "one line is hard to find by meaning",
     )
     max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = Field(
-        default=1500, description="longer sections are split, between blocks where possible"
+        default=1500,
+        description="longer sections are split, between blocks where possible. A long text has no clear "
+        "meaning",
     )
     overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = Field(
         default=50,
@@ -102,7 +108,7 @@ class HeaderBasedOptions(Options):
 
 
 class ChunkingRule(Options):
-    """`[[chunking.rules]]`: notes whose path matches a glob are cut another way.
+    """`[[chunking.rules]]`: notes whose path matches a glob are split another way.
 
     Beside `paths` and `strategy` stand the options of that strategy; what a rule does not name is as
     `[chunking]` has it.
@@ -110,10 +116,12 @@ class ChunkingRule(Options):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    paths: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+    paths: Annotated[tuple[str, ...], Field(min_length=1), Trust.VAULT] = Field(
         description='glob patterns of vault paths: "Journal/**", "*.canvas"'
     )
-    strategy: StrategyName | None = Field(default=None, description="strategy for these notes")
+    strategy: Annotated[StrategyName | None, Trust.NAME] = Field(
+        default=None, description="strategy for these notes"
+    )
 
     @property
     def choice(self) -> dict[str, object]:
@@ -132,15 +140,17 @@ class ChunkingRule(Options):
 
     def _borrowed(self) -> bool:
         """Whether the rule names options of a strategy that it does not name itself."""
-        given = self.choice.keys() - _SHORTHAND
-        return any(given & options.model_fields.keys() for options in OPTION_TABLES.values())
+        options_set = self.choice.keys() - _SHORTHAND
+        return any(options_set & options.model_fields.keys() for options in OPTION_TABLES.values())
 
 
 class ChunkingSettings(HeaderBasedOptions):
-    """The strategy that cuts notes, and the options of the default strategy."""
+    """How notes are split into chunks. After a change here, the index is rebuilt automatically."""
 
-    strategy: StrategyName = Field(
-        default="header_based", description="how notes are cut into chunks; none keeps each note whole"
+    strategy: Annotated[StrategyName, Trust.NAME] = Field(
+        default="header_based",
+        description="how notes are split into chunks; none keeps each note whole. The options of a "
+        "strategy are in its own table below, or here beside its name",
     )
     markdown: MarkdownOptions = MarkdownOptions()
     paragraph: ParagraphOptions = ParagraphOptions()
@@ -157,14 +167,20 @@ class ChunkingSettings(HeaderBasedOptions):
     agentic: AgenticOptions = AgenticOptions()
     custom: CustomOptions = CustomOptions()
     contextual: ContextualOptions = ContextualOptions()
-    rules: tuple[ChunkingRule, ...] = Field(
+    rules: Annotated[
+        tuple[ChunkingRule, ...],
+        Allowed("a list; each a table with paths, and a strategy, options of a strategy, or both"),
+        Trust.NAME,
+    ] = Field(
         default=(),
-        description="other strategies or options for some notes; the first rule that matches counts",
+        description="other strategies or options for some notes; the first rule that matches counts. "
+        "Write them as one list, such as \"[{ paths = ['Journal/**'], strategy = 'paragraph', "
+        'max_chars = 1000 }]", or as tables "[[chunking.rules]]"',
     )
 
     @property
     def asks_model(self) -> bool:
-        """Whether some note is cut with the help of a language model."""
+        """Whether some note is split with the help of a language model."""
         strategies = {self.strategy, *(rule.strategy for rule in self.rules)}
         asked = not strategies.isdisjoint(("llm", "agentic")) or self.contextual.granularity != "none"
         return asked or any("contextual" in rule.choice for rule in self.rules)
@@ -210,7 +226,7 @@ def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]
     """The table `[chunking]` with every option in the table of its strategy.
 
     Options may stand flat where the same table names their strategy; `chunk_size` and `chunk_overlap`
-    without a strategy mean `word`. A key that is given in both places, or belongs to no table, stays
+    without a strategy mean `word`. A key that is in both places, or belongs to no table, stays
     where it is and is a mistake there. `contextual = true` asks for a preamble a chunk.
     """
     moved = dict(table)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from vault_indexer.config.fields import DisagreementError, Unit
+from vault_indexer.config.fields import DisagreementError, Table, Trust, Unit
 
 SizeUnit = Literal["words", "tokens", "characters"]
 
@@ -33,17 +33,15 @@ def _pattern(value: str) -> str:
     return value
 
 
-_Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern)]
+_Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern), Trust.PATTERN]
 
 
-class Options(BaseModel):
+class Options(Table):
     """Base of all strategies' options.
 
     `below` names pairs (a, b) where a may not exceed half of b; a default that would, gives way, so
     that only what someone wrote down can be a contradiction.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     below: ClassVar[tuple[tuple[str, str], ...]] = ()
 
@@ -52,12 +50,12 @@ class Options(BaseModel):
     def _smaller_defaults_give_way(cls, data: object) -> object:
         if not isinstance(data, Mapping):
             return data
-        given = dict(data)
+        options = dict(data)
         for smaller, larger in cls.below:
-            largest = given.get(larger)
-            if smaller not in given and isinstance(largest, int):
-                given[smaller] = min(cls.model_fields[smaller].default, max(largest // 2, 0))
-        return given
+            largest = options.get(larger)
+            if smaller not in options and isinstance(largest, int):
+                options[smaller] = min(cls.model_fields[smaller].default, max(largest // 2, 0))
+        return options
 
     @model_validator(mode="after")
     def _smaller_is_smaller(self) -> Self:
@@ -68,7 +66,11 @@ class Options(BaseModel):
 
 
 class MarkdownOptions(Options):
-    """`markdown`: cut by the structure of the note."""
+    """Split by the structure of the note, with sizes in words, tokens or characters. For long, well
+    structured notes.
+    """
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"), ("overlap", "max_chunk_size"))
 
@@ -79,12 +81,12 @@ class MarkdownOptions(Options):
         default=(1, 2, 3, 4, 5, 6), description="levels of the headings that begin a chunk"
     )
     respect_code_blocks: bool = Field(
-        default=True, description="cut a code block only if it is longer than a chunk"
+        default=True, description="split a code block only if it is longer than a chunk"
     )
-    respect_lists: bool = Field(default=True, description="cut a list only if it is longer than a chunk")
-    respect_tables: bool = Field(default=True, description="cut a table only if it is longer than a chunk")
+    respect_lists: bool = Field(default=True, description="split a list only if it is longer than a chunk")
+    respect_tables: bool = Field(default=True, description="split a table only if it is longer than a chunk")
     respect_blockquotes: bool = Field(
-        default=True, description="cut a quote only if it is longer than a chunk"
+        default=True, description="split a quote only if it is longer than a chunk"
     )
     include_header_context: bool = Field(
         default=True, description="write the headings above a chunk into the chunk"
@@ -101,7 +103,9 @@ class MarkdownOptions(Options):
 
 
 class ParagraphOptions(Options):
-    """`paragraph`: keep paragraphs whole."""
+    """Keep paragraphs whole. For prose with few headings, such as journals and letters."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chars", "max_chars"),)
 
@@ -113,7 +117,9 @@ class ParagraphOptions(Options):
 
 
 class WordOptions(Options):
-    """`word`: a window slides over the words."""
+    """Move a window over the words. For text without structure, such as transcripts."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("chunk_overlap", "chunk_size"),)
 
@@ -125,7 +131,9 @@ class WordOptions(Options):
 
 
 class TokenOptions(Options):
-    """`token`: a window slides over a model's tokens."""
+    """Move a window over the tokens of a model. For a model with a hard limit on tokens."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("overlap_tokens", "max_tokens"),)
 
@@ -135,8 +143,8 @@ class TokenOptions(Options):
     )
     tokenizer: str = Field(
         default="",
-        description="the path of a tokenizer.json, tiktoken:NAME, or module:function; empty means the "
-        "embedding model's",
+        description='the path of a tokenizer.json, "tiktoken:NAME", or "module:function"; empty means the'
+        " tokenizer of the embedding model",
     )
     overflow: Literal["split", "truncate"] = Field(
         default="split",
@@ -149,7 +157,9 @@ class TokenOptions(Options):
 
 
 class RecursiveOptions(Options):
-    """`recursive`: cut at the coarsest separator that makes the parts small enough."""
+    """Split at the coarsest separator that makes the parts small enough, as most other tools do."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("chunk_overlap", "chunk_size"),)
 
@@ -157,12 +167,14 @@ class RecursiveOptions(Options):
     chunk_overlap: _SomeChars = Field(
         default=200, description="largest length of the text repeated from the chunk before"
     )
-    separators: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1)] = Field(
+    separators: Annotated[
+        tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1), Trust.VAULT
+    ] = Field(
         default=("\n\n", "\n", ". ", "! ", "? ", " ", ""),
-        description="texts to cut at, in the order in which they are tried; an empty one cuts anywhere",
+        description="texts to split at, in the order in which they are tried; an empty one splits anywhere",
     )
     keep_separator: bool = Field(
-        default=True, description="keep blank separators at a cut; with false they belong to no chunk"
+        default=True, description="keep blank separators at a split; with false they belong to no chunk"
     )
     separator_position: Literal["start", "end"] = Field(
         default="end",
@@ -171,7 +183,9 @@ class RecursiveOptions(Options):
 
 
 class OverlapOptions(Options):
-    """`[chunking.boundary.overlap]`: how much a chunk repeats from the chunk before."""
+    """How much a chunk repeats from the chunk before."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     mode: Literal["sentence", "words", "percentage"] = Field(
         default="sentence", description="what value counts: sentences, words, or percent of the chunk before"
@@ -188,7 +202,9 @@ class OverlapOptions(Options):
 
 
 class BoundaryOptions(Options):
-    """`boundary`: cut at paragraphs, sentences, sections or lines that match a pattern."""
+    """Split at paragraphs, sentences or sections, and at lines that match a pattern. For logs and minutes."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
@@ -202,7 +218,9 @@ class BoundaryOptions(Options):
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     overlap: OverlapOptions = OverlapOptions()
     merge_small_chunks: bool = Field(
-        default=True, description="join units that are smaller than min_chunk_size"
+        default=True,
+        description="join units that are smaller than min_chunk_size. With false each line of a log can "
+        "be its own chunk",
     )
     patterns: Annotated[tuple[_Pattern, ...], Field(max_length=20)] = Field(
         default=(), description="regular expressions; a line that matches also begins a unit"
@@ -210,7 +228,9 @@ class BoundaryOptions(Options):
 
 
 class DiscourseOptions(Options):
-    """`discourse`: keep paragraphs together that words such as "however" connect."""
+    """Keep paragraphs together that words such as "however" or "therefore" connect. For essays."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chars", "max_chars"),)
 
@@ -224,20 +244,22 @@ class DiscourseOptions(Options):
     max_continuation_merges: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
         default=2, description="largest number of continuations joined in a row"
     )
-    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$")] = Field(
+    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$"), Trust.VAULT] = Field(
         default="auto",
         description="two-letter code of the language; auto takes it from the note or detects it",
     )
 
 
 class SemanticOptions(Options):
-    """`semantic`: cut where the topic changes."""
+    """Split where the topic changes, measured by the embedding model. For long notes on many topics."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
     mode: Literal["breakpoint", "cluster"] = Field(
         default="cluster",
-        description="how cuts are found: breakpoint cuts where neighbours differ most, cluster finds "
+        description="how splits are found: breakpoint splits where neighbours differ most, cluster finds "
         "the best division of the whole note",
     )
     max_chunk_size: _Chars = Field(
@@ -259,7 +281,11 @@ class SemanticOptions(Options):
 
 
 class HierarchicalOptions(Options):
-    """`hierarchical`: large parent chunks with small child chunks."""
+    """Small child chunks are searched, and each knows its large parent chunk. For answers that need
+    context.
+    """
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
@@ -282,7 +308,9 @@ class HierarchicalOptions(Options):
 
 
 class ParentChildOptions(Options):
-    """`parent_child`: paragraphs as children of their section."""
+    """Paragraphs are children of their section and list their sentences. For exact citations."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_child_tokens", "max_child_tokens"),)
 
@@ -293,13 +321,15 @@ class ParentChildOptions(Options):
 
 
 class CodeOptions(Options):
-    """`code`: cut code blocks and source files at functions and classes."""
+    """Split code blocks and source files at functions and classes. For notes that are mostly code."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
     max_chunk_size: _Chars = Field(default=1500, description="longer functions are split between lines")
     min_chunk_size: _SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
-    language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$")] = Field(
+    language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
         default="auto",
         description="language of code blocks that name none; auto takes it from the file extension",
     )

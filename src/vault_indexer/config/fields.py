@@ -1,14 +1,16 @@
-"""What a field of the settings says about itself beyond its type: its unit, its bounds in words.
+"""What a field of the settings says about itself beyond its type: unit, bounds in words, who may set it.
 
-These marks stand in `Annotated[...]` beside pydantic's own constraints; `schema` reads them.
+These marks stand in `Annotated[...]` beside pydantic's own constraints. `schema` reads the unit and the
+words, `trust` reads who may set a key, and `documents` writes all of it down for people.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from enum import Enum
+from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,39 @@ class Allowed:
     """What may stand here, in words, where the type and its bounds do not say it."""
 
     text: str
+
+
+class Trust(Enum):
+    """Who may set a key; a mark of a field, or the `trust` of a whole table."""
+
+    VAULT = "vault"
+    """Anyone: the vault's own file, too."""
+
+    NAME = "name"
+    """The vault's file only where the value is the plain name of something built in: no `module:function`, no
+    path, no strategy whose table is `USER`."""
+
+    PATTERN = "pattern"
+    """The vault's file only where the regular expression is simple: with repeated groups or many repeats, a
+    few notes can keep a processor busy for years."""
+
+    USER = "user"
+    """The user alone: user's file, a file named by --config, environment, option."""
+
+
+class Table(BaseModel):
+    """Base of every table of the configuration.
+
+    Unknown keys are mistakes, and values never change once read. `trust` says who may set the keys that have
+    no mark of their own; a table that does not state it belongs to the user. A key that can hold free text
+    (a `str` or a path, also inside a list) ignores `trust` and needs a mark of its own, because free text can
+    name code, a server or a folder. The docstring's first paragraph describes the table in
+    `config.example.toml` and `indexer init`'s file.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    trust: ClassVar[Trust] = Trust.USER
 
 
 class DisagreementError(ValueError):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from vault_indexer.config.fields import Unit, Url, VariableName
+from vault_indexer.config.fields import Table, Unit, Url, VariableName
 
 
-class LlmSettings(BaseModel):
-    """`[llm]`: the language model. Without one, no model is asked."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class LlmSettings(Table):
+    """The language model for chunking. Without a model here, none is asked and nothing is sent."""
 
     provider: Literal["none", "ollama", "openai", "anthropic"] = Field(
         default="none",
-        description="which program runs the language model; none asks no model, openai is any compatible URL",
+        description="which program runs the language model; none asks no model, openai is any compatible "
+        "URL. Each provider is an extra to install",
     )
     model: str = Field(default="", description="name of the model at the provider")
     url: Url = Field(

@@ -34,7 +34,7 @@ DEFAULT_ORIGIN = "default"
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The settings in force, and for every dotted key where its value came from.
+    """The active settings, and for every dotted key where its value came from.
 
     `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
     read. `vault` is the one that the argument, the variable or the key `vault` names.
@@ -80,11 +80,11 @@ def _load(
     chosen = list(from_options(options))
     variables = list(from_environment(environ, _key_variables([*sources, chosen], environ)))
 
-    in_force, problems = _checked(item for source in [*sources, variables, chosen] for item in source)
-    settings, disagreements = _assembled(in_force, {problem.key for problem in problems})
+    active, problems = _check_values(item for source in [*sources, variables, chosen] for item in source)
+    settings, disagreements = _assemble(active, {problem.key for problem in problems})
     if settings is None or problems or disagreements:
         raise ConfigError([*problems, *disagreements])
-    origins = {name: in_force[name].origin if name in in_force else DEFAULT_ORIGIN for name in SCHEMA}
+    origins = {name: active[name].origin if name in active else DEFAULT_ORIGIN for name in SCHEMA}
     looked_at = tuple(file.path for file in config_files(vault, config_file, environ))
     return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at)
 
@@ -98,11 +98,11 @@ def _read_files(
         parsed = from_file(file, user_config_file(environ))
         if parsed is not None:
             paths.append(file.path)
-            sources.append(list(_bounded(parsed)))
+            sources.append(list(_first_problems(parsed)))
     return paths, sources
 
 
-def _bounded(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
+def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
     problems = 0
     for item in parsed:
         problems += isinstance(item, ConfigProblem)
@@ -118,27 +118,27 @@ def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, st
     """The variables named by any `embedding.api_key_env` or `llm.api_key_env`."""
     keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"]]
     names = {key.name for key in keys}
-    given = (
+    file_values = (
         item.value
         for source in sources
         for item in source
         if isinstance(item, RawValue) and item.key in names
     )
     variables = (environ.get(key.variable) for key in keys)
-    return frozenset(name for name in (*given, *variables) if isinstance(name, str))
+    return frozenset(name for name in (*file_values, *variables) if isinstance(name, str))
 
 
 @dataclass(frozen=True, slots=True)
-class _InForce:
+class _ActiveValue:
     """The value that won for a key, checked, and where it came from."""
 
     value: object
     origin: str
 
 
-def _checked(parsed: Iterable[Parsed]) -> tuple[dict[str, _InForce], list[ConfigProblem]]:
+def _check_values(parsed: Iterable[Parsed]) -> tuple[dict[str, _ActiveValue], list[ConfigProblem]]:
     """Checks every value, those that lose, too; of each key the last one (the strongest source) stays."""
-    in_force: dict[str, _InForce] = {}
+    active: dict[str, _ActiveValue] = {}
     problems: list[ConfigProblem] = []
     for item in parsed:
         if isinstance(item, ConfigProblem):
@@ -147,24 +147,24 @@ def _checked(parsed: Iterable[Parsed]) -> tuple[dict[str, _InForce], list[Config
         value, wrong = check(item)
         problems.extend(wrong)
         if not wrong:
-            in_force[item.key] = _InForce(value, item.origin)
-    return in_force, problems
+            active[item.key] = _ActiveValue(value, item.origin)
+    return active, problems
 
 
-def _assembled(
-    in_force: Mapping[str, _InForce], wrong: Set[str]
+def _assemble(
+    active: Mapping[str, _ActiveValue], wrong: Set[str]
 ) -> tuple[Settings | None, list[ConfigProblem]]:
     """The settings as a whole, or where values contradict each other (not of keys already `wrong`)."""
     try:
-        return Settings.model_validate(_nested(in_force)), []
+        return Settings.model_validate(_nest(active)), []
     except ValidationError as error:
-        found = [_disagreement(details, in_force, wrong) for details in error.errors(include_url=False)]
+        found = [_disagreement(details, active, wrong) for details in error.errors(include_url=False)]
         return None, [problem for problem in found if problem is not None]
 
 
-def _nested(in_force: Mapping[str, _InForce]) -> dict[str, object]:
+def _nest(active: Mapping[str, _ActiveValue]) -> dict[str, object]:
     root: dict[str, object] = {}
-    for name, item in in_force.items():
+    for name, item in active.items():
         table = root
         *parents, last = name.split(".")
         for parent in parents:
@@ -176,9 +176,9 @@ def _nested(in_force: Mapping[str, _InForce]) -> dict[str, object]:
 
 
 def _disagreement(
-    details: ErrorDetails, in_force: Mapping[str, _InForce], wrong: Set[str]
+    details: ErrorDetails, active: Mapping[str, _ActiveValue], wrong: Set[str]
 ) -> ConfigProblem | None:
-    """Tells it by the keys that someone set, with the values of all that are involved."""
+    """Reports it by the keys that someone set, with the values of all that are involved."""
     table = ".".join(str(part) for part in details["loc"])
     cause = details.get("ctx", {}).get("error")
     if not isinstance(cause, DisagreementError):
@@ -186,8 +186,8 @@ def _disagreement(
     names = [f"{table}.{key}" for key in cause.keys]
     if wrong & set(names):
         return None
-    culprit = next((name for name in names if name in in_force), names[0])
-    values = {name: in_force[name].value if name in in_force else SCHEMA[name].default for name in names}
+    culprit = next((name for name in names if name in active), names[0])
+    values = {name: active[name].value if name in active else SCHEMA[name].default for name in names}
     others = ", ".join(f"{name} is {toml_text(value)}" for name, value in values.items() if name != culprit)
-    origin = in_force[culprit].origin if culprit in in_force else DEFAULT_ORIGIN
+    origin = active[culprit].origin if culprit in active else DEFAULT_ORIGIN
     return ConfigProblem(culprit, toml_text(values[culprit]), f"{cause.allowed} ({others})", origin)

@@ -50,15 +50,15 @@ class Manifest(BaseModel):
 
     @classmethod
     def from_toml(cls, text: str) -> Manifest:
-        """Reads `manifest.toml`. Raises ManifestError naming every field that is missing or odd."""
+        """Reads `manifest.toml`. Raises ManifestError naming every field that is missing or wrong."""
         try:
             return cls.model_validate_json(json.dumps(tomli.loads(text)), strict=True)
         except ValidationError as error:
             found = {_field(details["loc"]): details["type"] for details in error.errors(include_url=False)}
-            told = ", ".join(
-                f"{name} {_ODD.get(kind, 'is of the wrong type')}" for name, kind in found.items()
+            mistakes = ", ".join(
+                f"{name} {_FIELD_ERRORS.get(kind, 'is of the wrong type')}" for name, kind in found.items()
             )
-            raise ManifestError(f"manifest.toml: {told}", list(found)) from error
+            raise ManifestError(f"manifest.toml: {mistakes}", list(found)) from error
         except tomli.TOMLDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
             raise ManifestError(f"manifest.toml: not valid TOML at {place}: {error.msg}") from error
@@ -70,7 +70,7 @@ class Manifest(BaseModel):
         return tomli_w.dumps(self.model_dump(mode="json"))
 
 
-_ODD: Mapping[str, str] = MappingProxyType(
+_FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
     {
         "missing": "is missing",
         "extra_forbidden": "is not known",
@@ -91,8 +91,8 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
 
 
 def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
-    """Only what decides how notes are cut: the strategy, the rules, and the options of the strategies in use,
-    so that an option of an idle strategy rebuilds nothing.
+    """Only what decides how notes are split: the strategy, the rules, and the options of the strategies in
+    use, so that an option of an idle strategy rebuilds nothing.
 
     `also_in_use` are strategies that notes choose for themselves.
     """
@@ -119,7 +119,7 @@ def strategies_in(table: Mapping[str, JsonValue]) -> set[str]:
 
 
 def settings_of(manifest: Manifest, settings: Settings) -> Settings:
-    """The configuration that a generation was built with, as far as its manifest tells. How a strategy cuts
+    """The configuration that a generation was built with, as far as its manifest tells. How a strategy splits
     that no note of it uses yet, `settings` say."""
     model, built = manifest.embedding_model, manifest.chunking_config
     embedding = settings.embedding.model_copy(
@@ -135,7 +135,7 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
 
 
 def language_model(settings: Settings) -> str:
-    """Provider and model that help to cut notes, "" where none does: another one would cut them otherwise."""
+    """Provider and model that help to split notes, "" where none does; another model splits differently."""
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""
 
 

@@ -45,15 +45,15 @@ def describe(annotation: object, marks: Iterable[object] = ()) -> str:
     marks = list(marks)
     if get_origin(annotation) is Annotated:
         inner, *own = get_args(annotation)
-        return describe(inner, [*_unpacked(own), *marks])
-    told = [mark.text for mark in marks if isinstance(mark, Allowed)]
-    if told:
-        return told[-1]
+        return describe(inner, [*_unpack(own), *marks])
+    words = [mark.text for mark in marks if isinstance(mark, Allowed)]
+    if words:
+        return words[-1]
     return _scalar(annotation, marks) or _compound(annotation)
 
 
-def _unpacked(marks: Iterable[object]) -> Iterator[object]:
-    """Marks with those inside a nested `Field(...)` laid open."""
+def _unpack(marks: Iterable[object]) -> Iterator[object]:
+    """The marks, with those inside a nested `Field(...)`."""
     for mark in marks:
         if isinstance(mark, FieldInfo):
             yield from mark.metadata
@@ -92,9 +92,11 @@ def _bounds(marks: list[object]) -> str:
     most = next((str(mark.le) for mark in marks if isinstance(mark, Le)), "")
     if least and most:
         return f" from {least} to {most}"
-    told = [f"at least {least}"] if least else [f"above {mark.gt}" for mark in marks if isinstance(mark, Gt)]
-    told += [f"at most {most}"] if most else [f"below {mark.lt}" for mark in marks if isinstance(mark, Lt)]
-    return " " + " and ".join(told) if told else ""
+    bounds = (
+        [f"at least {least}"] if least else [f"above {mark.gt}" for mark in marks if isinstance(mark, Gt)]
+    )
+    bounds += [f"at most {most}"] if most else [f"below {mark.lt}" for mark in marks if isinstance(mark, Lt)]
+    return " " + " and ".join(bounds) if bounds else ""
 
 
 def _keys(table: BaseModel, prefix: str = "") -> Iterator[Key]:

@@ -1,26 +1,21 @@
-"""Every key of the configuration with its type, default and bounds. `config.example.toml` explains them.
+"""Every key of the configuration with its type, default, unit, bounds and meaning, and who may set it.
 
-Sections mirror the TOML tables. A field's description is the line of why shown by `config show`. Whoever
-adds a key gives it a unit if it is a number, a row in `trust.TRUST`, and a line in the example and the docs;
-tests ask for each.
+The classes mirror the TOML tables. A key is declared here (or in `chunking*.py` and `llm.py`) and nowhere
+else. `config show`, `indexer init`, `config.example.toml` and the tables of `docs/configuration.md` are
+written from these fields; `make docs` brings the last two up to date. A number needs a unit. A `description`
+is one to three sentences without the last full stop; text in double quotes becomes code in the docs.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.fields import Allowed, Unit, Url, VariableName
+from vault_indexer.config.fields import Allowed, Table, Trust, Unit, Url, VariableName
 from vault_indexer.config.llm import LlmSettings
-
-
-class Section(BaseModel):
-    """A table of the configuration: unknown keys are mistakes, values never change once read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _folder(value: object) -> object:
@@ -35,12 +30,13 @@ def _memory(value: int) -> int:
 
 
 _LEAST_MEMORY_MB = 512
-"""A process for edits, one for a build, and the builder's own, with the model that is always there."""
+"""Memory for a process for edits, one for a build, and the builder's own, with the model that is always
+there."""
 
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
 Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
-Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore")]
+Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore"), Trust.VAULT]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
@@ -49,14 +45,18 @@ Origin = Annotated[
 OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
 
-class FilesSettings(Section):
+class FilesSettings(Table):
     """Which files of the vault are notes to index."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     include: tuple[Glob, ...] = Field(
         default=(), description="index only notes whose path matches; an empty list means every note"
     )
     exclude: tuple[Glob, ...] = Field(
-        default=(), description="never index notes whose path matches, even if include matches, too"
+        default=(),
+        description="never index notes whose path matches, even if include matches, too. Examples: "
+        '"Archive/", "*.draft.md"',
     )
     max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = Field(
         default=5 * 1024 * 1024,
@@ -67,13 +67,16 @@ class FilesSettings(Section):
     )
 
 
-class EmbeddingSettings(Section):
-    """Which model turns text into vectors."""
+class EmbeddingSettings(Table):
+    """Which model turns text into vectors. After a change of the model, the index is rebuilt
+    automatically.
+    """
 
     provider: Literal["wordllama", "huggingface", "minilm", "ollama", "openai"] = Field(
         default="wordllama",
-        description="which program runs the model; wordllama and minilm need no network, openai is "
-        "any compatible URL",
+        description="which program runs the model; wordllama and minilm need no network, openai is any "
+        "compatible URL. Each provider except wordllama is an extra to install. Only ollama "
+        "and openai send text over the network",
     )
     model: str = Field(
         default="", description="name or local path of the model; empty means the default of the provider"
@@ -98,51 +101,71 @@ class EmbeddingSettings(Section):
     )
 
 
-class RecencyTier(Section):
+class RecencyTier(Table):
     """Notes modified within `days` have their score multiplied by `boost`."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     days: Annotated[float, Field(gt=0, le=36_500), Unit("days")]
     boost: Annotated[float, Field(ge=1.0, le=10.0), Unit("factor")]
 
 
-class RecencySettings(Section):
-    """Recently modified notes may rank a little higher."""
+class RecencySettings(Table):
+    """Recently changed notes can rank a little higher."""
 
-    enabled: bool = Field(default=True, description="rank recently changed notes a little higher")
+    trust: ClassVar[Trust] = Trust.VAULT
+
+    enabled: bool = Field(
+        default=True,
+        description="rank recently changed notes a little higher. With false, age does not count, as "
+        "suits a reference work",
+    )
     tiers: tuple[RecencyTier, ...] = Field(
         default=(RecencyTier(days=7, boost=1.2), RecencyTier(days=30, boost=1.1)),
-        description="the score of a note changed in the last days is multiplied by boost; the largest "
-        "boost counts",
+        description='the score of a note changed in the last "days" is multiplied by "boost"; the largest'
+        " boost counts. Write them as one list",
     )
 
 
-class WeightSettings(Section):
-    """How much each ranking counts in the fusion."""
+class WeightSettings(Table):
+    """How much each ranking counts."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="weight of the ranking by meaning; 0 turns it off"
+        default=1.0,
+        description="weight of the ranking by meaning; 0 turns it off. Raise it if you search with other "
+        "words than you write",
     )
     keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0, description="weight of the ranking by word; 0 turns it off"
+        default=1.0,
+        description="weight of the ranking by word; 0 turns it off. Raise it if you search for exact names",
     )
     graph: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=0.5, description="weight of the ranking by link; 0 turns it off"
+        default=0.5,
+        description="weight of the ranking by link; 0 turns it off. Raise it if the texts of your links "
+        "say much about the notes",
     )
 
 
-class SearchSettings(Section):
+class SearchSettings(Table):
     """How a query becomes a ranking."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     limit: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
         default=10, description="number of hits, unless a search asks for another number"
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
-        default=0, description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit)"
+        default=0,
+        description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit). A larger"
+        " number finds more and takes longer",
     )
     fusion: Literal["convex", "rrf"] = Field(
         default="convex",
-        description="how the rankings are combined: convex takes the weighted mean of scores, rrf "
-        "uses ranks alone and ignores the language",
+        description="how the rankings are combined: convex takes the weighted mean of scores, rrf uses "
+        "ranks alone and ignores the language. The weighted mean counts the vectors of an "
+        "English model less in other languages",
     )
     rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks")] = Field(
         default=60,
@@ -155,7 +178,7 @@ class SearchSettings(Section):
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"
     )
-    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
+    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
         default=30.0, description="a search that takes longer is stopped with an error"
     )
     max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens")] = Field(
@@ -168,8 +191,10 @@ class SearchSettings(Section):
     recency: RecencySettings = RecencySettings()
 
 
-class WatchSettings(Section):
-    """How changes of the vault are noticed."""
+class WatchSettings(Table):
+    """How the daemon notices changes."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
 
     mode: Literal["auto", "native", "poll"] = Field(
         default="auto",
@@ -204,8 +229,8 @@ class WatchSettings(Section):
     )
 
 
-class ServerSettings(Section):
-    """The HTTP API of the daemon, on loopback."""
+class ServerSettings(Table):
+    """The HTTP API of the daemon. It listens on 127.0.0.1 only; no key can change that."""
 
     port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
         default=0,
@@ -223,45 +248,54 @@ class ServerSettings(Section):
     )
 
 
-class IndexSettings(Section):
-    """Where the index lives and what building it may cost."""
+class IndexSettings(Table):
+    """Where the index is stored, and which resources indexing may use."""
 
     dir: OptionalFolder = Field(
         default=None,
-        description="folder of the index; empty means a folder for this vault in the state folder of "
-        "the user",
+        description="folder of the index; empty means a folder for this vault in the state folder of the "
+        "user. No sync tool copies it there. A relative path starts at the folder of this "
+        "file",
     )
     workers: Annotated[int, Field(ge=0, le=256), Unit("processes")] = Field(
-        default=0, description="number of processes that read and embed notes; 0 means one per core"
+        default=0,
+        description="number of processes that read and embed notes; 0 means one per core. Fewer keep a "
+        "small machine responsive",
     )
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
-        default=10, description="niceness of those processes; with a higher value, other programs run first"
+        default=10,
+        description="niceness of those processes; with a higher value, other programs run first. Beside a"
+        " program that keeps all cores busy, 10 still gets a tenth of a core, 19 a fiftieth",
     )
     io_priority: Literal["idle", "low", "normal"] = Field(
         default="low",
-        description="disk priority of those processes on Linux; idle waits until no other program "
-        "uses the disk",
+        description="disk priority of those processes on Linux; idle waits until no other program uses "
+        "the disk. It has an effect with the disk schedulers bfq and mq-deadline only",
     )
     max_memory_mb: Memory = Field(
         default=0,
-        description="memory that those processes may use together; with little memory fewer run; 0 "
-        "means no limit",
+        description="memory that those processes may use together; with little memory fewer run. The "
+        "daemon itself, which holds the index for searches, does not count",
     )
     max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = Field(
         default=30.0,
-        description="processor time for reading one note; one that takes more is set aside; 0 is no limit",
+        description="processor time for reading one note (the time by the clock where the system does not"
+        " tell); 0 means no limit. A note that takes more is set aside by name, and "
+        "everything else goes on. It is read again when it changes, and now and then",
     )
     max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB")] = Field(
         default=600,
-        description="memory for reading one note, beyond what its process had before; 0 is no limit",
+        description="memory for reading one note, beyond what its process had before; 0 means no limit",
     )
 
 
-class Settings(Section):
+class Settings(Table):
     """The whole configuration."""
 
     vault: OptionalFolder = Field(
-        default=None, description="the vault where none is named and the current folder is in none"
+        default=None,
+        description="the vault of commands that name none (no --vault, no INDEXER_VAULT) and that run "
+        "outside of any vault; empty means that there is none",
     )
     files: FilesSettings = FilesSettings()
     chunking: ChunkingSettings = ChunkingSettings()

@@ -1,9 +1,7 @@
-"""For people: the rows of `config show`, and the commented file that `indexer init` writes."""
+"""The rows of `config show`."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -11,7 +9,6 @@ from pydantic import JsonValue
 from vault_indexer.config.load import LoadedConfig
 from vault_indexer.config.schema import SCHEMA, Key
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.trust import TRUST, Trust
 from vault_indexer.config.values import toml_text
 
 
@@ -104,59 +101,3 @@ def _counted(settings: Settings, key: Key) -> str:
         unit = str(value_of(settings, f"{key.name.rpartition('.')[0]}.{unit}"))
     singular = _SINGULARS.get(unit, "")
     return singular if value_of(settings, key.name) == 1 or not singular else unit
-
-
-def commented_config() -> str:
-    """A `.indexer.toml` for a vault: every key with its default, unit and meaning, all commented out.
-
-    `# key = value` is a key that the vault's file may set, `## key = value` one that only the user's own
-    configuration may.
-    """
-    return "\n".join(_commented_lines()) + "\n"
-
-
-_INTRODUCTION = """\
-How this vault is indexed and searched. Every line is optional. A line that is commented out shows a
-default: remove its # to change it. This file belongs to the vault and is shared with it. It must not
-choose models, servers or folders, so a line that begins with ## has no place here. You can set such a
-key in your own configuration, whose path `indexer config show` prints."""
-
-_OWN = "Only your own configuration can set this."
-
-
-def _commented_lines() -> Iterator[str]:
-    yield from _comment(_INTRODUCTION)
-    for table, keys in _keys_by_table().items():
-        own = [key for key in keys if TRUST.get(key.name, Trust.USER) is Trust.USER]
-        if table:
-            yield from ("", f"## [{table}]" if own == keys else f"[{table}]", *_comment(_meaning(table)))
-        for key in keys:
-            yield from (
-                "",
-                *_comment(f"{_why(key)} {_OWN}" if key in own else _why(key)),
-                f"{'##' if key in own else '#'} {key.name.rpartition('.')[2]} = {toml_text(key.default)}",
-            )
-
-
-def _keys_by_table() -> dict[str, list[Key]]:
-    """Keys of the top level under "", which comes first as TOML wants it."""
-    tables: dict[str, list[Key]] = {}
-    for name, key in SCHEMA.items():
-        tables.setdefault(name.rpartition(".")[0], []).append(key)
-    return tables
-
-
-def _comment(text: str) -> list[str]:
-    return textwrap.wrap(text, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
-
-
-def _why(key: Key) -> str:
-    """Reason, unit, and what may stand here, as a sentence."""
-    kind = f"{key.unit}; {key.allowed}" if key.unit else key.allowed
-    return f"{key.description[0].upper()}{key.description[1:]} ({kind})."
-
-
-def _meaning(table: str) -> str:
-    """The first line of the table's docstring."""
-    section: object = value_of(Settings(), table)
-    return (type(section).__doc__ or "").partition("\n")[0]

@@ -41,13 +41,13 @@ class ConfigFile:
     """A file to read: `named` ones (option, variable) must exist, and `trusted` ones may set every key."""
 
     path: Path
-    called: str
+    label: str
     trusted: bool
     named: bool
 
     @property
     def origin(self) -> str:
-        """As it is called in messages and by `config show`."""
+        """How messages and `config show` name it."""
         return f"file {_path_text(self.path)}"
 
 
@@ -71,7 +71,7 @@ def config_files(
 
 
 def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
-    """What a file gives; None if it does not exist and need not."""
+    """The values and problems of a file; None if it does not exist and does not have to."""
     try:
         if not stat.S_ISREG(file.path.stat().st_mode):
             return iter([_unusable(file, "is not a file")])
@@ -90,23 +90,23 @@ def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
 
 
 def from_environment(environ: Mapping[str, str], key_variables: frozenset[str]) -> Iterator[Parsed]:
-    """What INDEXER_* variables give; empty ones count as not set.
+    """The values and problems of the INDEXER_* variables; an empty one counts as not set.
 
     `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
     """
     ignored = RESERVED_VARIABLES | key_variables
-    theirs = {name: value for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value}
+    variables = {name: value for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value}
     for variable, key in VARIABLES.items():
-        if variable in theirs:
-            yield RawValue(key, theirs[variable], f"environment {variable}", is_text=True)
-    for variable in sorted(theirs.keys() - VARIABLES.keys() - ignored):
+        if variable in variables:
+            yield RawValue(key, variables[variable], f"environment {variable}", is_text=True)
+    for variable in sorted(variables.keys() - VARIABLES.keys() - ignored):
         near = nearest(variable, [*VARIABLES, *RESERVED_VARIABLES])
         hint = f"unknown variable; did you mean {near}?" if near else "unknown variable"
         yield ConfigProblem(printable(variable), "", hint, "environment")
 
 
 def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
-    """What the command line gives; None means that the option was not used."""
+    """The values and problems of the command line; None means that the option was not used."""
     for key, value in options.items():
         origin = f"option {option_name(key)}"
         if value is None:
@@ -141,21 +141,25 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
         if isinstance(chunking, dict):
             table["chunking"] = normalize_strategy_options(chunking)
         for parsed in _flat(table, "", file):
-            yield parsed if file.trusted or isinstance(parsed, ConfigProblem) else _judged(parsed, user_file)
+            yield (
+                parsed
+                if file.trusted or isinstance(parsed, ConfigProblem)
+                else _check_trust(parsed, user_file)
+            )
 
 
 def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterator[Parsed]:
     for name, value in table.items():
         key = prefix + name
-        given = RawValue(key, value, file.origin, file.path.parent.absolute())
+        raw = RawValue(key, value, file.origin, file.path.parent.absolute())
         if "." in name or (key not in SCHEMA and key not in TABLES):
             yield _unknown(key, value, file)
         elif key in SCHEMA:
-            yield given
+            yield raw
         elif isinstance(value, dict):
             yield from _flat(value, f"{key}.", file)
         else:
-            yield mistake(given, f"a table: write [{key}] on one line and its keys below it")
+            yield mistake(raw, f"a table: write [{key}] on one line and its keys below it")
 
 
 def _unknown(key: str, value: object, file: ConfigFile) -> ConfigProblem:
@@ -166,18 +170,18 @@ def _unknown(key: str, value: object, file: ConfigFile) -> ConfigProblem:
     return ConfigProblem(printable(key), text, unknown_key(near), file.origin)
 
 
-def _judged(given: RawValue, user_file: Path) -> Parsed:
-    if vault_may_set(given.key, given.value):
-        return given
+def _check_trust(raw: RawValue, user_file: Path) -> Parsed:
+    if vault_may_set(raw.key, raw.value):
+        return raw
     return mistake(
-        given,
+        raw,
         "a file inside a vault cannot set this, because vaults are shared; "
         f"set it in your own configuration, {_path_text(user_file)}",
     )
 
 
 def _unusable(file: ConfigFile, reason: str) -> ConfigProblem:
-    return ConfigProblem(_path_text(file.path), "", reason, file.called)
+    return ConfigProblem(_path_text(file.path), "", reason, file.label)
 
 
 def _path_text(path: Path) -> str:

@@ -21,7 +21,7 @@ from vault_indexer.config.schema import SCHEMA, Key, describe, nearest
 from vault_indexer.errors import ConfigProblem
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token$", re.IGNORECASE)
-_SHOWN_CHARS = 80
+_MESSAGE_CHARS = 80
 _JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 """A zero-width joiner inside a word or an emoji; elsewhere it is only an invisible character."""
 _TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)", tuple: "(a list)"})
@@ -42,22 +42,22 @@ class RawValue:
     is_text: bool = False
 
 
-def check(given: RawValue) -> tuple[object, list[ConfigProblem]]:
+def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:
     """The value for the settings, and what is wrong with it (then the value means nothing)."""
-    key = SCHEMA[given.key]
+    key = SCHEMA[raw.key]
     try:
-        value = _validated(key, given)
-        return (_anchored(value, given.base) if isinstance(value, Path) else value), []
+        value = _validate(key, raw)
+        return (_absolute_path(value, raw.base) if isinstance(value, Path) else value), []
     except ValidationError as error:
-        return None, [_problem(key, given, details) for details in error.errors(include_url=False)]
+        return None, [_problem(key, raw, details) for details in error.errors(include_url=False)]
     except (ValueError, ArithmeticError, RecursionError, OSError):
-        return None, [mistake(given, key.allowed)]
+        return None, [mistake(raw, key.allowed)]
 
 
-def mistake(given: RawValue, allowed: str) -> ConfigProblem:
+def mistake(raw: RawValue, allowed: str) -> ConfigProblem:
     """A problem with the whole value of a key."""
     return ConfigProblem(
-        printable(given.key), format_value(given.key, given.value, given.is_text), allowed, given.origin
+        printable(raw.key), format_value(raw.key, raw.value, raw.is_text), allowed, raw.origin
     )
 
 
@@ -73,7 +73,7 @@ def format_value(key: str, value: object, is_text: bool = False) -> str:
         return _TOO_LONG.get(type(value), "(a very long value)")
 
 
-def printable(text: str, limit: int = _SHOWN_CHARS) -> str:
+def printable(text: str, limit: int = _MESSAGE_CHARS) -> str:
     """The text in one line of at most `limit` characters, control and other unprintable ones escaped.
 
     Zero-width joiners inside words and emoji stay: Persian and Hindi need them.
@@ -105,10 +105,10 @@ def toml_text(value: object) -> str:
             return str(value)
 
 
-def _validated(key: Key, given: RawValue) -> object:
+def _validate(key: Key, raw: RawValue) -> object:
     annotated: Any = Annotated[key.field.annotation, key.field]
-    adapter, value = TypeAdapter[object](annotated), given.value
-    if given.is_text and isinstance(value, str):
+    adapter, value = TypeAdapter[object](annotated), raw.value
+    if raw.is_text and isinstance(value, str):
         if not key.is_list:
             return adapter.validate_python(value)
         value = _one_toml_value(value)
@@ -132,7 +132,7 @@ def _with_tuples(value: object) -> object:
     return value
 
 
-def _anchored(path: Path, base: Path | None) -> Path:
+def _absolute_path(path: Path, base: Path | None) -> Path:
     if "\0" in str(path):
         raise ValueError("a path holds no NUL")
     return (base or Path.cwd()) / with_home(path)
@@ -148,9 +148,9 @@ class _Place:
     value: object
 
 
-def _problem(key: Key, given: RawValue, details: ErrorDetails) -> ConfigProblem:
+def _problem(key: Key, raw: RawValue, details: ErrorDetails) -> ConfigProblem:
     """A pydantic error in our words; its location may lead into a list or table inside the value."""
-    place = _Place(key.name, key.field.annotation, list(key.field.metadata), given.value)
+    place = _Place(key.name, key.field.annotation, list(key.field.metadata), raw.value)
     for part in details["loc"]:
         step = _step(place.annotation, part)
         if step is None:
@@ -159,17 +159,17 @@ def _problem(key: Key, given: RawValue, details: ErrorDetails) -> ConfigProblem:
         place = _Place(name, *step, details["input"])
     if details["type"] == "extra_forbidden" and _is_table(place.annotation):
         unknown = str(details["loc"][-1])
-        return _unknown(f"{place.name}.{unknown}", nearest(unknown, _fields(place.annotation)), given)
+        return _unknown(f"{place.name}.{unknown}", nearest(unknown, _fields(place.annotation)), raw)
     cause = details.get("ctx", {}).get("error")
     allowed = str(cause) if isinstance(cause, ValueError) else describe(place.annotation, place.marks)
     if details["type"] == "missing":
-        return ConfigProblem(printable(place.name), "", f"is missing; {allowed}", given.origin)
-    text = format_value(place.name, place.value, given.is_text)
-    return ConfigProblem(printable(place.name), text, printable(allowed, 400), given.origin)
+        return ConfigProblem(printable(place.name), "", f"is missing; {allowed}", raw.origin)
+    text = format_value(place.name, place.value, raw.is_text)
+    return ConfigProblem(printable(place.name), text, printable(allowed, 400), raw.origin)
 
 
-def _unknown(name: str, near: str, given: RawValue) -> ConfigProblem:
-    return ConfigProblem(printable(name), "", unknown_key(near), given.origin)
+def _unknown(name: str, near: str, raw: RawValue) -> ConfigProblem:
+    return ConfigProblem(printable(name), "", unknown_key(near), raw.origin)
 
 
 def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | None:

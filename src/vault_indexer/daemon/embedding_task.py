@@ -1,4 +1,4 @@
-"""Vectors that are owed, made in small portions while nothing else is to be done."""
+"""Makes the vectors that are owed in small portions, while nothing else is to be done."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.background_task import GenerationSource
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.index.writer import IndexWriter
@@ -24,45 +25,51 @@ _RETRY_LATEST_S = 300.0
 
 
 class EmbeddingTask:
-    """One portion at a time, made in the generation's spare process; the thread that edits asks `step`.
+    """Implements BackgroundTask: one portion at a time, made in the generation's spare process.
 
     A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
     alone: then that comes last. Nothing is lost by a failure; `trouble` names it.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, source: GenerationSource, clock: Callable[[], float] = time.monotonic) -> None:
         self.trouble = ""
+        self._source = source
         self._clock = clock
         self._texts = _FIRST_TEXTS
         self._retry_s = _RETRY_S
         self._not_before = 0.0
-        self._asked: IndexWriter | None = None
+        self._begun_for: IndexWriter | None = None
 
     @property
     def busy(self) -> bool:
         """Whether a portion is under way."""
-        return self._asked is not None
+        return self._begun_for is not None
 
-    def step(self, current: OpenGeneration | None, *, idle: bool) -> None:
-        """Take in the portion that is done, and begin the next if all is `idle`. Never waits for a model.
-        Raises VaultIndexerError or OSError if vectors cannot be written: they are made again later."""
-        if current is None or (self.busy and self._asked is not current.writer):
-            self._asked = None  # its generation is closed, and its process ended
+    def step(self, *, idle: bool) -> None:
+        """Store the portion that is done, and begin the next if the loop is `idle`. Raises VaultIndexerError
+        or OSError if vectors cannot be written: they are made again later."""
+        current = self._source.current
+        if current is None or (self.busy and self._begun_for is not current.writer):
+            self._begun_for = None  # its generation is closed, and its process ended
         if current is None:
             return
         if self.busy:
             done = current.spare.result()
             if done is None:
                 return
-            self._asked = None
-            self._take(current, *done)
+            self._begun_for = None
+            self._store(current, *done)
         if not current.writer.owed:
             self.trouble = ""
         elif idle and self._clock() >= self._not_before:
             current.spare.begin(current.writer.next_owed(self._texts))
-            self._asked = current.writer
+            self._begun_for = current.writer
 
-    def _take(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
+    def end(self) -> None:
+        """Forget the portion under way. Its process ends with the generation."""
+        self._begun_for = None
+
+    def _store(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
         assert isinstance(job, EmbedJob)
         if not isinstance(result, Embedded):
             self._failed(current.writer, job, _reason(result))
@@ -81,11 +88,11 @@ class EmbeddingTask:
             current.spare.close()  # the model takes memory
             log.info("all chunks have their vectors")
 
-    def _failed(self, live: IndexWriter, job: EmbedJob, reason: str) -> None:
+    def _failed(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
         self.trouble = f"vectors could not be made, and are tried again: {reason}"
         log.warning("%s", self.trouble)
         if len(job.keys) == 1:
-            live.postpone(job)
+            writer.postpone(job)
         self._texts = max(1, len(job.keys) // 2)
         self._wait()
 
@@ -94,7 +101,7 @@ class EmbeddingTask:
         self._retry_s = min(2 * self._retry_s, _RETRY_LATEST_S)
 
 
-def owing(holder: SnapshotHolder) -> tuple[str, ...]:
+def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
     """What a search should say while chunks have no vector yet; nothing once all have."""
     with holder.lease() as snapshot:
         if not snapshot.owed:

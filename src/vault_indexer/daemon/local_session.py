@@ -1,4 +1,4 @@
-"""Keeping an index for one command, without a daemon."""
+"""The index of one command, without a daemon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
-from vault_indexer.daemon.embedding_task import owing
+from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
@@ -35,15 +35,19 @@ WITHOUT_DAEMON = "no daemon is running: without one, nothing is indexed but when
 
 
 class LocalSession:
-    """Holds the lock for as long as it lives. `open` builds what is missing, applies what has changed, and
-    makes the vectors that are owed."""
+    """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
+
+    `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
+    on the index changes only when a method is called. Any thread may call its methods; those that write the
+    index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
+    """
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
         self._assembly = assembly
-        self._passing = RecentNotices(clock)
+        self._recent = RecentNotices(clock)
         self._done: list[str] = []
         self._lock = IndexLock(assembly.index_dir.root, "one command")
-        self._kept: VaultSync | None = None
+        self._vault_sync: VaultSync | None = None
         self._notices: list[str] = []
         self._rebuilt: tuple[Problem, ...] = ()
         self._trouble = ""
@@ -65,7 +69,7 @@ class LocalSession:
         existed = self._assembly.index_dir.current() is not None
         vault_sync, reasons = self.open_as_is()
         damaged = existed and vault_sync.current is None
-        if reasons and build and vault_sync.in_doubt():
+        if reasons and build and vault_sync.has_unconfirmed_losses():
             self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
         elif reasons and build:
             self._switch(report, refit=vault_sync.current is None)
@@ -83,12 +87,12 @@ class LocalSession:
         """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
         self._assembly.index_dir.prepare()
         self._lock.acquire()
-        self._kept = VaultSync(self._assembly, hold_deletes=False)
+        self._vault_sync = VaultSync(self._assembly, hold_deletes=False)
         with self._index_errors():
-            return self._kept, self._kept.open_current()
+            return self._vault_sync, self._vault_sync.open_current()
 
     def reader(self) -> IndexReader:
-        """The index in force."""
+        """The active generation."""
         return self._current().reader
 
     def pending(self) -> int:
@@ -98,8 +102,8 @@ class LocalSession:
     def notices(self) -> tuple[str, ...]:
         """What was done a short while ago, and what is wrong with the vault."""
         vault_sync = self._open()
-        done = self._passing.to_show(self._happened(vault_sync))
-        owed = owing(vault_sync.current.writer.holder) if vault_sync.current else ()
+        done = self._recent.to_show(self._happened(vault_sync))
+        owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
         degraded = f"degraded: {vault_sync.degraded}" if vault_sync.degraded else ""
         return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
 
@@ -128,7 +132,7 @@ class LocalSession:
         """Look at the vault now."""
         with self._busy, self._index_errors():
             self._open().sync(EVERYTHING)
-            self._complete(_unseen)
+            self._complete(_ignore_progress)
         return True
 
     def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
@@ -148,23 +152,23 @@ class LocalSession:
         """Compare everything with everything."""
         with self._busy, self._index_errors():
             vault_sync = self._open()
-            found = (*self._rebuilt, *vault_sync.verify(mend=repair))
+            found = (*self._rebuilt, *vault_sync.verify(repair=repair))
             self._rebuilt = ()
             if repair and vault_sync.degraded:
-                time.sleep(max(0.0, vault_sync.look_again_at - time.monotonic()))  # losses need a second look
+                time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
-                self._switch(_unseen, refit=False)
+                self._switch(_ignore_progress, refit=False)
             if repair:
-                self._complete(_unseen)
+                self._complete(_ignore_progress)
             return found
 
     def close(self) -> None:
         """Close the index and release the lock. What cannot be written then is made at the next opening."""
         try:
-            if self._kept is not None:
+            if self._vault_sync is not None:
                 with self._index_errors():
-                    self._kept.close()
+                    self._vault_sync.close()
         except UnavailableError as error:
             log.warning("the index could not be closed cleanly: %s", error)
         finally:
@@ -187,19 +191,19 @@ class LocalSession:
         with current.writer.holder.lease() as snapshot:
             counts = snapshot.catalog.counts()
 
-        def told(left: int) -> None:
+        def report_remaining(remaining: int) -> None:
             seconds = time.perf_counter() - started
-            report(Progress("vectors", counts.notes, counts.notes, counts.chunks - left, seconds))
+            report(Progress("vectors", counts.notes, counts.notes, counts.chunks - remaining, seconds))
 
         try:
-            current.writer.complete(told)
+            current.writer.complete(report_remaining)
         except ProviderError as error:
             self._trouble = f"vectors could not be made: {error}"
 
     def _open(self) -> VaultSync:
-        if self._kept is None:
+        if self._vault_sync is None:
             raise IndexUnusableError("the index is not open")
-        return self._kept
+        return self._vault_sync
 
     def _current(self) -> OpenGeneration:
         current = self._open().current
@@ -208,8 +212,8 @@ class LocalSession:
         return current
 
 
-def _unseen(_progress: Progress) -> None:
-    """Nobody watches this rebuild."""
+def _ignore_progress(_progress: Progress) -> None:
+    """The progress of work that nobody waits for."""
 
 
 class ReadOnlySession:
@@ -239,7 +243,7 @@ class ReadOnlySession:
 
     def notices(self) -> tuple[str, ...]:
         """Says that changes may be missing, and vectors."""
-        return (f"{self._busy}: the last changes may be missing", *owing(self._opened.holder))
+        return (f"{self._busy}: the last changes may be missing", *owed_vectors_notice(self._opened.holder))
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -279,7 +283,7 @@ class ReadOnlySession:
                 pending=0,
                 counts=snapshot.catalog.counts(),
                 vectors_owed=snapshot.owed,
-                skipped=snapshot.catalog.skipped(),
+                skipped=snapshot.catalog.skipped_files(),
                 detail=str(self._busy),
             )
 

@@ -56,8 +56,8 @@ class IndexLock:
     def holder(self) -> str:
         """Who holds the lock, for a message."""
         try:
-            told = json.loads(self._holder.read_text())
-            return f"process {int(told['pid'])} ({told['purpose']})"
+            holder = json.loads(self._holder.read_text())
+            return f"process {int(holder['pid'])} ({holder['purpose']})"
         except (OSError, ValueError, KeyError, TypeError):
             return "another process"
 

@@ -58,7 +58,7 @@ class RepeatCollapser(logging.Handler):
     """Passes records on to `target`, the same message once in `WINDOW_S` seconds; how often it came is
     written when the window is over: "… (repeated 116,000 times in 60 s)".
 
-    A timer writes that, so it is told where nothing else is logged. Thread-safe. `clock` gives seconds.
+    A timer writes that, so it is logged even where nothing else is. Thread-safe. `clock` gives seconds.
     """
 
     def __init__(self, target: logging.Handler, clock: Clock = time.monotonic) -> None:
@@ -125,11 +125,11 @@ class RepeatCollapser(logging.Handler):
             run = runs.pop(key)
             if run.left_out:
                 times = f"{quantity(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
-                told = copy.copy(run.last)
-                told.msg, told.args = f"{run.last.getMessage()} ({words} {times})", None
-                told.exc_info = told.exc_text = None
-                told.created = time.time()
-                self._target.handle(told)
+                summary = copy.copy(run.last)
+                summary.msg, summary.args = f"{run.last.getMessage()} ({words} {times})", None
+                summary.exc_info = summary.exc_text = None
+                summary.created = time.time()
+                self._target.handle(summary)
 
     def _summarise_later(self) -> None:
         if self._timer is None or not self._timer.is_alive():

@@ -6,16 +6,18 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 
-from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.builder import BuilderProcess
+from vault_indexer.daemon.background_task import BackgroundTask
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
+from vault_indexer.daemon.rebuild_task import Problems, RebuildResult, RebuildTask
 from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.set_aside import SetAsideRetry
@@ -24,7 +26,7 @@ from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.pool_plan import limits_of
-from vault_indexer.model import Problem, Progress, RebuildReport
+from vault_indexer.model import RebuildReport
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.counts import quantity
@@ -36,86 +38,127 @@ log = logging.getLogger("vault_indexer.daemon")
 
 _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
-_RETRY_BUILD_S = 60.0
-_RETRY_BUILD_LATEST_S = 600.0
-_RETRY_UNFIT_S = 3600.0
-_LOOK_AGAIN_S = 5.0
-_AGAIN_S = 3.0
-_AGAIN_LATEST_S = 60.0
+_CONFIRM_EVERY_S = 5.0
+_RETRY_S = 3.0
+_RETRY_LATEST_S = 60.0
 
 
 class IndexLoop:
-    """Everything here runs in the one thread that `run` is called in, but for what is named otherwise."""
+    """The daemon's one thread that writes the index: it waits for changes, indexes them, and rebuilds.
+
+    DaemonSession owns it and calls `run` in a thread of its own. Other threads read `state`, which is
+    replaced as a whole, and call the methods that say "Any thread". A step that fails is logged and tried
+    again after a scan of the whole vault; no error of a step ends the loop. Edits come before background
+    tasks, and a pause holds all of them between two notes.
+    """
 
     def __init__(
         self,
-        assembly: Assembly,
         vault_sync: VaultSync,
         watcher: VaultWatcher,
         lock: IndexLock,
         reasons: tuple[str, ...],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.kept = vault_sync
-        self.watcher = watcher
-        self.left = 0
-        self.unsynced = 0
-        self.failure: VaultIndexerError | None = None
-        self.happened: list[str] = []
-        self.troubles = Troubles()
-        self.stall = StallWatch(clock)
-        self.progress: Progress | None = None
-        self.reasons = reasons
-        self.changed = threading.Condition()
-        self.pause = Pause()
-        self.backlog = EmbeddingTask()
-        self.tidying = MergeTask(limits_of(assembly.settings.index))
-        self.recuts = RechunkTask()
-        self.set_aside = SetAsideRetry()
-        self.scans_begun = 0
-        self.scans_done = 0
-        self._assembly = assembly
-        self._builder: BuilderProcess | None = None
-        self._catching_up = False
-        self._builds: list[LoopRequest[RebuildReport]] = []
-        self._checks: list[LoopRequest[tuple[Problem, ...]]] = []
-        self._root = assembly.index_dir.root
-        self._presence = IndexPresence(assembly.index_dir, lock)
-        self._is_gone = False
-        self._build_retry = Retry(self._root, _RETRY_BUILD_S, _RETRY_BUILD_LATEST_S)
-        self._retry = Retry(self._root, _AGAIN_S, _AGAIN_LATEST_S)
-        self._to_scan_again = False
-        self._in_hand = 0
-        self._failed_scans = -1
+        assembly = vault_sync.assembly
+        self.state = LoopState(reasons=reasons)
+        self._vault_sync = vault_sync
+        self._watcher = watcher
         self._clock = clock
-        self._step_began: float | None = None
-        self._mending: list[tuple[LoopRequest[tuple[Problem, ...]], tuple[Problem, ...]]] = []
-        self._worker_is_cold = False
+        self._root = assembly.index_dir.root
+        self._changed = threading.Condition()
+        self._pause = Pause()
+        self._stall = StallWatch(clock)
+        self._troubles = Troubles()
+        self._rebuild = RebuildTask(vault_sync, self._troubles, reasons)
+        self._embedding = EmbeddingTask(vault_sync)
+        self._merge = MergeTask(vault_sync, limits_of(assembly.settings.index))
+        set_aside = SetAsideRetry(vault_sync)
+        # In order of priority, each with those that must not be busy when it begins something. The first two
+        # share the generation's spare process; a merge would slow down the making of vectors.
+        self._tasks: tuple[tuple[BackgroundTask, tuple[BackgroundTask, ...]], ...] = (
+            (self._embedding, (set_aside,)),
+            (set_aside, (self._embedding,)),
+            (self._merge, (self._embedding,)),
+            (RechunkTask(vault_sync), ()),
+        )
+        self._checks: list[LoopRequest[Problems]] = []
+        self._presence = IndexPresence(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
+        self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
+        self._remaining = 0
+        self._unsynced = 0
+        self._batch_size = 0
+        self._scans_begun = 0
+        self._scans_done = 0
+        self._failed_scans = -1
+        self._scan_after_failure = False
+        self._happened: list[str] = []
+        self._failure: VaultIndexerError | None = None
+        self._step_began: float | None = None
+        self._index_deleted = False
+        self._worker_is_cold = False
         self._stopping = False
 
-    @property
-    def building(self) -> bool:
-        """Whether a build is under way, and not just the notes that it left for later. Any thread."""
-        return self._is_gone or (self._builder is not None and not (self._catching_up and self.left))
-
-    def ask_build(self, request: LoopRequest[RebuildReport]) -> None:
+    def request_build(self, request: LoopRequest[RebuildReport]) -> None:
         """Have the next generation built. Any thread."""
-        self._builds.append(request)
+        self._rebuild.request(request)
 
-    def ask_check(self, request: LoopRequest[tuple[Problem, ...]]) -> None:
+    def request_check(self, request: LoopRequest[Problems]) -> None:
         """Have everything compared with everything. Any thread."""
         self._checks.append(request)
 
+    @property
+    def paused(self) -> bool:
+        """Whether the user has paused indexing. Any thread."""
+        return self._pause.active
+
+    @property
+    def paused_until(self) -> datetime | None:
+        """When the pause ends by itself; None where it does not, or where there is none. Any thread."""
+        return self._pause.until
+
+    @property
+    def watching(self) -> str:
+        """How the vault is watched, with the reason where there is one. Any thread."""
+        mode = self._watcher.mode
+        return f"{mode.name}: {mode.reason}" if mode.reason else mode.name
+
+    def pause(self, seconds: float | None) -> None:
+        """Pause indexing for so long, or (None) until `resume`. Any thread."""
+        self._pause.begin(seconds)
+        with self._changed:
+            self._changed.notify_all()  # `wait_for_scan` would wait for a scan that does not come
+
+    def resume(self) -> None:
+        """Continue indexing. Any thread."""
+        self._pause.end()
+
+    def wait_for_scan(self, deadline_s: float) -> bool:
+        """Have the whole vault scanned now, and wait until what was found is in the index. False if that
+        takes longer, and at once while indexing is paused. Any thread but the loop's."""
+        end = time.monotonic() + deadline_s
+        with self._changed:
+            if self.paused:
+                return False
+            # A scan that is under way may have passed a file before it changed: the one after it counts.
+            wanted = self.state.scans_begun + 1
+            self._watcher.request_scan("a fresh answer was requested")
+            while self.state.scans_done < wanted:
+                seconds = end - time.monotonic()
+                if seconds <= 0 or not self._changed.wait(seconds) or self.paused:
+                    return False
+        return not self.state.vault_problem
+
     def stop(self) -> None:
-        """Let `run` return after the step it is in, and end a build. Any thread."""
+        """Let `run` return after the step under way, and end a build. Any thread."""
         self._stopping = True
-        self.pause.end()
-        self.watcher.stop()
+        self._pause.end()
+        self._watcher.stop()
 
     def run(self) -> None:
         """Step after step until `stop`."""
-        self._warm()
+        self._warm_up()
         while not self._stopping:
             try:
                 with index_errors(self._root):
@@ -124,331 +167,290 @@ class IndexLoop:
                 self._fail(error)
             else:
                 self._end_failure()
-        self.tidying.end()
-        if self._builder is not None:
-            self._builder.kill()
-        for build in self._builds:
-            build.fail(UnavailableError("the daemon was stopped"))
-        for check in [*self._checks, *(request for request, _ in self._mending)]:
+            self._publish()
+        for task, _ in self._tasks:
+            task.end()
+        self._rebuild.end()
+        for check in self._checks:
             check.fail(UnavailableError("the daemon was stopped"))
+
+    def _publish(self) -> None:
+        """Make the state known to the other threads."""
+        troubles = self._troubles.texts
+        catching_up = self._rebuild.catching_up and self._remaining
+        self.state = LoopState(
+            building=self._index_deleted or (self._rebuild.busy and not catching_up),
+            progress=self._rebuild.progress,
+            reasons=self._rebuild.reasons,
+            remaining=self._remaining,
+            unsynced=self._unsynced,
+            scans_begun=self._scans_begun,
+            scans_done=self._scans_done,
+            vault_problem=self._vault_sync.degraded,
+            troubles=troubles,
+            task_troubles=tuple(task.trouble for task, _ in self._tasks if task.trouble),
+            unwritable=self._troubles.any_degraded(),
+            happened=tuple(self._happened),
+            failure=self._failure,
+            step_began=self._step_began,
+        )
 
     def pending(self) -> int:
         """Changes heard of, being read, failed, or held: read in the order in which they move on, so that
         none is missed between two of them. Any thread."""
-        heard = self.watcher.pending
-        under_way = max(int(self.watcher.at_work), self.left) + self.unsynced
-        return heard + under_way + len(self.kept.hold)
+        heard, at_work = self._watcher.pending, int(self._watcher.at_work)
+        state = self.state
+        return heard + max(at_work, state.remaining) + state.unsynced + len(self._vault_sync.hold)
+
+    def stalled_s(self) -> float:
+        """Seconds for which the pending changes have made no progress; 0 while they do. Any thread."""
+        return self._stall.stalled_s()
 
     def awaited(self) -> str:
-        """What changes that are pending wait for. Any thread."""
-        began = self._step_began
-        if self.kept.degraded:
-            return f"the vault ({self.kept.degraded})"
-        if self.building:
+        """What the pending changes wait for. Any thread."""
+        state, held = self.state, len(self._vault_sync.hold)
+        if state.vault_problem:
+            return f"the vault ({state.vault_problem})"
+        if state.building:
             return "the index to be built"
-        if failure := self.troubles.get(Cause.INDEXING):
+        if failure := self._troubles.get(Cause.INDEXING):
             return f"the next try ({failure})"
-        if began is not None and self._clock() - began >= STALLED_S:
+        if state.step_began is not None and self._clock() - state.step_began >= STALLED_S:
             return "a worker process that does not answer"
-        if len(self.kept.hold):
-            return f"{quantity(len(self.kept.hold), 'deletion')} held back, in case the files come back"
+        if held:
+            return f"{quantity(held, 'deletion')} held back, in case the files come back"
         return "files that are still being written"
 
     def _fail(self, error: Exception) -> None:
-        """A step failed. What it was to do is done by a look at the whole vault, later and later."""
+        """A step failed. A scan of the whole vault repeats its work, after a wait that grows."""
         foreseen = isinstance(error, VaultIndexerError | OSError)
-        self.troubles.begin_with(Cause.INDEXING, "indexing failed", error)
-        log.error("%s", self.troubles.get(Cause.INDEXING), exc_info=None if foreseen else error)
+        self._troubles.begin_with(Cause.INDEXING, "indexing failed", error)
+        log.error("%s", self._troubles.get(Cause.INDEXING), exc_info=None if foreseen else error)
         if isinstance(error, DamagedError):
-            self.reasons = (str(error),)
-        self.unsynced, self._in_hand, self.left = self.unsynced + self._in_hand, 0, 0
-        self._failed_scans = self.scans_begun
-        self._to_scan_again = True
+            self._rebuild.reasons = (str(error),)
+        self._unsynced, self._batch_size, self._remaining = self._unsynced + self._batch_size, 0, 0
+        self._failed_scans = self._scans_begun
+        self._scan_after_failure = True
         self._retry.failed(error)
 
     def _end_failure(self) -> None:
-        """A step succeeded: if the vault was looked at since the last failure, that has ended."""
-        if self.scans_done > self._failed_scans and not self._to_scan_again:
-            self.troubles.end(Cause.INDEXING)
+        """A step succeeded. A failure has ended once the whole vault was scanned after it."""
+        if self._scans_done > self._failed_scans and not self._scan_after_failure:
+            self._troubles.end(Cause.INDEXING)
             self._retry.reset()
 
     def _step(self) -> None:
         """Wait for something to do, and do it."""
         self._step_began = None
-        self.stall.observe(self.pending())
-        batch = self.watcher.next_batch(self._patience())
+        self._publish()
+        self._stall.observe(self.pending())
+        batch = self._watcher.next_batch(self._patience())
         self._step_began = self._clock()
+        self._publish()
         self._rest(batch)
         self._restore_if_gone()
         self._reload_if_changed()
-        self._start_build()
-        self._follow_build()
+        self._step_rebuild()
         self._run_checks()
         if batch is not None and not self._stopping:
             self._sync(batch)
-            self.watcher.settled()
+            self._watcher.finish_batch()
         self._warm_worker()
-        self._look_again()
-        self._scan_again()
-        if not (self._stopping or self._is_gone or self._to_scan_again):
-            self._work_off(batch)
+        self._confirm_losses()
+        self._request_retry_scan()
+        if not (self._stopping or self._index_deleted or self._scan_after_failure):
+            self._step_tasks(batch)
 
-    def _work_off(self, batch: Batch | None) -> None:
+    def _step_tasks(self, batch: Batch | None) -> None:
         """What is done after edits, and waits for the next try where a step has failed."""
-        # After edits; not beside a build, which makes the same vectors.
-        idle = batch is None and self._builder is None
-        self.backlog.step(self.kept.current, idle=idle and not self.set_aside.busy)
-        self.set_aside.step(self.kept, idle=idle and not self.backlog.busy)
-        live = self.kept.current.writer if self.kept.current else None
-        self.tidying.step(live, idle=idle and not self.backlog.busy)
-        self.recuts.step(self.kept, idle=idle)
-        self.kept.release_due()
-        self.kept.purge_if_needed()
+        # A build makes the same vectors: background tasks wait for it.
+        idle = batch is None and not self._rebuild.busy
+        for task, excluding in self._tasks:
+            task.step(idle=idle and not any(other.busy for other in excluding))
+        self._vault_sync.release_due()
+        self._vault_sync.purge_if_needed()
 
-    def _scan_again(self) -> None:
-        if self._to_scan_again and self._retry.is_due:
-            self._to_scan_again = False
-            self.watcher.request_scan("after an error")
+    def _request_retry_scan(self) -> None:
+        if self._scan_after_failure and self._retry.is_due:
+            self._scan_after_failure = False
+            self._watcher.request_scan("after an error")
 
     def _restore_if_gone(self) -> None:
         """An index that was deleted is built again, while the old one answers from its open files. If that
         does not help, the daemon has to end: `failure` says why."""
-        in_force = self.kept.current.generation if self.kept.current and not self._is_gone else None
-        loss = self._presence.loss(in_force)
+        current = self._vault_sync.current
+        loss = self._presence.loss(current.generation if current and not self._index_deleted else None)
         if not loss or self._stopping:
             return
         log.error("%s: it is built again", loss)
-        self.tidying.end()
-        if self._builder is not None:
-            self._builder.kill()
-            self._builder, self.progress = None, None
+        self._merge.end()
+        self._rebuild.kill()
         try:
             self._presence.restore(loss)
         except VaultIndexerError as error:
-            self.failure, self._stopping = error, True
+            self._failure, self._stopping = error, True
             return
-        self._is_gone = True
-        self.reasons = (loss,)
-        self._build_retry.reset()
-        self.troubles.begin(Cause.INDEX_GONE, f"{loss}: it is built again")
+        self._index_deleted = True
+        self._rebuild.use_reasons((loss,))
+        self._troubles.begin(Cause.INDEX_GONE, f"{loss}: it is built again")
 
-    def _warm(self) -> None:
-        """Nobody shall wait for what the first search and the first edit have to load."""
-        if self.kept.current is not None:
-            warm_in_background(self.kept.current.reader)
+    def _warm_up(self) -> None:
+        """Load what the first search and the first edit would have to wait for."""
+        if self._vault_sync.current is not None:
+            warm_in_background(self._vault_sync.current.reader)
             self._worker_is_cold = True
 
     def _warm_worker(self) -> None:
         """After the step at hand: starting a process takes longer than to see that nothing has changed."""
-        if self._worker_is_cold and self.kept.current is not None:
+        if self._worker_is_cold and self._vault_sync.current is not None:
             self._worker_is_cold = False
-            self.kept.current.writer.warm(lambda: self._stopping)
+            self._vault_sync.current.writer.warm_up(lambda: self._stopping)
 
     def _rest(self, batch: Batch | None = None) -> None:
-        """Hold here while indexing is paused, and have a build hold, too. The watcher goes on hearing of
-        changes, and keeps them; the batch in hand is kept here. What is asked for meanwhile is refused: it
-        would be the very work that the user does not want now, or compare the vault with an index that may
-        not follow it."""
-        if not self.pause.active:
+        """Return when indexing is not paused, and have a build rest as long. The watcher collects changes
+        meanwhile, and `batch` is indexed afterwards. Requests are refused: they would be the work that the
+        user does not want now, or compare the vault with an index that does not follow it."""
+        if not self._pause.active:
             return
         if batch is not None:
-            self.left = len(batch.scope)
-        self.tidying.end()
-        if self._builder is not None:
-            self._builder.hold(True)
-        while self.pause.active and not self._stopping:
-            self._refuse()
-            self.stall.observe(0, resting=True)
-            self.pause.wait(_TICK_S)
+            self._remaining = len(batch.scope)
+        self._merge.end()
+        self._rebuild.hold(True)
+        while self._pause.active and not self._stopping:
+            self._publish()
+            self._refuse_requests()
+            self._stall.observe(0, resting=True)
+            self._pause.wait(_TICK_S)
         self._step_began = self._clock()
-        if self._builder is not None:
-            self._builder.hold(False)
+        self._rebuild.hold(False)
 
-    def _refuse(self) -> None:
-        builds = [request for request in self._builds if not request.started]
-        self._builds = [request for request in self._builds if request.started]
+    def _refuse_requests(self) -> None:
+        self._rebuild.refuse(UnavailableError(PAUSED))
         checks, self._checks = self._checks, []
-        for build in builds:
-            build.fail(UnavailableError(PAUSED))
         for check in checks:
             check.fail(UnavailableError(PAUSED))
 
-    def _look_again(self) -> None:
-        """Losses that were not believed are looked at a second time."""
-        if self.kept.degraded and time.monotonic() >= self.kept.look_again_at:
-            self.kept.look_again_at = time.monotonic() + _LOOK_AGAIN_S
-            self.watcher.request_scan("to look again at what is missing")
+    def _confirm_losses(self) -> None:
+        """Scan again for losses that one scan does not make plausible."""
+        if self._vault_sync.degraded and time.monotonic() >= self._vault_sync.confirm_at:
+            self._vault_sync.confirm_at = time.monotonic() + _CONFIRM_EVERY_S
+            self._watcher.request_scan("to confirm what is missing")
 
     def _patience(self) -> float:
-        if self._builder is not None or self.backlog.busy:
+        if self._rebuild.busy or self._embedding.busy:
             return _BUILDING_TICK_S
-        due = self.kept.hold.next_due()
+        due = self._vault_sync.hold.next_due()
         return _TICK_S if due is None else min(_TICK_S, max(0.0, due - time.monotonic()))
 
     def _sync(self, batch: Batch) -> None:
-        if self._is_gone:
-            self.unsynced += len(batch.scope)  # a look at the whole vault follows the build
+        if self._index_deleted:
+            self._unsynced += len(batch.scope)  # a scan of the whole vault follows the build
+            self._publish()
             return
-        self._in_hand = max(1, len(batch.scope))
+        self._batch_size = max(1, len(batch.scope))
         if batch.control:
-            self.tidying.end()  # what it writes could be what the rules now exclude
+            self._merge.end()  # what it writes could be what the rules now exclude
             self._reload_rules()
-        self.scans_begun += batch.scan_all
-        before = self.kept.current
-        _, found = self.kept.sync(batch.scope, self._set_left, self._sync_few)
-        self.left = self._in_hand = 0
-        if self.kept.current is not None and self.kept.current is not before:  # its manifest says more now
-            self._use_reasons(self.kept.current.reasons)
+        self._scans_begun += batch.scan_all
+        self._publish()  # `wait_for_scan` must not count the scan that begins now
+        before = self._vault_sync.current
+        _, found = self._vault_sync.sync(batch.scope, self._set_remaining, self._sync_few)
+        self._remaining = self._batch_size = 0
+        current = self._vault_sync.current
+        if current is not None and current is not before:  # its manifest says more now
+            self._rebuild.use_reasons(current.reasons)
         if batch.scan_all:
-            self.unsynced = 0
+            self._unsynced = 0
             if found is not None:
-                self.watcher.scanned(found.seconds)
-            with self.changed:
-                self.scans_done = self.scans_begun
-                self.changed.notify_all()
+                self._watcher.record_scan_time(found.seconds)
+            with self._changed:
+                self._scans_done = self._scans_begun
+                self._publish()
+                self._changed.notify_all()
+        else:
+            self._publish()
 
     def _sync_few(self) -> None:
-        """A few saves do not wait until all of a checkout, or of a large vault, is in."""
-        few = self.watcher.take_few()
+        """A few saves do not wait until all of a checkout, or of a large vault, is indexed."""
+        few = self._watcher.take_few()
         if few and not self._stopping:
-            self.kept.sync(few)
+            self._vault_sync.sync(few)
 
-    def _set_left(self, left: int) -> None:
-        """Told after each note that was read, before anything of its part is written: so a pause holds
+    def _set_remaining(self, remaining: int) -> None:
+        """Called after each note that was read, before anything of its part is written: so a pause holds
         within a long batch, too."""
-        self.left = left
-        self.stall.observe(self.pending())
+        self._remaining = remaining
         self._step_began = self._clock()
+        self._publish()
+        self._stall.observe(self.pending())
         self._rest()
 
-    def _set_left_of_build(self, left: int) -> None:
-        self._catching_up = True
-        self._set_left(left)
-
-    def _start_build(self) -> None:
-        """A build that is asked for, or that the manifest asks for; one that is under way serves both."""
-        if self._builder is not None:
+    def _step_rebuild(self) -> None:
+        result = self._rebuild.step(self._set_remaining, self._sync_few)
+        if result is None:
             return
-        needed = bool(self.reasons) and self._build_retry.is_due
-        if self._builds or (needed and not self.kept.in_doubt()):
-            log.info("building: %s", "; ".join(self.reasons) or "as asked")
-            refit = self.kept.current is None or any(request.refit for request in self._builds)
-            soon = self.kept.current is None and not self._builds  # nothing else answers meanwhile
-            self._builder = BuilderProcess(self._assembly, refit=refit, soon=soon)
-            for request in self._builds:
-                request.started = True
+        if result.report is not None:
+            self._use_new_generation(result)
+        self._remaining = 0
+        self._publish()  # whoever requested the build reads the state when it is answered
+        self._rebuild.answer(result)
 
-    def _follow_build(self) -> None:
-        if self._builder is None:
-            return
-        try:
-            with index_errors(self._root):
-                done = self._builder.poll(self._set_progress)
-                if done is None:
-                    return
-                self.kept.assembly = self._assembly
-                self.kept.activate(done[0], self._set_left_of_build, self._sync_few)
-            self._warm()
-        except VaultIndexerError as error:
-            self._end_build(error=error)
-        else:
-            self._end_loss()
-            self._end_build(done[1])
-            self._expect_fit()
-
-    def _end_loss(self) -> None:
-        """A new generation is in force, with all that changed meanwhile."""
-        self.unsynced = 0
-        if self._is_gone:
-            self._is_gone = False
-            self.happened.append(f"rebuilt: {self.reasons[0]}" if self.reasons else "rebuilt")
-            self.troubles.end(Cause.INDEX_GONE)
-
-    def _use_reasons(self, reasons: tuple[str, ...]) -> None:
-        """Why the generation in force does not fit (empty: it does), after something has changed."""
-        self.reasons = reasons
-        self._build_retry.reset()
-        if not reasons:
-            self.troubles.end(Cause.BUILD, Cause.UNFIT)
-
-    def _expect_fit(self) -> None:
-        """A generation just built fits, unless the program was replaced under the running daemon: then
-        building again and again would not help."""
-        self.reasons = self.kept.current.reasons if self.kept.current else ()
-        if self.reasons:
-            self._build_retry.wait(_RETRY_UNFIT_S)
-            text = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
-            self.troubles.begin(Cause.UNFIT, text)
-            log.error("%s", text)
-
-    def _set_progress(self, progress: Progress) -> None:
-        self.progress = progress
-        for request in self._builds:
-            if request.started:
-                request.report(progress)
-
-    def _end_build(self, report: RebuildReport | None = None, error: VaultIndexerError | None = None) -> None:
-        self._builder, self.progress = None, None
-        self._catching_up, self.left = False, 0
-        ended = [request for request in self._builds if request.started]
-        self._builds = [request for request in self._builds if not request.started]
-        if error is None:
-            self._build_retry.reset()
-            self.troubles.end(Cause.BUILD, Cause.UNFIT)
-        else:
-            log.error("the rebuild failed: %s", error)
-            self._build_retry.failed(error)
-            if self.reasons or self.kept.current is None:  # else only who asked for it has to know
-                self.troubles.begin_with(Cause.BUILD, "the rebuild failed", error)
-        for request in ended:
-            request.give(report) if report else request.fail(
-                error or UnavailableError("the build has no result")
-            )
-        mended, self._mending = self._mending, []
-        for check, found in mended:
-            check.give(found) if report else check.fail(error or UnavailableError("the build has no result"))
+    def _use_new_generation(self, result: RebuildResult) -> None:
+        """The new generation is active, with all that changed meanwhile."""
+        self._warm_up()
+        self._unsynced = 0
+        self._scan_after_failure = False  # it holds the whole vault: no failure of the old one counts
+        self._retry.reset()
+        self._troubles.end(Cause.INDEXING)
+        if self._index_deleted:
+            self._index_deleted = False
+            self._happened.append(f"rebuilt: {result.reasons[0]}" if result.reasons else "rebuilt")
+            self._troubles.end(Cause.INDEX_GONE)
 
     def _run_checks(self) -> None:
         waiting, self._checks = self._checks, []
         for request in waiting:
             try:
                 with index_errors(self._root):
-                    found = self.kept.verify(mend=request.repair)
+                    problems = self._vault_sync.verify(repair=request.repair)
             except VaultIndexerError as error:
                 request.fail(error)
                 continue
-            if self.kept.damaged:
-                self._use_reasons((self.kept.damaged,))
-            if self.kept.damaged and request.repair:
-                self._mending.append((request, found))  # answered when the rebuild is done
+            if self._vault_sync.damaged:
+                self._rebuild.use_reasons((self._vault_sync.damaged,))
+            self._publish()
+            if self._vault_sync.damaged and request.repair:
+                self._rebuild.answer_after_repair(request, problems)
             else:
-                request.give(found)
+                request.give(problems)
 
     def _reload_rules(self) -> None:
-        rules = load_ignore_rules(self._assembly.vault, self._assembly.settings.files)
-        if rules.fingerprint != self.kept.rules.fingerprint:
-            self.kept.rules = rules
-            self.watcher.use_rules(rules)
+        assembly = self._vault_sync.assembly
+        rules = load_ignore_rules(assembly.vault, assembly.settings.files)
+        if rules.fingerprint != self._vault_sync.rules.fingerprint:
+            self._vault_sync.rules = rules
+            self._watcher.use_rules(rules)
 
     def _reload_if_changed(self) -> None:
-        """A changed configuration counts at once. One that cannot be used is named until it is mended, and
-        the old one stays in force."""
+        """Use a changed configuration at once. One that cannot be used is named until it is corrected; the
+        old one stays active."""
         if not self._config.changed():
             return
         for path in self._config.disappeared:
             log.warning("the configuration %s is gone", path)
+        before = self._vault_sync.current
         try:
-            assembly = self._assembly.reloaded()
-            current = assembly.reconfigured(self.kept.current) if self.kept.current else None
+            assembly = self._vault_sync.assembly.reloaded()
+            current = assembly.reconfigured(before) if before else None
         except VaultIndexerError as error:
-            self.troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
-            log.error("%s", self.troubles.get(Cause.CONFIG))
+            self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
+            log.error("%s", self._troubles.get(Cause.CONFIG))
             return
-        self.troubles.end(Cause.CONFIG)
-        self.happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
-        self._assembly = self.kept.assembly = assembly
+        self._troubles.end(Cause.CONFIG)
+        self._happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
+        self._vault_sync.assembly = assembly
         self._reload_rules()
         if current is not None:
-            self.kept.current = current
-        if current is not None and not self._is_gone:
-            self._use_reasons(current.reasons)
+            self._vault_sync.current = current
+        if current is not None and not self._index_deleted:
+            self._rebuild.use_reasons(current.reasons)

@@ -27,16 +27,16 @@ class Pause:
     def active(self) -> bool:
         """Whether indexing is to rest now."""
         with self._changed:
-            return self._left() > 0
+            return self._seconds_left() > 0
 
     @property
     def until(self) -> datetime | None:
         """When it ends by itself (UTC, whole seconds); None where it does not, or where there is none."""
         with self._changed:
-            left = self._left()
-            if self._end is None or left <= 0:
+            seconds_left = self._seconds_left()
+            if self._end is None or seconds_left <= 0:
                 return None
-            return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=round(left))
+            return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=round(seconds_left))
 
     def begin(self, seconds: float | None) -> None:
         """Rest for so long, or (None) until `end`. One that is under way is replaced."""
@@ -54,11 +54,11 @@ class Pause:
     def wait(self, seconds: float) -> None:
         """Return when something was said, when the pause is over, or after so many seconds."""
         with self._changed:
-            left = self._left()
-            if left > 0:
-                self._changed.wait(min(seconds, left))
+            seconds_left = self._seconds_left()
+            if seconds_left > 0:
+                self._changed.wait(min(seconds, seconds_left))
 
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         """Seconds, 0 where nothing is paused."""
         if not self._active:
             return 0.0

@@ -71,7 +71,7 @@ class IndexPresence:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether it exists. One that cannot be looked at does: what is wrong is told by whoever uses it."""
+    """Whether it exists. One that cannot be looked at does: whoever uses it says what is wrong."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Notices of what happened once, such as a rebuild: told with each answer for some minutes, then no more."""
+"""Notices of what happened once, such as a rebuild: shown with each answer for some minutes."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import time
 from collections.abc import Callable, Iterable
 
 SHOWN_FOR_S = 600.0
-"""From the first answer that told it: whoever asks hears of it, and is not told all day. `status` goes on
-telling."""
+"""From the first answer that showed it. `status` shows it as long as the daemon runs."""
 
 Clock = Callable[[], float]
 
 
 class RecentNotices:
-    """Knows when each notice was told first. `clock` gives seconds."""
+    """Knows when each notice was first shown. `clock` gives seconds."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._told: dict[str, float] = {}
+        self._shown_since: dict[str, float] = {}
 
     def to_show(self, happened: Iterable[str]) -> tuple[str, ...]:
-        """Of all that happened, in its order, what is still to be told."""
+        """Of all that happened, in its order, what is still to be shown."""
         now = self._clock()
-        self._told = {notice: self._told.get(notice, now) for notice in happened}
-        return tuple(notice for notice, since in self._told.items() if now - since < SHOWN_FOR_S)
+        self._shown_since = {notice: self._shown_since.get(notice, now) for notice in happened}
+        return tuple(notice for notice, since in self._shown_since.items() if now - since < SHOWN_FOR_S)

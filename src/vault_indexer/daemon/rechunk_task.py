@@ -1,4 +1,4 @@
-"""Notes that were cut while their language model gave no answer, cut again when it does."""
+"""Splits notes again whose language model gave no answer, until it does."""
 
 from __future__ import annotations
 
@@ -13,29 +13,42 @@ _LATEST_S = 3600.0
 
 
 class RechunkTask:
-    """One note at a time, in turn, for an edit that comes meanwhile waits; the thread that edits asks `step`.
-    A note without an answer is followed by a longer and longer pause."""
+    """Implements BackgroundTask: one note a step, in turn. An edit that comes meanwhile waits for that one
+    note. After each note without an answer, the pause before the next one doubles."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S) -> None:
+    busy = False
+    """A step begins nothing that outlives it."""
+
+    trouble = ""
+    """The catalog names the notes whose model gave no answer."""
+
+    def __init__(
+        self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S
+    ) -> None:
+        self._vault_sync = vault_sync
         self._clock = clock
         self._first_s = self._wait_s = first_s
         self._not_before = 0.0
         self._last = ""
 
-    def step(self, vault_sync: VaultSync, *, idle: bool) -> None:
-        """Cut the next one again, if all is `idle` and it is time. Raises VaultIndexerError or OSError."""
+    def step(self, *, idle: bool) -> None:
+        """Split the next note again, if the loop is `idle` and it is time. Raises VaultIndexerError or
+        OSError."""
         if not idle or self._clock() < self._not_before:
             return
-        waiting = vault_sync.notes_without_model()
+        waiting = self._vault_sync.notes_without_model()
         if not waiting:
             self._pause(self._first_s)
             return
         self._last = waiting[bisect_right(waiting, self._last) % len(waiting)]
         self._pause(min(2 * self._wait_s, _LATEST_S))  # also where this fails
-        vault_sync.rechunk(self._last)
-        if len(vault_sync.notes_without_model()) < len(waiting):
+        self._vault_sync.rechunk(self._last)
+        if len(self._vault_sync.notes_without_model()) < len(waiting):
             self._pause(self._first_s)
             self._not_before = self._clock()
+
+    def end(self) -> None:
+        """Nothing is under way between two steps."""
 
     def _pause(self, seconds: float) -> None:
         self._wait_s = seconds

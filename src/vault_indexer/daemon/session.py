@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.embedding_task import owing
+from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop
 from vault_indexer.daemon.loop_request import LoopRequest
@@ -36,26 +36,28 @@ it gets it back after so many seconds; Python's default is five times as long.""
 
 
 class DaemonSession:
-    """Keeps one index for as long as it runs. Raises LockedError, VaultError, IndexUnusableError or
-    DiskFullError when it cannot begin.
+    """The daemon's side of VaultService: it holds the index lock and runs IndexLoop in a thread of its own.
 
-    Sets the interpreter's switch interval: the process is the daemon's. `clock` (seconds) says how long
-    changes have been pending.
+    Any thread may call its methods. Searches and `status` never wait for the loop: they read its published
+    state and the active generation. `rebuild`, `verify` and `wait_fresh` wait until the loop has done them.
+    Raises LockedError, VaultError, IndexUnusableError or DiskFullError when it cannot begin. It sets the
+    interpreter's switch interval: the process is the daemon's. `clock` (seconds) tells how long changes
+    have been pending.
     """
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
-        self._passing = RecentNotices()
+        self._recent = RecentNotices()
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
         self._lock.acquire()
         try:
-            self._kept = VaultSync(assembly, hold_deletes=True)
-            watcher = VaultWatcher(assembly.vault, self._kept.rules, assembly.settings.watch)
+            self._vault_sync = VaultSync(assembly, hold_deletes=True)
+            watcher = VaultWatcher(assembly.vault, self._vault_sync.rules, assembly.settings.watch)
             with index_errors(assembly.index_dir.root):
-                reasons = self._kept.open_current()
-            self._loop = IndexLoop(assembly, self._kept, watcher, self._lock, reasons, clock)
+                reasons = self._vault_sync.open_current()
+            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, clock)
         except BaseException:
             self._lock.release()
             raise
@@ -70,8 +72,8 @@ class DaemonSession:
         return self._assembly.vault
 
     def reader(self) -> IndexReader:
-        """The index in force. Raises IndexUnusableError while the first one is being built."""
-        current = self._kept.current
+        """The active generation. Raises IndexUnusableError while the first one is being built."""
+        current = self._vault_sync.current
         if current is None:
             raise IndexUnusableError(f"the index is not ready yet: {self._build_text()}")
         return current.reader
@@ -82,65 +84,54 @@ class DaemonSession:
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
-        told = [self._pause_text()] if self.paused else []
-        told += [f"degraded: {self._kept.degraded}"] if self._kept.degraded else []
-        if self._loop.building:
-            told.append(f"a rebuild is under way: {self._build_text()}")
-        if self._kept.current is not None:
-            told.extend(owing(self._kept.current.writer.holder))
-        told.extend(self._passing.to_show(tuple(self._loop.happened)))
-        return (*told, *(text for text in (*self._troubles(), self._stall_text()) if text))
+        state, current = self._loop.state, self._vault_sync.current
+        notices = [self._pause_text()] if self.paused else []
+        notices += [f"degraded: {state.vault_problem}"] if state.vault_problem else []
+        if state.building:
+            notices.append(f"a rebuild is under way: {self._build_text()}")
+        if current is not None:
+            notices.extend(owed_vectors_notice(current.writer.holder))
+        notices.extend(self._recent.to_show(state.happened))
+        notices.extend((*state.troubles, *state.task_troubles, self._stall_text()))
+        return tuple(filter(None, notices))
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """Why the daemon has to end; None while it can go on."""
-        return self._loop.failure
+        """Why the daemon has to end; None while it can continue."""
+        return self._loop.state.failure
 
     @property
     def paused(self) -> bool:
-        """Whether indexing rests at the user's word."""
-        return self._loop.pause.active
+        """Whether the user has paused indexing."""
+        return self._loop.paused
 
     def pause(self, seconds: float | None) -> None:
-        """Let indexing rest for so long, or until `resume`."""
-        self._loop.pause.begin(seconds)
-        with self._loop.changed:
-            self._loop.changed.notify_all()  # nobody waits for what will not come
+        """Pause indexing for so long, or (None) until `resume`."""
+        self._loop.pause(seconds)
 
     def resume(self) -> None:
-        """Let indexing go on."""
-        self._loop.pause.end()
+        """Continue indexing."""
+        self._loop.resume()
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Have the vault looked at now, and wait until what was found is in the index. False at once while
+        """Have the vault scanned now, and wait until what was found is in the index. False at once while
         indexing is paused."""
-        end = time.monotonic() + deadline_s
-        with self._loop.changed:
-            if self.paused:
-                return False
-            # A scan that is under way may have passed a file before it changed: the one after it counts.
-            wanted = self._loop.scans_begun + 1
-            self._loop.watcher.request_scan("a fresh answer was asked for")
-            while self._loop.scans_done < wanted:
-                left = end - time.monotonic()
-                if left <= 0 or not self._loop.changed.wait(left) or self.paused:
-                    return False
-        return not self._kept.degraded
+        return self._loop.wait_for_scan(deadline_s)
 
     def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
-        """Have the next generation built, and wait until it is in force."""
+        """Have the next generation built, and wait until it is active."""
         request: LoopRequest[RebuildReport] = LoopRequest(report=report, refit=refit)
-        self._loop.ask_build(request)
+        self._loop.request_build(request)
         return request.wait()
 
     def status(self) -> StatusReport:
         """The state of index and daemon."""
-        mode, until = self._loop.watcher.mode, self._loop.pause.until
+        until = self._loop.paused_until
         return replace(
-            status_of(self._kept, self._state(), self.pending()),
-            watching=f"{mode.name}: {mode.reason}" if mode.reason else mode.name,
+            status_of(self._vault_sync, self._state_name(), self.pending()),
+            watching=self._loop.watching,
             detail=self._detail(),
-            progress=self._loop.progress,
+            progress=self._loop.state.progress,
             paused=self.paused,
             paused_until=_utc(until) if until else "",
         )
@@ -148,7 +139,7 @@ class DaemonSession:
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything, between two edits."""
         request: LoopRequest[tuple[Problem, ...]] = LoopRequest(repair=repair)
-        self._loop.ask_check(request)
+        self._loop.request_check(request)
         return request.wait()
 
     def close(self) -> None:
@@ -159,23 +150,21 @@ class DaemonSession:
             return  # it may still write: the lock goes with this process
         try:
             with index_errors(self._assembly.index_dir.root):
-                self._kept.close()
+                self._vault_sync.close()
         except UnavailableError as error:  # the catalog is whole: what is missing is made at the next start
             log.warning("the index could not be closed cleanly: %s", error)
         finally:
             self._lock.release()
 
-    def _troubles(self) -> tuple[str, ...]:
-        return (*self._loop.troubles.texts, self._loop.backlog.trouble)
-
     def _detail(self) -> str:
         """All that is wrong, each once."""
-        told = (self._kept.degraded, *self._loop.reasons, *self._troubles(), self._stall_text())
-        return "; ".join(dict.fromkeys(filter(None, told)))
+        state = self._loop.state
+        problems = (state.vault_problem, *state.reasons, *state.troubles, *state.task_troubles)
+        return "; ".join(dict.fromkeys(filter(None, (*problems, self._stall_text()))))
 
     def _stall_text(self) -> str:
         """That pending changes make no progress, and what they wait for; "" while they do."""
-        seconds, pending = self._loop.stall.stalled_s(), self.pending()
+        seconds, pending = self._loop.stalled_s(), self.pending()
         if not seconds or not pending or self.paused:
             return ""
         return (
@@ -183,30 +172,31 @@ class DaemonSession:
             f"waiting for {self._loop.awaited()}"
         )
 
-    def _state(self) -> str:
-        if self._kept.degraded or self._loop.troubles.any_degraded():
+    def _state_name(self) -> str:
+        state, has_index = self._loop.state, self._vault_sync.current is not None
+        if state.vault_problem or state.unwritable:
             return "degraded"
         if self.paused:
             return "paused"
-        if self._loop.building:
-            return "rebuilding" if self._kept.current else "building"
-        if self._kept.current is None:
+        if state.building:
+            return "rebuilding" if has_index else "building"
+        if not has_index:
             return "unusable"
-        return "indexing" if self._loop.left or self._loop.unsynced else "ready"
+        return "indexing" if state.remaining or state.unsynced else "ready"
 
     def _pause_text(self) -> str:
-        until, pending = self._loop.pause.until, self.pending()
+        until, pending = self._loop.paused_until, self.pending()
         ends = f"until {_utc(until)}" if until else "until `indexer resume`"
         waiting = quantity(pending, "change") if pending else "no change"
         return f"indexing is paused {ends}: {waiting} pending"
 
     def _build_text(self) -> str:
-        progress = self._loop.progress
         if self.paused:
             return self._pause_text()
-        if progress is None:
-            return "; ".join(self._loop.troubles.texts or self._loop.reasons) or "it starts"
-        return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
+        state = self._loop.state
+        if state.progress is None:
+            return "; ".join(state.troubles or state.reasons) or "it starts"
+        return f"{state.progress.notes:,} of {quantity(state.progress.total, 'note')}"
 
 
 def _utc(moment: datetime) -> str:

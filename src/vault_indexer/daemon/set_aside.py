@@ -1,4 +1,4 @@
-"""Notes that were set aside are read again now and then: something else may have ended their worker."""
+"""Reads notes again that were set aside: something else may have ended their worker."""
 
 from __future__ import annotations
 
@@ -27,15 +27,24 @@ class _Wait:
 
 
 class SetAsideRetry:
-    """Reads one note at a time in the generation's spare process, so that no edit waits for a note that ends
-    it again or takes its whole budget. A note that was read is then indexed like an edit. The thread that
-    edits calls `step`, which does not wait for the spare process.
+    """Implements BackgroundTask: reads one note at a time in the generation's spare process, so that no edit
+    waits for a note that ends it again or takes its whole budget. A note that was read is then indexed like
+    an edit.
 
     The wait for a note begins with a minute and doubles up to an hour. A note whose file changes is read at
     once, as any other.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S) -> None:
+    trouble = ""
+    """The catalog names the notes that are set aside."""
+
+    def __init__(
+        self,
+        vault_sync: VaultSync,
+        clock: Callable[[], float] = time.monotonic,
+        first_s: float = _FIRST_S,
+    ) -> None:
+        self._vault_sync = vault_sync
         self._clock = clock
         self._first_s = first_s
         self._waits: dict[str, _Wait] = {}
@@ -47,21 +56,25 @@ class SetAsideRetry:
         """Whether a note is being read."""
         return self._trial is not None
 
-    def step(self, vault_sync: VaultSync, *, idle: bool) -> None:
-        """Take in the note that was read, or begin one whose time has come, if all is `idle`. Raises
+    def step(self, *, idle: bool) -> None:
+        """Index the note that was read, or begin one whose time has come, if the loop is `idle`. Raises
         VaultIndexerError or OSError if the index cannot be written."""
-        current = vault_sync.current
+        current = self._vault_sync.current
         if self._trial is not None and (current is None or self._trial[0] is not current.writer):
             self._trial = None  # its generation is closed, and its process ended
         if current is None:
             return
         if self._trial is not None:
-            self._take(vault_sync, current, self._trial[1])
+            self._finish(current, self._trial[1])
         elif idle:
-            self._begin(vault_sync, current)
+            self._begin(current)
 
-    def _begin(self, vault_sync: VaultSync, current: OpenGeneration) -> None:
-        self._look(vault_sync, current)
+    def end(self) -> None:
+        """Forget the note under way. Its process ends with the generation."""
+        self._trial = None
+
+    def _begin(self, current: OpenGeneration) -> None:
+        self._read_catalog(current)
         path = min(self._waits, key=lambda name: self._waits[name].until, default=None)
         if path is None or self._clock() < self._waits[path].until:
             return
@@ -71,7 +84,7 @@ class SetAsideRetry:
         current.spare.begin(PrepareJob((path,), at_once=0))
         self._trial = (current.writer, path)
 
-    def _look(self, vault_sync: VaultSync, current: OpenGeneration) -> None:
+    def _read_catalog(self, current: OpenGeneration) -> None:
         """The catalog says which notes are set aside; it is asked when it has changed."""
         with current.writer.holder.lease() as snapshot:
             known = (current.writer, snapshot.seq)
@@ -79,10 +92,10 @@ class SetAsideRetry:
             return
         self._known = known
         first = _Wait(self._clock() + self._first_s, self._first_s)
-        paths = vault_sync.set_aside()
+        paths = self._vault_sync.set_aside()
         self._waits = {path: self._waits.get(path) or _Wait(first.until, first.seconds) for path in paths}
 
-    def _take(self, vault_sync: VaultSync, current: OpenGeneration, path: str) -> None:
+    def _finish(self, current: OpenGeneration, path: str) -> None:
         done = current.spare.result()
         if done is None:
             return
@@ -91,4 +104,4 @@ class SetAsideRetry:
             current.spare.close()
         if isinstance(done[1], list):
             log.info("%s was set aside, and is read again", path)
-            vault_sync.rechunk(path)
+            self._vault_sync.rechunk(path)

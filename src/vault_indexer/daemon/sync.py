@@ -1,11 +1,11 @@
-"""The steps of keeping, without threads: open, look, plan, hold deletions, apply, switch generations."""
+"""Brings the index in step with the vault, without threads: open, scan, plan, apply, switch."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
@@ -14,7 +14,7 @@ from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import give_back
-from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, judge
+from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
@@ -24,16 +24,47 @@ log = logging.getLogger("vault_indexer.daemon")
 EVERYTHING = frozenset({""})
 
 
-def _untold(_left: int) -> None:
-    """Nobody watches."""
+def _ignore_progress(_remaining: int) -> None:
+    """The default of `on_progress`."""
 
 
-def _nothing() -> None:
-    """Nothing is done meanwhile."""
+def _do_nothing() -> None:
+    """The default of `between`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What a scan of part of the vault found, and the plan that follows from it.
+
+    `explained` are the paths that the plan removes for a known reason: excluded by the rules, or moved. The
+    other removals are losses; `verdict` says whether they may be carried out.
+    """
+
+    found: Scan
+    plan: Plan
+    explained: frozenset[str]
+    look: Look
+    verdict: Verdict
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """The files that have vanished without a known reason."""
+        return tuple(path for path in self.plan.removed if path not in self.explained)
+
+    def plan_with(self, losses: Iterable[str]) -> Plan:
+        """The plan with only these of its losses."""
+        return replace(self.plan, removed=(*losses, *sorted(self.explained)))
 
 
 class VaultSync:
-    """The generation in force and what is known of the vault. One thread at a time calls it."""
+    """Compares the vault with the active generation and brings the index in step with it.
+
+    A session owns one. It holds the open generation (`current`), the ignore rules, and the deletions that
+    wait for their time. Its methods are called by one thread at a time: the daemon's loop, or the command
+    that has the index open. Other threads may read `current`, `degraded` and the length of `hold`. It deletes
+    nothing from the index until the loss of a file is plausible: an unmounted disk leaves the index as it is,
+    and `degraded` says why. The thread that calls it handles every error; the index stays usable.
+    """
 
     def __init__(self, assembly: Assembly, *, hold_deletes: bool) -> None:
         self.assembly = assembly
@@ -41,16 +72,16 @@ class VaultSync:
         self.degraded = ""
         self.rules: IgnoreRules = load_ignore_rules(assembly.vault, assembly.settings.files)
         self.hold = DeleteHold(assembly.settings.watch.delete_hold_s)
-        self.look_again_at = 0.0
+        self.confirm_at = 0.0
         self.damaged = ""
         self._hold_deletes = hold_deletes
         self._to_purge = False
         self._log_to_empty = False
-        self._home: RootIdentity | None = None
-        self._doubted: Look | None = None
+        self._synced_root: RootIdentity | None = None
+        self._unconfirmed: Look | None = None
 
     def open_current(self) -> tuple[str, ...]:
-        """Open what is in force. Returns why a rebuild is needed (empty: it is not)."""
+        """Open the active generation. Returns why a rebuild is needed (empty: it is not)."""
         generation = self.assembly.index_dir.current()
         if generation is None:
             return ("there is no index yet",)
@@ -63,13 +94,12 @@ class VaultSync:
     def activate(
         self,
         generation: Generation,
-        on_progress: Callable[[int], None] = _untold,
-        between: Callable[[], None] = _nothing,
+        on_progress: Callable[[int], None] = _ignore_progress,
+        between: Callable[[], None] = _do_nothing,
     ) -> None:
-        """Put a complete generation in force, with the edits made while it was built already in it. The first
-        one answers at once: all that its build left for later comes in under its eyes."""
-        following = self.assembly.open_generation(generation)
-        old, self.current = self.current, following
+        """Make a complete generation the active one, with the edits made while it was built already in it.
+        The first one answers searches at once; what its build left for later is indexed while it does."""
+        old, self.current = self.current, self.assembly.open_generation(generation)
         if old is None:
             self.assembly.index_dir.publish(generation)
         self.sync(EVERYTHING, on_progress, between)
@@ -84,43 +114,30 @@ class VaultSync:
     def sync(
         self,
         within: Iterable[str],
-        on_progress: Callable[[int], None] = _untold,
-        between: Callable[[], None] = _nothing,
+        on_progress: Callable[[int], None] = _ignore_progress,
+        between: Callable[[], None] = _do_nothing,
     ) -> tuple[Applied, Scan | None]:
-        """Look at part of the vault ("" for all) and bring the index in step with it.
+        """Scan part of the vault ("" for all) and bring the index in step with it.
 
-        A vault that cannot be looked at, or has suddenly lost its notes, leaves the index as it is and is
+        A vault that cannot be read, or has suddenly lost its notes, leaves the index as it is and is
         `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out. Between two parts
         of a large work `between` is called, and may `sync` another part of the vault.
         """
         if self.current is None:
             return Applied(), None
         scope = frozenset(within)
-        try:
-            found = scan(
-                self.assembly.vault,
-                self.rules,
-                max_file_bytes=self.assembly.settings.files.max_file_bytes,
-                within=scope,
-            )
-        except VaultError as error:
-            self.degraded = str(error)
+        survey = self._survey(scope, self._unconfirmed)
+        if survey is None:
             return Applied(), None
-        work, known = self._plan(found, scope)
-        accounted = self._excluded(work) | self._moved(work, found)
-        others = replace(work, removed=tuple(path for path in work.removed if path not in accounted))
-        look = Look(found.root, known - len(accounted), len(others.removed), time.monotonic())
-        believed = self._believed(others, look, whole="" in scope)
-        applied = self.current.writer.apply(
-            replace(believed, removed=(*believed.removed, *sorted(accounted))), on_progress, between
-        )
+        work = survey.plan_with(self._deletable(survey, whole="" in scope))
+        applied = self.current.writer.apply(work, on_progress, between)
         self.purge_if_needed()
         if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
             self.current = self.assembly.reconfigured(self.current)
-        return applied, found
+        return applied, survey.found
 
     def notes_without_model(self) -> tuple[str, ...]:
-        """The notes that were cut without the language model that was to help, in order."""
+        """The notes that were split without the language model that their strategy asks, in order."""
         if self.current is None or not self.current.settings.chunking.asks_model:
             return ()
         with self.current.writer.holder.lease() as snapshot:
@@ -134,7 +151,7 @@ class VaultSync:
             return snapshot.catalog.set_aside()
 
     def rechunk(self, path: str) -> None:
-        """Read this note once more, and ask the model that cuts it. If that fails, it stays as it is."""
+        """Read this note again, and ask the model that splits it. If that fails, it stays as it is."""
         if self.current is not None:
             self.current.writer.apply(Plan(read=(path,)))
 
@@ -143,61 +160,37 @@ class VaultSync:
         due = self.hold.take_due()
         if not due or self.current is None:
             return Applied()
-        try:
-            found = scan(
-                self.assembly.vault,
-                self.rules,
-                max_file_bytes=self.assembly.settings.files.max_file_bytes,
-                within=frozenset(due),
-            )
-        except VaultError as error:
-            self.degraded = str(error)
+        # An earlier scan confirms nothing here: these losses were plausible when they were held.
+        survey = self._survey(frozenset(due), earlier=None)
+        if survey is None:
             return Applied()
-        work, known = self._plan(found, frozenset(due))
-        look = Look(found.root, known, len(work.removed), time.monotonic())
-        verdict = judge(look, self._home, None)
-        if not verdict.ok:
-            self._doubt(look, verdict.reason)
-            work = replace(work, removed=())
-        return self.current.writer.apply(work)
+        return self.current.writer.apply(survey.plan_with(survey.losses if survey.verdict.ok else ()))
 
-    def in_doubt(self) -> bool:
-        """Look at the vault without changing anything: whether it is to be believed. A rebuild of one that
-        has suddenly lost its notes would delete them."""
+    def has_unconfirmed_losses(self) -> bool:
+        """Scan the vault without changing the index: whether it cannot be read, or has suddenly lost its
+        notes. A rebuild would then delete them from the index."""
         if self.current is None:
             return False
-        try:
-            found = scan(
-                self.assembly.vault, self.rules, max_file_bytes=self.assembly.settings.files.max_file_bytes
-            )
-        except VaultError as error:
-            self.degraded = str(error)
-            return True
-        work, known = self._plan(found, EVERYTHING)
-        accounted = self._excluded(work) | self._moved(work, found)
-        look = Look(found.root, known - len(accounted), len(work.removed) - len(accounted), time.monotonic())
-        verdict = judge(look, self._home, self._doubted)
-        if not verdict.ok:
-            self._doubt(look, verdict.reason)
-        return not verdict.ok
+        survey = self._survey(EVERYTHING, self._unconfirmed)
+        return survey is None or not survey.verdict.ok
 
     def skipped(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed, with their reasons."""
         if self.current is None:
             return ()
         with self.current.writer.holder.lease() as snapshot:
-            return snapshot.catalog.skipped()
+            return snapshot.catalog.skipped_files()
 
-    def verify(self, *, mend: bool) -> tuple[Problem, ...]:
-        """Every disagreement between vault, catalog and derived indices; `mend` puts it right where the
-        catalog is whole. Else `damaged` says why it is not: the caller has to rebuild."""
+    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+        """Every disagreement between vault, catalog and derived indices; `repair` corrects it where the
+        catalog is whole. Otherwise `damaged` says what is wrong with it, and the caller has to rebuild."""
         if self.current is None:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
         limit = self.assembly.settings.files.max_file_bytes
         found = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
         problems = verify(self.current.writer, self.assembly.vault, found, limit)
         self.damaged = next((problem.detail for problem in problems if problem.store == "catalog"), "")
-        if mend and problems and not self.damaged:
+        if repair and problems and not self.damaged:
             self.current.writer.repair(problems)
             self.sync(EVERYTHING)
         return tuple(problems)
@@ -208,8 +201,29 @@ class VaultSync:
             self.current.close()
             self.current = None
 
+    def _survey(self, scope: frozenset[str], earlier: Look | None) -> _Survey | None:
+        """Scan part of the vault, plan what the index needs, and judge the losses; `earlier` is the look that
+        can confirm them. None if the vault cannot be read. Losses that are not plausible, and a vault that
+        cannot be read, are `degraded`."""
+        assert self.current is not None
+        limit = self.assembly.settings.files.max_file_bytes
+        try:
+            found = scan(self.assembly.vault, self.rules, max_file_bytes=limit, within=scope)
+        except VaultError as error:
+            self.degraded = str(error)
+            return None
+        work, known = self._plan(found, scope)
+        explained = self._excluded(work) | self._moved(work, found)
+        lost = sum(path not in explained for path in work.removed)
+        look = Look(found.root, known - len(explained), lost, time.monotonic())
+        verdict = judge(look, self._synced_root, earlier)
+        if not verdict.ok:
+            self._wait_for_confirmation(look, verdict.reason)
+        return _Survey(found, work, explained, look, verdict)
+
     def _plan(self, found: Scan, scope: frozenset[str]) -> tuple[Plan, int]:
-        """What is to be done, and how many files the catalog knows."""
+        """What the index needs, and how many files the catalog knows. Files that are there again are no
+        longer held as deleted."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             known = snapshot.catalog.files() if "" in scope else snapshot.catalog.files_within(scope)
@@ -219,46 +233,42 @@ class VaultSync:
             self.hold.drop(path)
         return work, total
 
-    def _believed(self, work: Plan, look: Look, *, whole: bool) -> Plan:
-        """The plan without deletions that are not (yet) to be believed. Only a look at the whole vault ends
-        a doubt."""
-        verdict = judge(look, self._home, self._doubted)
-        if not verdict.ok:
-            self._doubt(look, verdict.reason)
-            return replace(work, removed=())
-        if self._doubted is not None and not whole:
-            return replace(work, removed=())
-        confirmed = self._doubted is not None
-        self._home, self._doubted, self.degraded = look.root, None, ""
+    def _deletable(self, survey: _Survey, *, whole: bool) -> tuple[str, ...]:
+        """The losses to carry out now; the others are held, or wait for confirmation. Only a scan of the
+        `whole` vault confirms losses."""
+        if not survey.verdict.ok or (self._unconfirmed is not None and not whole):
+            return ()
+        confirmed = self._unconfirmed is not None
+        self._synced_root, self._unconfirmed, self.degraded = survey.look.root, None, ""
         if confirmed or not self._hold_deletes:
-            for path in work.removed:
+            for path in survey.losses:
                 self.hold.drop(path)
-            return work
-        for path in work.removed:
+            return survey.losses
+        for path in survey.losses:
             self.hold.hold(path)
-        return replace(work, removed=())
+        return ()
 
-    def _doubt(self, look: Look, reason: str) -> None:
-        """Losses that a second look has to confirm: nothing is deleted, and that is said."""
-        before = self._doubted
+    def _wait_for_confirmation(self, look: Look, reason: str) -> None:
+        """A second scan has to confirm these losses: until then nothing is deleted."""
+        before = self._unconfirmed
         if before is None or before.root != look.root or before.gone < look.gone:
-            self._doubted = look
+            self._unconfirmed = look
         self.degraded = reason
-        self.look_again_at = look.at + CONFIRM_AFTER_S
+        self.confirm_at = look.at + CONFIRM_AFTER_S
 
     def _excluded(self, work: Plan) -> frozenset[str]:
-        """What the plan takes out because the rules say so, and not because it has vanished. Its text must
-        not stay on disk either, so where there is any, `_to_purge` is set."""
+        """What the plan removes because the rules exclude it, and not because it has vanished. Its text must
+        not stay on disk either: where there is any, `_to_purge` is set."""
         ignored = [p for p in work.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
-        request = [*ignored, *(row.path for row in work.linked)]
-        if request and self.current is not None:
+        without_note = [*ignored, *(row.path for row in work.linked)]
+        if without_note and self.current is not None:
             with self.current.writer.holder.lease() as snapshot:
-                self._to_purge |= any(snapshot.catalog.note(path) for path in request)
+                self._to_purge |= any(snapshot.catalog.note(path) for path in without_note)
         return frozenset(ignored)
 
     def _moved(self, work: Plan, found: Scan) -> frozenset[str]:
-        """What has another path now, by inode, size and time: it has not vanished, so nothing is to be held
-        or doubted, and links lead to the new path at once."""
+        """What has another path now, by inode, size and time: it has not vanished, so its removal is neither
+        held nor confirmed, and links lead to the new path at once."""
         if not work.removed or self.current is None:
             return frozenset()
         new = {*work.read, *(row.path for row in work.linked)}
@@ -314,6 +324,6 @@ def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
             seq=snapshot.seq,
             counts=snapshot.catalog.counts(),
             vectors_owed=snapshot.owed,
-            skipped=snapshot.catalog.skipped(),
+            skipped=snapshot.catalog.skipped_files(),
             manifest=current.manifest.model_dump(mode="json"),
         )

@@ -1,4 +1,4 @@
-"""What is wrong with indexing at the moment, told with each answer until it is mended."""
+"""What is wrong with indexing at the moment, shown with each answer until it ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vault_indexer.errors import DiskFullError, IndexUnusableError
 
 
 class Cause(Enum):
-    """Where a trouble comes from. Each ends by itself: what mends one says nothing about the others."""
+    """Where a trouble comes from. Each ends by itself: the end of one says nothing about the others."""
 
     CONFIG = "config"
     """The configuration was changed and cannot be used. Ends when it is read without a mistake."""

@@ -76,8 +76,10 @@ def usage_by_ps(pid: int) -> Usage | None:
     """As POSIX's `ps` tells it."""
     command = ["ps", "-o", "time=", "-o", "rss=", "-p", str(pid)]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout.split()
-        return Usage(_seconds(told[0]), int(told[1]) * 1024)
+        fields = subprocess.run(
+            command, capture_output=True, text=True, timeout=5, check=False
+        ).stdout.split()
+        return Usage(_seconds(fields[0]), int(fields[1]) * 1024)
     except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
         return None
 

@@ -181,10 +181,10 @@ class _Builder:
 
 
 def prepare_all(
-    pool: Pool, jobs: Sequence[Job], told: Callable[[Outcome | Died], None] = lambda _result: None
+    pool: Pool, jobs: Sequence[Job], on_other_result: Callable[[Outcome | Died], None] = lambda _result: None
 ) -> Iterator[PreparedNote | Skipped]:
     """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
-    beside, and `told` gets their results.
+    beside, and `on_other_result` is called with each result.
 
     A job whose worker died is done again, a note at a time. A note is set aside once it alone ended two fresh
     workers, or alone took more than its budget. Raises ProviderError if a worker reports that the model or
@@ -196,7 +196,7 @@ def prepare_all(
     while queue:
         for job, result in pool.run(queue, fresh=True) if retries.fresh else pool.run(queue):
             if not isinstance(job, PrepareJob):
-                told(result)
+                on_other_result(result)
             elif isinstance(result, Failed):
                 raise (DiskFullError if result.disk_full else ProviderError)(result.message)
             elif isinstance(result, Died):

@@ -150,7 +150,7 @@ class NoteWorker:
             self._keywords = (generation, KeywordIndex.open(generation.keywords))
         index = self._keywords[1]
         try:
-            index.refreshed()  # the owner may have made it anew
+            index.refresh()  # the owner may have made it anew
             segments = index.segment_count
             seq = catch_up(index, generation)
         except (VaultIndexerError, OSError):
@@ -223,7 +223,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
     Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
     Raises IndexUnusableError if the keyword index is damaged.
     """
-    index.refreshed()  # another worker may have written since
+    index.refresh()  # another worker may have written since
     catalog = CatalogReader(generation.catalog)
     try:
         if index.applied_seq == catalog.seq:

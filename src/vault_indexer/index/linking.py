@@ -1,4 +1,4 @@
-"""Where the links of the catalog lead, kept true while files come and go."""
+"""Resolves the links of the catalog, and resolves them again when files come and go."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from vault_indexer.store.catalog import CatalogWriter, ResolvedLink
 
 
 class Linker:
-    """Resolves links against the files of the vault; remembers which outcomes a change can alter."""
+    """Resolves links against the files of the vault, and knows which links a change of files affects.
+
+    IndexWriter and a build own one each, and call it from one thread. `add` and `remove` only record a
+    change; `relink` then resolves the affected links of the catalog again, within the transaction that stores
+    the change. After a transaction that failed the owner makes a new one: this one knows files that were not
+    stored.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._given = list(paths)
+        self._initial_paths = list(paths)
         self._affected: set[str] = set()
 
     @cached_property
     def _paths(self) -> VaultPaths:
         """Made when the first note is written: a command that only searches never needs it."""
-        given, self._given = self._given, []
-        return VaultPaths(given)
+        initial, self._initial_paths = self._initial_paths, []
+        return VaultPaths(initial)
 
     def __call__(self, target: str, source: str) -> ResolvedLink:
         """Where `target`, written in the note `source`, leads now."""
@@ -28,14 +34,14 @@ class Linker:
         return ResolvedLink(link_key(target), found.path, bool(found.ambiguous))
 
     def add(self, path: str) -> None:
-        """A file has come."""
+        """Record that a file was added."""
         self._affected.update(self._paths.add(path))
 
     def remove(self, path: str) -> None:
-        """A file has gone."""
+        """Record that a file was removed."""
         self._affected.update(self._paths.remove(path))
 
     def relink(self, writer: CatalogWriter) -> int:
-        """Resolve anew the stored links that changes since the last call concern. Returns how many moved."""
+        """Resolve the stored links again that changes since the last call affect. Returns how many moved."""
         keys, self._affected = self._affected, set()
         return writer.relink(keys, self)

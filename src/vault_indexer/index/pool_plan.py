@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vault_indexer.config.settings import IndexSettings
+from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.index.budget import NoteBudget
 from vault_indexer.system import ProcessLimits, usable_cores
 
@@ -20,6 +20,11 @@ def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
 def note_budget(settings: IndexSettings) -> NoteBudget:
     """What reading one note may take, as configured."""
     return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
+
+
+def is_slow_model(settings: EmbeddingSettings) -> bool:
+    """Whether words are worth having before vectors: static vectors cost less than reading the note does."""
+    return settings.provider != "wordllama"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,8 @@ class UnmeteredEmbedder:
 
 
 class Preparer:
-    """Prepares notes of one vault by one recipe. Known vectors come from `caches`, first match wins."""
+    """Prepares notes of one vault by one configuration. Known vectors come from the first of `caches` that
+    has them."""
 
     def __init__(
         self,

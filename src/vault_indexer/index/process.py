@@ -29,11 +29,12 @@ _SAID_BYTES = 1 << 16
 
 
 class ChildProcess:
-    """A Python process that calls `run` with its end of a connection. `run` is pickled; what it needs of this
-    package is imported there by the import path of this process.
+    """A Python process that calls `run` with its end of a connection.
 
-    Not thread-safe; one thread at a time owns it. Raises ProcessError if no process can be started, OSError
-    if the system has no room for one. No method waits for ever.
+    WorkerPool and BuilderProcess own one each for what may crash or take much memory. `run` is pickled; what
+    it needs of this package is imported there by the import path of this process. The process ends with its
+    parent, however that ends. One thread at a time may call; no method waits for ever. Raises ProcessError
+    if no process can be started, OSError if the system has no room for one.
     """
 
     def __init__(self, run: Callable[[Connection], None]) -> None:

@@ -16,6 +16,9 @@ MAX_NOTES = 2_000
 FIRST_BYTES = 2_000_000
 """About two seconds' work on two cores."""
 
+_DRIFT = 1.25
+"""Statistics of the vault are made again when it has grown or shrunk by this factor."""
+
 _WORTH_PARTING = 4 * FIRST_BYTES
 _PIECE_CHARS = 1_000
 _MAX_BYTES = 256 * 1024
@@ -32,6 +35,11 @@ def sample_texts(vault: Path, found: Scan, max_notes: int = MAX_NOTES) -> Iterat
             continue
         for start in range(0, len(text), _PIECE_CHARS):
             yield text[start : start + _PIECE_CHARS]
+
+
+def has_drifted(notes_before: int, notes_now: int) -> bool:
+    """Whether the vault has changed so much in size that statistics of it no longer fit."""
+    return not notes_before / _DRIFT <= notes_now <= notes_before * _DRIFT
 
 
 def first_part(found: Scan) -> Scan:

@@ -29,10 +29,10 @@ class StrategiesInUse:
             built = Manifest.from_toml(self._generation.read_manifest())
         except (ManifestError, OSError, UnicodeDecodeError):
             return frozenset()  # a rebuild is due, and nothing may make it look as if it were not
-        told = strategies_in(built.chunking_config)
-        self._known = used | told
-        if used <= told:
+        recorded = strategies_in(built.chunking_config)
+        self._known = used | recorded
+        if used <= recorded:
             return frozenset()
         chosen = chunking_config(self._settings, self._known)
         self._generation.write_manifest(built.model_copy(update={"chunking_config": chosen}).to_toml())
-        return used - told
+        return used - recorded

@@ -33,7 +33,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int) -> 
             problems.append(Problem("vectors", "missing", f"{forgotten} chunks without a vector"))
         problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
     problems.extend(_files(live))
-    problems.extend(Problem(told.partition(":")[0], "healed", told) for told in live.take_healed())
+    problems.extend(Problem(text.partition(":")[0], "healed", text) for text in live.take_healed())
     return problems
 
 
@@ -42,9 +42,9 @@ def _catalog(live: IndexWriter, catalog: CatalogReader) -> Iterator[Problem]:
     if damage:
         yield Problem("catalog", "damaged", damage)
         return
-    for (told,) in catalog.rows("PRAGMA integrity_check(5)"):
-        if told != "ok":
-            yield Problem("catalog", "damaged", str(told))
+    for (message,) in catalog.rows("PRAGMA integrity_check(5)"):
+        if message != "ok":
+            yield Problem("catalog", "damaged", str(message))
             return
     for note in catalog.all_notes():
         try:

@@ -96,13 +96,13 @@ class _Member(Generic[Job]):
 
 
 class WorkerPool(Generic[Job, Result]):
-    """`size` processes made by `start` (picklable: it runs in the worker and makes the Worker).
+    """`size` worker processes that do jobs and may die over them.
 
-    A worker that outgrows its share of memory is ended after its job, and another made when there is work
-    again; it is given `parting` before, whose result `each` tells. A worker that dies is replaced with the
-    next job. The processes end with this one. One thread at a time may call.
-
-    Raises ProcessError if no worker can begin, OSError if the system has no room for one.
+    Whoever opens a generation or builds one owns a pool, and closes it; one thread at a time may call it.
+    `start` is pickled: it runs in the worker and makes its Worker. Every job gets a result or `Died`, and no
+    call waits for ever. A worker that dies is replaced with the next job. One that outgrows its share of
+    memory is replaced after its job; before, it does `final_job`, whose result `each` gives. The processes
+    end with this one. Raises ProcessError if no worker can begin, OSError if the system has no room for one.
     """
 
     def __init__(
@@ -110,13 +110,13 @@ class WorkerPool(Generic[Job, Result]):
         size: int,
         start: Callable[[], Worker[Job, Result]],
         limits: ProcessLimits | None = None,
-        parting: Job | None = None,
+        final_job: Job | None = None,
         budget: NoteBudget | None = None,
     ) -> None:
         self._serve = partial(_serve, start=start, limits=limits or ProcessLimits())
-        self._parting = parting
+        self._final_job = final_job
         self._budget = budget or NoteBudget()
-        self._last_words: list[tuple[Job, Result | Died]] = []
+        self._final_results: list[tuple[Job, Result | Died]] = []
         self._size = size
         self._failed_starts = 0
         self._idle: list[_Member[Job]] = []
@@ -136,13 +136,13 @@ class WorkerPool(Generic[Job, Result]):
                 self._busy.popitem()[1].process.end()
 
     def each(self, job: Job) -> Iterator[tuple[Job, Result | Died]]:
-        """The same job once to every live worker (all idle). First come the last words of those that have
-        been replaced since."""
+        """The same job once to every live worker (all idle). First come the final results of those that
+        have been replaced since."""
         everyone, self._idle = self._idle, []
         for member in everyone:
             self._try_to_give(member, job)
-        said, self._last_words = self._last_words, []
-        return chain(said, self.run([]))
+        finished, self._final_results = self._final_results, []
+        return chain(finished, self.run([]))
 
     def begin(self, job: Job) -> None:
         """Give out one job and return; `result` is asked until it has one. Not to be mixed with `run`."""
@@ -180,7 +180,7 @@ class WorkerPool(Generic[Job, Result]):
 
     def _give(self, job: Job, *, fresh: bool = False) -> None:
         while fresh and self._idle and len(self._idle) + len(self._busy) >= self._size:
-            self._part(self._idle.pop())
+            self._retire(self._idle.pop())
         if not fresh and self._idle and self._try_to_give(self._idle.pop(), job):
             return
         while not self._try_to_give(_Member(ChildProcess(self._serve), self._budget), job):
@@ -202,7 +202,7 @@ class WorkerPool(Generic[Job, Result]):
         for connection, member in list(self._busy.items()):
             # One that ended while others hold its connection can be read no more.
             if connection in ready or not member.process.is_alive():
-                found = self._take(member)
+                found = self._receive(member)
                 if found is not None:
                     yield found
                 continue
@@ -211,7 +211,7 @@ class WorkerPool(Generic[Job, Result]):
                 del self._busy[connection]
                 yield member.job, Died(member.process.end(), member.jobs == 1, excess)
 
-    def _take(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
+    def _receive(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
         """Read one message, which may end the job."""
         connection, job = member.process.connection, member.job
         try:
@@ -236,7 +236,7 @@ class WorkerPool(Generic[Job, Result]):
             return None
         del self._busy[connection]
         if message.outgrown:
-            self._part(member)
+            self._retire(member)
         else:
             self._idle.append(member)
         return job, message.result
@@ -256,13 +256,13 @@ class WorkerPool(Generic[Job, Result]):
             self._failed_starts = 0
             raise ProcessError(f"{_STARTS} worker processes in a row ended before they began: {end}")
 
-    def _part(self, member: _Member[Job]) -> None:
-        """Its memory goes back to the system only with the process."""
-        if self._parting is not None and self._try_to_give(member, self._parting):
+    def _retire(self, member: _Member[Job]) -> None:
+        """End a worker: its memory goes back to the system only with the process."""
+        if self._final_job is not None and self._try_to_give(member, self._final_job):
             del self._busy[member.process.connection]
             message = _last_message(member)
             if isinstance(message, _Done):  # else it died over it: what it had collected is lost
-                self._last_words.append((self._parting, message.result))
+                self._final_results.append((self._final_job, message.result))
         member.process.end()
 
 
@@ -280,15 +280,15 @@ def _last_message(member: _Member[Job]) -> object:
 
 
 def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], limits: ProcessLimits) -> None:
-    """The worker's life: until the connection closes, which raises EOFError."""
+    """Do jobs in the worker until the connection closes, which raises EOFError."""
     limits.adopt()
-    worker, appetite = start(), MemoryWatch(limits.memory_bytes)
+    worker, memory = start(), MemoryWatch(limits.memory_bytes)
     connection.send(_Begun())
     if isinstance(worker, NoteReader):
         worker.report_reading(partial(_send_mark, connection))
     while True:
         result = worker.handle(connection.recv())
-        connection.send(_Done(result, appetite.is_too_much()))
+        connection.send(_Done(result, memory.is_too_much()))
 
 
 def _send_mark(connection: Connection, mark: Mark) -> None:

@@ -48,7 +48,7 @@ def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
     """What links name and no file is, most wanted first; spellings that name the same file are one."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     places: dict[str, list[LinkPlace]] = defaultdict(list)
-    for target, path, line, kind in snapshot.graph.unresolved():
+    for target, path, line, kind in snapshot.graph.unresolved_links():
         key = normal(target.strip())
         spellings[key][target] += 1
         places[key].append(LinkPlace(path, line, kind))
@@ -79,7 +79,7 @@ def _candidates(snapshot: Snapshot, source: str, rows: Sequence[LinkRow]) -> Map
 
 
 def _outgoing(row: LinkRow, places: LinkPlaces, candidates: Sequence[str]) -> OutgoingLink:
-    pointed = places.pointed(row.resolved or "", row.subpath, slugs=row.kind == LinkKind.MARKDOWN)
+    pointed = places.find_chunk(row.resolved or "", row.subpath, slugs=row.kind == LinkKind.MARKDOWN)
     return OutgoingLink(
         kind=row.kind,
         target=row.target,
@@ -97,7 +97,7 @@ def _outgoing(row: LinkRow, places: LinkPlaces, candidates: Sequence[str]) -> Ou
 
 
 def _backlink(snapshot: Snapshot, path: str, link: Arrival, places: LinkPlaces, *, shown: bool) -> Backlink:
-    pointed = places.pointed(path, link.subpath, slugs=link.kind == LinkKind.MARKDOWN)
+    pointed = places.find_chunk(path, link.subpath, slugs=link.kind == LinkKind.MARKDOWN)
     text = snapshot.catalog.text(link.note_id) if shown else ""
     return Backlink(
         path=link.source,
@@ -113,7 +113,7 @@ def _backlink(snapshot: Snapshot, path: str, link: Arrival, places: LinkPlaces, 
 
 
 def _diagnostics(links: Sequence[OutgoingLink]) -> Iterator[Diagnostic]:
-    """What the author of the note may want to mend, in the order of the links."""
+    """What the author of the note may want to repair, in the order of the links."""
     for link in links:
         if link.resolved is None:
             yield Diagnostic("unresolved", f"{link.target}: no such file", link.line)

@@ -36,7 +36,7 @@ class Name:
     def __init__(self, name: str) -> None:
         self.text = name
         self.folded = " ".join(fold(normalize(name)).split())
-        self.required = tuple(_required(unicodedata.normalize("NFC", name)))
+        self.required = tuple(_required_terms(unicodedata.normalize("NFC", name)))
         words = [re.escape(word) for word in self.folded.split()]
         last = self.folded[-1:]
         ends = rf"(?![{MARKS}])" if _SPACELESS.match(last) else rf"(?![\w{MARKS}])"
@@ -68,8 +68,8 @@ def names(candidates: Iterable[str]) -> list[Name]:
 
 def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]:
     """Where any of the names stands in `text[start:end]`, in order; of several that overlap, the longest."""
-    first = max(0, start - 1)  # what stands around a name tells whether it is a whole word
-    folded, at = _aligned(text[first : end + 1])
+    first = max(0, start - 1)  # the characters around a name show whether it is a whole word
+    folded, at = _align(text[first : end + 1])
     places = (
         Found(first + at(begin), first + at(stop), name.text)
         for name in wanted
@@ -86,7 +86,7 @@ def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]
     return kept
 
 
-def _required(name: str) -> Iterator[frozenset[str]]:
+def _required_terms(name: str) -> Iterator[frozenset[str]]:
     """What the keyword index holds of every text with this name in it, by `text.tokens.analyze`."""
     for word in WORD.findall(name):
         parts = [part for part in _PARTS.findall(word) if len(part) > 1]
@@ -99,25 +99,25 @@ def _required(name: str) -> Iterator[frozenset[str]]:
         yield from (frozenset((pair,)) for pair in run_terms(run)[:-1])
 
 
-def _aligned(text: str) -> tuple[str, Callable[[int], int]]:
+def _align(text: str) -> tuple[str, Callable[[int], int]]:
     """The folded text, and from its positions to those of the text."""
     if text.isascii():
         return text.lower(), int
-    changed = {char: _folded(char) for char in set(_NOT_ASCII.findall(text))}
+    changed = {char: _fold(char) for char in set(_NOT_ASCII.findall(text))}
     changed = {char: to for char, to in changed.items() if to != char.lower()}
     if all(len(to) == 1 for to in changed.values()):
         for char, to in changed.items():  # a handful, and much faster than `translate`
             text = text.replace(char, to)
         return text.lower(), int
     clusters: list[str] = _CLUSTER.findall(text)
-    pieces = [_folded(cluster) for cluster in clusters]
+    pieces = [_fold(cluster) for cluster in clusters]
     origins = accumulate(map(len, clusters), initial=0)
     back = [origin for origin, piece in zip(origins, pieces, strict=False) for _ in piece]
     return "".join(pieces), lambda position: back[position] if position < len(back) else len(text)
 
 
 @lru_cache(maxsize=1 << 14)
-def _folded(cluster: str) -> str:
+def _fold(cluster: str) -> str:
     """A character with its marks, folded; "" for marks alone. Signs stay: no name is found by them."""
     first = cluster[0]
     return fold(normalize(cluster)) if first.isalnum() or _MARK.match(first) or first == "’" else cluster

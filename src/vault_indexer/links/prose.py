@@ -28,7 +28,7 @@ class _Section:
 class Prose:
     """The prose of one text, by the parser's own reading of it.
 
-    Only sections that are asked for are parsed: a heading of the document ends every block before it, so a
+    Only the wanted sections are parsed: a heading of the document ends every block before it, so a
     section reads alone as it does within the note. `headings` are the positions of those headings, `links`
     the spans of links that are known already.
     """

@@ -65,7 +65,7 @@ class _Evidence(NamedTuple):
         return max(0.0, why.meaning + why.link + why.shared) / (1 + _LINK_SHARE + _SHARED_SHARE)
 
 
-def related(snapshot: Snapshot, path: str, model: str, limit: int) -> list[RelatedNote]:
+def related_notes(snapshot: Snapshot, path: str, model: str, limit: int) -> list[RelatedNote]:
     """The notes nearest to the mean of the note's chunk vectors, linked with it, or with what it links."""
     note = snapshot.catalog.note(path)
     if note is None:
@@ -82,7 +82,7 @@ def related(snapshot: Snapshot, path: str, model: str, limit: int) -> list[Relat
     ]
     best = sorted(evidence, key=lambda one: (-one.score, one.note.path))[:limit]
     chunks = snapshot.catalog.chunks(one.similar.key for one in best if one.similar)
-    return [_related(one, chunks[one.similar.key].chunk if one.similar else None) for one in best]
+    return [_related_note(one, chunks[one.similar.key].chunk if one.similar else None) for one in best]
 
 
 def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[str, dict[str, float]]:
@@ -146,7 +146,7 @@ def _mean_vector(snapshot: Snapshot, note_id: int, model: str) -> Vectors | None
     return mean / np.float32(length) if length else None
 
 
-def _related(one: _Evidence, chunk: Chunk | None) -> RelatedNote:
+def _related_note(one: _Evidence, chunk: Chunk | None) -> RelatedNote:
     strongest = sorted(one.shared, key=lambda via: (-one.shared[via], via))
     return RelatedNote(
         path=one.note.path,

@@ -1,6 +1,7 @@
 """For other people's LlamaIndex pipelines: our chunking as a node parser, our index as a retriever.
 
-LlamaIndex is imported with this room, so nothing else here imports it: `vault_indexer` loads it on demand.
+This package imports LlamaIndex, so no other part of `vault_indexer` imports this package: `vault_indexer`
+loads it on demand.
 """
 
 from vault_indexer.llamaindex.node_parser import VaultNodeParser

@@ -1,7 +1,6 @@
 """The words of the domain, as frozen dataclasses without I/O."""
 
 from vault_indexer.model.answers import (
-    MAX_PAUSE_S,
     Backlink,
     Expand,
     Explanation,
@@ -61,7 +60,6 @@ from vault_indexer.model.records import (
 __all__ = [
     "CHUNK_KEY_BITS",
     "HEADER_SEPARATOR",
-    "MAX_PAUSE_S",
     "SET_ASIDE",
     "Backlink",
     "BlockId",

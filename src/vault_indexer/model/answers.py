@@ -1,4 +1,4 @@
-"""What the use cases answer: the shapes of DESIGN's outside contract, before they become JSON."""
+"""Requests and answers of the use cases. Their fields are the keys of the JSON that users see."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from vault_indexer.model.note import Diagnostic, JsonValue
 
 Expand = Literal["", "section", "window", "section_or_window"]
 """How much text around a hit is wanted; "" for none."""
-
-MAX_PAUSE_S = 7 * 86_400
-"""A pause with an end is at most a week; one without is ended by `resume`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """Which state of the vault an answer tells; `pending` changes are seen but not yet indexed."""
+    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed."""
 
     generation: int
     seq: int
@@ -178,7 +175,7 @@ class OutgoingLink:
 
 @dataclass(frozen=True, slots=True)
 class Backlink:
-    """A link that points at the note asked for, from `path`, with the text around it on one line.
+    """A link that points at the wanted note, from `path`, with the text around it on one line.
 
     `chunk_id` is the chunk that holds the link, `target_chunk_id` the one its subpath points at, `problem`
     why it points at none.

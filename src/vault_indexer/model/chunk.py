@@ -14,7 +14,7 @@ HEADER_SEPARATOR = " > "
 class Chunk:
     """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
 
-    `header_path` is the headings in force at `start_pos`, joined by " > " ("" before the first).
+    `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first).
     `context` (the parents' headings), `preamble` (a model's sentence on where the chunk stands) and
     `overlap` (the tail of the previous sibling) are additions: they are kept apart from the body and
     joined to it only in `content` and `embedding_text`. `extra` holds what one strategy alone knows
@@ -39,13 +39,13 @@ class Chunk:
     @property
     def content(self) -> str:
         """What is shown and keyword-indexed: context line, overlap, body."""
-        return _joined(self.context, self.overlap + self.body)
+        return _join(self.context, self.overlap + self.body)
 
     @property
     def embedding_text(self) -> str:
         """What is embedded: the content, with the preamble in front."""
-        return _joined(self.preamble, self.content)
+        return _join(self.preamble, self.content)
 
 
-def _joined(before: str, text: str) -> str:
+def _join(before: str, text: str) -> str:
     return f"{before}\n\n{text}" if before else text

@@ -93,7 +93,8 @@ class Section:
     """From a document-level heading to the next one of any level (its own text, not its children).
 
     The text before the first heading is a section of level 0 without title. `header_path` holds the
-    titles in force, outermost first, its own last. `parent` is an index into `Note.sections`.
+    titles of the enclosing headings, outermost first, its own last. `parent` is an index into
+    `Note.sections`.
     """
 
     index: int

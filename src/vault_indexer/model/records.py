@@ -13,7 +13,7 @@ CHUNK_KEY_BITS = 20
 
 
 def chunk_key(note_id: int, ordinal: int) -> int:
-    """The int64 that names a chunk in every store. Never reused: a note indexed anew has a new id."""
+    """The int64 that names a chunk in every store. Never reused: a note indexed again has a new id."""
     return note_id << CHUNK_KEY_BITS | ordinal
 
 
@@ -79,7 +79,7 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A chunk as the catalog returns it, with its body cut from the note's stored text."""
+    """A chunk as the catalog returns it, with its body, a span of the note's stored text."""
 
     key: int
     note_id: int

@@ -4,7 +4,7 @@ tree-sitter gets a *shadow* of the body: ASCII of the same length in characters,
 offsets are character offsets and no map is needed. Characters that are neither printable ASCII, tab
 nor line break become U+007F, which no rule of Markdown mentions.
 
-A tree takes up to 500 bytes for a byte of text, so a long body is read in windows (`scan_blocks`), and what
+A tree takes up to 1 KB for a byte of text, so a long body is read in windows (`scan_blocks`), and what
 stands after `MAX_BLOCKS` blocks is not read as Markdown at all.
 """
 
@@ -32,19 +32,19 @@ MAX_DEPTH = 100
 DEEP_PREFIX = re.compile(rf"^[ \t>*+\-\d.)]{{{MAX_DEPTH},}}", re.MULTILINE)
 CONTAINER = re.compile(r">|(?:[-+*]|\d{1,9}[.)])(?=[ \t\r\n]|$)|\t|  ")
 
-WINDOW = 512 * 1024
+WINDOW = 256 * 1024
 """Characters that are read into one tree; a shorter body has one."""
 
-WIDENED = 4  # times a window is what a block of small trees may take
+WIDENED = 8  # times a window is what a block of small trees may take
 
-SMALL_TREES = frozenset({"fenced_code_block", "indented_code_block", "html_block", "pipe_table"})
+SMALL_TREES = frozenset({"html_block", "pipe_table"})
 MAX_BLOCKS = 100_000
 """Blocks, items and rows of a note. Each takes about 1 KB until the note is stored."""
 
-BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){64,}+")
+BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){15,}+")
 FENCE_OPENING = re.compile(r"\s*+(`{3,}+|~{3,}+)")
 
-# What throws the grammar off; see `_repaired`.
+# What throws the grammar off; see `_repair`.
 DELIMITER_CELL = r"[ \t]*:?-++:?[ \t]*"
 DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*+\|?[ \t\r]*$"
 FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
@@ -180,10 +180,10 @@ def _tree_of(shadow: str) -> Tree:
     # one at the end is what the grammar needs to close a heading, rule or fence there.
     source = "\n" + shadow + "\n"
     tree = _parse(source)
-    return _parse(_repaired(source)) if tree.root_node.has_error else tree
+    return _parse(_repair(source)) if tree.root_node.has_error else tree
 
 
-def _repaired(source: str) -> str:
+def _repair(source: str) -> str:
     """The source without what is known to throw the grammar off (about one note in a thousand).
 
     Its scanner takes lines for the delimiter row of a table that its rules then refuse; HTML that begins
@@ -284,7 +284,7 @@ class _Walk:
 
     def _within_room(self, element: Element) -> Element:
         limit = self.blocks.too_many[0] if self.blocks.too_many else self.last
-        return element if element.end <= limit else _clipped(element, limit)
+        return element if element.end <= limit else _clip(element, limit)
 
     def _has_room(self, start: int) -> bool:
         """Counts a block; False where it is one too many."""
@@ -416,8 +416,8 @@ class _Walk:
         return ElementKind.OTHER
 
 
-def _clipped(element: Element, end: int) -> Element:
-    parts = tuple(_clipped(part, end) for part in element.parts if part.start < end)
+def _clip(element: Element, end: int) -> Element:
+    parts = tuple(_clip(part, end) for part in element.parts if part.start < end)
     return replace(element, end=min(element.end, end), parts=parts)
 
 

@@ -3,7 +3,7 @@
 `Note.text` is this text, not the JSON: spans of escaped JSON would neither read nor embed well. So
 all offsets and lines of a canvas refer to the text made here: a block for each card, top to bottom and
 left to right, then a line for each arrow that has a label or touches a file. Every block is a piece
-of Markdown of its own (a heading in one card is not in force in the next), so there may be several
+of Markdown of its own (a heading in one card does not reach into the next), so there may be several
 sections of level 0.
 
 Many edges may meet in a card of much text. The ends of all edges together may take as many characters as
@@ -24,7 +24,7 @@ from vault_indexer.parse.links import MAX_LINK, TOO_LONG, TOO_MANY
 from vault_indexer.parse.notes import (
     MAX_TAGS,
     Body,
-    Room,
+    ParseLimits,
     decode,
     parse_body,
     sections,
@@ -53,8 +53,8 @@ class _Sheet:
     length: int = 0
     pieces: list[int] = field(default_factory=list)  # where each block begins
     links: list[tuple[LinkKind, str, str, str | None, int, int]] = field(default_factory=list)
-    room: Room = field(default_factory=Room)
-    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is told once
+    limits: ParseLimits = field(default_factory=ParseLimits)
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is reported once
 
     def refuse(self, detail: str) -> None:
         """Something is not as it would be in a smaller canvas."""
@@ -69,10 +69,10 @@ class _Sheet:
         """Appends the path of a file card as a link."""
         path, subpath, start = _text(card, "file"), _text(card, "subpath").removeprefix("#"), self.length
         self.write(path)
-        self.room.finds -= 1
+        self.limits.finds -= 1
         if max(len(path), len(subpath), len(display or "")) > MAX_LINK:
             self.refuse(TOO_LONG)
-        elif self.room.finds < 0:
+        elif self.limits.finds < 0:
             self.refuse(TOO_MANY)
         else:
             self.links.append((kind, path, subpath, display, start, self.length))
@@ -158,15 +158,15 @@ def _write_edge(sheet: _Sheet, label: str, ends: list[tuple[dict[str, JsonValue]
 
 def _borders(text: str, sheet: _Sheet) -> list[int]:
     """Where each block begins, and the end; of too many, the rest are one."""
-    return [*sheet.pieces[: max(0, sheet.room.blocks) + 1], len(text)]
+    return [*sheet.pieces[: max(0, sheet.limits.blocks) + 1], len(text)]
 
 
-def _plain_body(text: str, start: int, end: int, room: Room) -> Body | None:
+def _plain_body(text: str, start: int, end: int, limits: ParseLimits) -> Body | None:
     """The block as one paragraph, where that is easily seen. Large canvases have very many of those."""
     line = PLAIN_LINE.match(text, start, end)
-    if line is None or room.blocks <= 0:
+    if line is None or limits.blocks <= 0:
         return None
-    room.blocks -= 1
+    limits.blocks -= 1
     paragraph = Element(ElementKind.PARAGRAPH, start, line.end())
     return Body((), (), (), (), (paragraph,), ())
 
@@ -178,7 +178,9 @@ def _note(path: str, text: str, sheet: _Sheet) -> Note:
     links = [Link(*link, lines.at(link[4])) for link in sheet.links]
     of_files = {link.start for link in links}
     for start, end in pairwise(_borders(text, sheet)):
-        body = _plain_body(text, start, end, sheet.room) or parse_body(text, start, end, lines, sheet.room)
+        body = _plain_body(text, start, end, sheet.limits) or parse_body(
+            text, start, end, lines, sheet.limits
+        )
         bodies.append(body)
         outline += sections(text, start, end, body.headings, len(outline))
         links += [link for link in body.links if link.start not in of_files]
@@ -200,11 +202,11 @@ def _note(path: str, text: str, sheet: _Sheet) -> Note:
 def _first_of_each(bodies: list[Body]) -> Iterable[Diagnostic]:
     """All that is wrong, but what is said of limits once: the first block that meets one is not the last."""
     found = [diagnostic for body in bodies for diagnostic in body.diagnostics]
-    told: set[str] = set()
+    reported: set[str] = set()
     for diagnostic in found:
-        if diagnostic.kind != "limit" or diagnostic.detail not in told:
+        if diagnostic.kind != "limit" or diagnostic.detail not in reported:
             yield diagnostic
-        told.add(diagnostic.detail)
+        reported.add(diagnostic.detail)
 
 
 def _objects(canvas: Mapping[str, JsonValue], key: str) -> list[dict[str, JsonValue]]:

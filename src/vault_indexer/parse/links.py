@@ -51,7 +51,7 @@ class Finds:
     tags: list[str] = field(default_factory=list)
     blocks: list[BlockId] = field(default_factory=list)
     room: int = MAX_FINDS
-    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is told once
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is reported once
 
     def refuse(self, detail: str, line: int) -> None:
         """Something is text that could have been a link or a tag."""

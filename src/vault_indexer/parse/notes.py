@@ -49,7 +49,7 @@ MAX_TAGS = 40_000
 TOO_MANY_TAGS = f"more than {MAX_TAGS:,} different tags: the rest is text"
 MAX_HEADING_SOURCE = 4 * MAX_HEADING
 MAX_HEADER_PATH = 1000
-"""Characters of the headings in force together, of which each chunk repeats those above it."""
+"""Characters of all enclosing headings together: each chunk repeats those above it."""
 
 CUT_OFF = "…"
 LONG_HEADING = f"a heading of more than {MAX_HEADING:,} characters is cut off where it is shown"
@@ -71,7 +71,7 @@ def decode(path: str, data: bytes) -> str:
 
 
 @dataclass(slots=True)
-class Room:
+class ParseLimits:
     """How many more blocks, and how many more links and tags, are read of a note."""
 
     blocks: int = MAX_BLOCKS
@@ -98,7 +98,7 @@ def parse_note(path: str, data: bytes) -> Note:
     text = decode(path, data)
     front = read_frontmatter(text)
     lines = Lines(text)
-    body = parse_body(text, front.body_start, len(text), lines, Room())
+    body = parse_body(text, front.body_start, len(text), lines, ParseLimits())
     tags = unique_tags([*property_tags(front.values), *body.tags])
     return Note(
         path=path,
@@ -118,18 +118,18 @@ def parse_note(path: str, data: bytes) -> Note:
     )
 
 
-def parse_body(text: str, start: int, end: int, lines: Lines, room: Room) -> Body:
+def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimits) -> Body:
     """Parses `text[start:end]` as Markdown that knows nothing of what stands around it.
 
-    `room` is made smaller by what is found.
+    `limits` shrink by what is found.
     """
-    blocks = scan_blocks(text, start, end, room.blocks)
+    blocks = scan_blocks(text, start, end, limits.blocks)
     definitions = link_definitions(text, blocks.definitions)
     elements = finish_elements(text, start, end, blocks.elements)
     unread = _unread(blocks, elements)
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
-    finds = scan_leaves(text, leaves, definitions, lines, room.finds)
-    room.blocks, room.finds = room.blocks - blocks.count, finds.room
+    finds = scan_leaves(text, leaves, definitions, lines, limits.finds)
+    limits.blocks, limits.finds = limits.blocks - blocks.count, finds.room
     headings = tuple(_heading(text, raw, lines, definitions) for raw in blocks.headings)
     return Body(
         headings=headings,
@@ -155,7 +155,7 @@ def _limits(blocks: Blocks, headings: Iterable[Heading], lines: Lines) -> Iterat
 
 
 def _misread(blocks: Blocks, unread: list[Leaf]) -> list[Leaf]:
-    """The leaves that the grammar could not read; it did not see those for which there was no room."""
+    """The leaves that the grammar could not read; it did not see those beyond the limit."""
     limit = blocks.too_many[0] if blocks.too_many else None
     return unread if limit is None else [leaf for leaf in unread if leaf.start < limit]
 
@@ -207,10 +207,10 @@ def _header_path(parent: Section | None, heading: Heading) -> tuple[str, ...]:
     path = (*(parent.header_path if parent else ()), heading.text)
     if sum(map(len, path)) <= MAX_HEADER_PATH:
         return path
-    return tuple(_shortened(title, MAX_HEADER_PATH // len(path)) for title in path)
+    return tuple(_shorten(title, MAX_HEADER_PATH // len(path)) for title in path)
 
 
-def _shortened(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + CUT_OFF
 
 
@@ -228,7 +228,7 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
         content = content if named else CLOSING_HASHES.sub("", content.strip(" \t"))
     elif "\n" in content or "\r" in content:
         content = (CONTINUED_QUOTE if raw.nested else CONTINUED).sub(" ", content)
-    shown = _shortened(plain(content, definitions), MAX_HEADING)
+    shown = _shorten(plain(content, definitions), MAX_HEADING)
     return Heading(raw.level, shown, raw.start, raw.end, lines.at(raw.start), raw.nested)
 
 

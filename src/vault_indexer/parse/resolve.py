@@ -66,7 +66,7 @@ class VaultPaths:
         return len(self._all)
 
     def add(self, *paths: str) -> frozenset[str]:
-        """Adds files; returns the link keys whose links have to be resolved anew."""
+        """Adds files; returns the link keys whose links have to be resolved again."""
         new = [path for path in dict.fromkeys(paths) if path not in self._all]
         for path in new:
             key = normal(path)
@@ -77,7 +77,7 @@ class VaultPaths:
         return self._changed(new)
 
     def remove(self, *paths: str) -> frozenset[str]:
-        """Removes files; returns the link keys whose links have to be resolved anew."""
+        """Removes files; returns the link keys whose links have to be resolved again."""
         gone = [path for path in dict.fromkeys(paths) if path in self._all]
         for path in gone:
             key = self._all.pop(path)

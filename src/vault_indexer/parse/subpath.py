@@ -59,7 +59,7 @@ class Anchors:
         return Subpath(found.start, found.end, found.line)
 
     def _heading(self, parts: Sequence[str], *, slugs: bool) -> Heading | None:
-        for form in (_spelled, _linkable):
+        for form in (_spell, _linkable):
             if found := self._below(form, parts):
                 return found
         if not slugs:
@@ -123,13 +123,13 @@ def _contains(chain: Iterable[str], wanted: Sequence[str]) -> bool:
     return all(part in rest for part in wanted)
 
 
-def _spelled(text: str) -> str:
+def _spell(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(text.split())).lower()
 
 
 def _linkable(text: str) -> str:
-    return NOT_IN_LINKS.sub(" ", _spelled(text)).strip()
+    return NOT_IN_LINKS.sub(" ", _spell(text)).strip()
 
 
 def _slug(text: str) -> str:
-    return NOT_IN_SLUGS.sub("", _spelled(text)).replace(" ", "-")
+    return NOT_IN_SLUGS.sub("", _spell(text)).replace(" ", "-")

@@ -1,17 +1,15 @@
-"""All that calls a model: embeddings, language models, rerankers. Nothing heavy is imported before use."""
+"""Adapters to embedding and language models. Heavy libraries are imported on first use."""
 
 from vault_indexer.providers.choose import UNKNOWN_DIMENSION, embedder_for, is_same_model, model_for
 from vault_indexer.providers.lazy import LazyEmbedder
 from vault_indexer.providers.llamaindex import LlamaIndexEmbedder
 from vault_indexer.providers.llm import LlamaIndexLlm, llm_for
-from vault_indexer.providers.rerank import CrossEncoderReranker
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
 from vault_indexer.providers.wordllama import WordLlamaEmbedder
 from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
 
 __all__ = [
     "UNKNOWN_DIMENSION",
-    "CrossEncoderReranker",
     "LazyEmbedder",
     "LlamaIndexEmbedder",
     "LlamaIndexLlm",

@@ -1,4 +1,4 @@
-"""An embedder that is loaded with the first text: whoever only asks for its name does not wait for it."""
+"""An embedder that loads its model with the first text; its name is known without loading."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.packages import package_folder
-from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, required
+from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
 from vault_indexer.providers.unit import unit_rows
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class LlamaIndexEmbedder:
         sent = [row for row, text in enumerate(texts) if text.strip()]
         vectors = np.zeros((len(texts), self._model.dimension), dtype=np.float32)
         if sent:
-            vectors[sent] = self._checked(self._ask([texts[row] for row in sent]))
+            vectors[sent] = self._check(self._ask([texts[row] for row in sent]))
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
@@ -76,15 +76,15 @@ class LlamaIndexEmbedder:
         if not text.strip():
             return np.zeros(self._model.dimension, dtype=np.float32)
         with self._endpoint.translate_errors():
-            answer = _normalised([self._embedding.get_query_embedding(text)], 1)
-        row: Vectors = self._checked(answer)[0]
+            answer = _normalise([self._embedding.get_query_embedding(text)], 1)
+        row: Vectors = self._check(answer)[0]
         return row
 
     def _ask(self, texts: list[str]) -> Vectors:
         with self._endpoint.translate_errors():
-            return _normalised(self._embedding.get_text_embedding_batch(texts), len(texts))
+            return _normalise(self._embedding.get_text_embedding_batch(texts), len(texts))
 
-    def _checked(self, vectors: Vectors) -> Vectors:
+    def _check(self, vectors: Vectors) -> Vectors:
         if vectors.shape[1] != self._model.dimension:
             raise ProviderError(
                 f"{self._endpoint.provider} model {self._endpoint.model!r} answered with {vectors.shape[1]} "
@@ -103,14 +103,14 @@ def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
     """A folder (offline), or a name of the Hugging Face hub, which is downloaded once."""
-    name = required(settings.model, "embedding.model", "huggingface")
+    name = require_setting(settings.model, "embedding.model", "huggingface")
     advice = "check that embedding.model is a folder with a sentence-transformers model or a name of the hub"
     return _sentence_transformer(settings, name, Endpoint("huggingface", name, "", advice))
 
 
 def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
     """A model served by Ollama, on this machine unless `embedding.url` says otherwise."""
-    name = required(settings.model, "embedding.model", "ollama")
+    name = require_setting(settings.model, "embedding.model", "ollama")
     url = settings.url or OLLAMA_URL
     with extra_needed("ollama"):
         from llama_index.embeddings.ollama import OllamaEmbedding
@@ -130,8 +130,8 @@ def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
     """Any server with the OpenAI protocol; nothing is sent unless `embedding.url` names it."""
-    name = required(settings.model, "embedding.model", "openai")
-    url = required(settings.url, "embedding.url", "openai")
+    name = require_setting(settings.model, "embedding.model", "openai")
+    url = require_setting(settings.url, "embedding.url", "openai")
     key = api_key(settings.api_key_env, "embedding.api_key_env")
     with extra_needed("openai"):
         from llama_index.embeddings.openai_like import OpenAILikeEmbedding
@@ -174,13 +174,13 @@ def _sentence_transformer(settings: EmbeddingSettings, name: str, endpoint: Endp
     return LlamaIndexEmbedder(model, endpoint)
 
 
-def _normalised(answer: list[list[float]], count: int) -> Vectors:
+def _normalise(answer: list[list[float]], count: int) -> Vectors:
     """The answer as unit vectors. Raises ValueError for one that is not `count` finite vectors."""
     import numpy as np
 
     vectors = np.array(answer, dtype=np.float32)
     if vectors.ndim != 2 or vectors.shape[0] != count or vectors.shape[1] == 0:
-        raise ValueError(f"{count} vectors were asked for, the answer has shape {vectors.shape}")
+        raise ValueError(f"{count} vectors were expected, the answer has shape {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise ValueError("the answer holds numbers that are not finite")
     return unit_rows(vectors)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from vault_indexer.config.llm import LlmSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
-from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, required
+from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Llm
@@ -33,7 +33,7 @@ class CompletionModel(Protocol):
 
 
 class LlamaIndexLlm:
-    """ports.Llm around LlamaIndex's clients. Nothing is retried: whoever asks has a way out of its own.
+    """ports.Llm around LlamaIndex's clients. Nothing is retried: every caller has its own fallback.
 
     `model` makes the client for a timeout (seconds; the longest wait for the server to send something).
     """
@@ -58,7 +58,7 @@ class LlamaIndexLlm:
 
 def ollama(settings: LlmSettings) -> LlamaIndexLlm:
     """A model served by Ollama, on this machine unless `llm.url` says otherwise."""
-    name = required(settings.model, "llm.model", "ollama")
+    name = require_setting(settings.model, "llm.model", "ollama")
     url = settings.url or OLLAMA_URL
     with extra_needed("ollama"):
         from llama_index.llms.ollama import Ollama
@@ -81,8 +81,8 @@ def ollama(settings: LlmSettings) -> LlamaIndexLlm:
 
 def openai(settings: LlmSettings) -> LlamaIndexLlm:
     """Any server with the OpenAI protocol; nothing is sent unless `llm.url` names it."""
-    name = required(settings.model, "llm.model", "openai")
-    url = required(settings.url, "llm.url", "openai")
+    name = require_setting(settings.model, "llm.model", "openai")
+    url = require_setting(settings.url, "llm.url", "openai")
     key = api_key(settings.api_key_env, "llm.api_key_env")
     with extra_needed("openai"):
         from llama_index.llms.openai_like import OpenAILike
@@ -108,8 +108,8 @@ def openai(settings: LlmSettings) -> LlamaIndexLlm:
 
 def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
     """Anthropic's API, with the key in the variable that `llm.api_key_env` names."""
-    name = required(settings.model, "llm.model", "anthropic")
-    variable = required(settings.api_key_env, "llm.api_key_env", "anthropic")
+    name = require_setting(settings.model, "llm.model", "anthropic")
+    variable = require_setting(settings.api_key_env, "llm.api_key_env", "anthropic")
     key = api_key(variable, "llm.api_key_env")
     with extra_needed("anthropic"):
         from anthropic import AnthropicError

@@ -20,7 +20,7 @@ _SHOWN_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Who is asked: names the provider in errors. `client_errors` is the root of its library's errors."""
+    """Names the model's provider in errors. `client_errors` is the root of its library's errors."""
 
     provider: str
     model: str
@@ -62,7 +62,7 @@ def api_key(variable: str, key: str) -> str:
     return value
 
 
-def required(value: str, key: str, provider: str) -> str:
+def require_setting(value: str, key: str, provider: str) -> str:
     """The value of a setting that a provider cannot do without."""
     if not value:
         raise ProviderError(f"{key} is empty: the provider {provider!r} needs it")

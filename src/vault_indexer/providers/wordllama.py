@@ -84,10 +84,10 @@ def _load_table(weights: TokenWeights | None) -> NDArray[np.float32]:
         raise ProviderError(f"{path} cannot be read: {error}") from error
     if table.shape != (VOCABULARY_SIZE, DIMENSION):
         raise ProviderError(f"{path} holds a table of shape {table.shape}, not (32000, 256)")
-    return table if weights is None else _weighted(table, weights.values)
+    return table if weights is None else _weight_rows(table, weights.values)
 
 
-def _weighted(table: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+def _weight_rows(table: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """Each row times its weight, less its share in the direction that the texts of the vault have in common.
 
     The direction is the vault's mean vector, sum of p(t) w(t) v(t), as w = a / (a + p) gives

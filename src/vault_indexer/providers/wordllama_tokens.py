@@ -77,11 +77,11 @@ class WordLlamaTokens:
         new = [word for word in dict.fromkeys(words) if word not in known]
         if not new:
             return b"".join([known[word] for word in words])
-        found = self._encoded(new)
+        found = self._encode(new)
         known.update((word, ids) for word, ids in found.items() if len(word) <= _CACHED_WORD_CHARS)
         return b"".join([found[word] if word in found else known[word] for word in words])
 
-    def _encoded(self, words: list[str]) -> dict[str, bytes]:
+    def _encode(self, words: list[str]) -> dict[str, bytes]:
         """The ids of each word: all are read in one go, a line each, as no token crosses a line."""
         lines = "\n".join(words).encode("utf-8", "replace").decode()  # a lone surrogate is no text: "?"
         encoding = self._tokenizer.encode(lines, add_special_tokens=False)
@@ -133,7 +133,7 @@ def wordllama_file(name: str) -> Path:
 
 
 def load_tokenizer() -> tokenizers.Tokenizer:
-    """The model's tokenizer as it comes in the wheel, set to neither pad nor cut."""
+    """The model's tokenizer as it comes in the wheel, set to neither pad nor truncate."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(wordllama_file(_TOKENIZER_FILE)))
@@ -143,7 +143,7 @@ def load_tokenizer() -> tokenizers.Tokenizer:
 
 
 def _slices(text: str) -> Iterator[str]:
-    """Pieces of bounded length, cut before a line break where one is near (which changes no token)."""
+    """Pieces of bounded length, split before a line break where one is near (which changes no token)."""
     start = 0
     while start < len(text):
         end = start + _SLICE_CHARS

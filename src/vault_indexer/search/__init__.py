@@ -1,4 +1,4 @@
-"""From a query to ranked hits: parse, filter, retrieve by meaning, word and link, fuse, present, explain."""
+"""Search: from a query to ranked hits, by meaning, by word and by link, with the reasons."""
 
 from __future__ import annotations
 

@@ -7,21 +7,21 @@ from collections.abc import Callable
 
 from vault_indexer.errors import QueryCancelledError, QueryTimeoutError
 
-MAX_WORK_NS = 850_000_000
+MAX_WORK_NS = 750_000_000
 """What the filters of one query may cost, in nanoseconds by the estimates of `text_filters`.
 
 An estimate, not a clock: the same query gives the same answer on a machine that is slow or busy. It is
-enough to read 50 million characters, so most vaults are never cut short. Only a filter comes this far that
+enough to read 45 million characters, so most vaults never reach it. Only a filter comes this far that
 leaves out nearly all of the notes that hold its words, and these must be many: `line:(the -the)`.
 """
 
 
 class QueryDeadline:
-    """Ends a query that runs too long, or whose answer nobody waits for any more.
+    """Ends a query that runs too long, or whose caller has gone.
 
-    Whoever starts a query makes one and hands it down. Loops of the search call `check()`, which costs less
-    than a microsecond. `is_cancelled` is called in the query's thread and may look at what another thread
-    sets.
+    The caller that starts a query makes one and passes it on. Loops of the search call `check()`, which costs
+    less than a microsecond. `is_cancelled` is called in the query's thread and may look at what another
+    thread sets.
     """
 
     def __init__(self, seconds: float, is_cancelled: Callable[[], bool] = lambda: False) -> None:

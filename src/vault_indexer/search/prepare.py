@@ -1,4 +1,4 @@
-"""A request made ready for retrieval: parsed, filtered, corrected, analysed, embedded."""
+"""Turns a request into a PreparedQuery: parsed, filtered, corrected, analysed, embedded."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuery:
-    """`text` ranks ("": only filters), as corrected. `terms` are its words, each at its weight, `vector` its
-    meaning, `trust` how far to trust that, in (0, 1]. `chosen` are the chunks that the conditions leave;
-    None: nothing is filtered."""
+    """A request, ready for retrieval.
+
+    `text` is the corrected text that ranks ("": there are only filters). `terms` are its words, each with its
+    weight, `vector` is its embedding, and `trust`, in (0, 1], says how far to trust that. `chosen` are the
+    chunks that the conditions leave; None: nothing is filtered.
+    """
 
     text: str
     terms: tuple[QueryTerm, ...]
@@ -55,13 +58,13 @@ class PreparedQuery:
         return tuple(condition.source for condition in self.conditions)
 
     def notices_of_filters(self, *, found: bool) -> tuple[str, ...]:
-        """What to say of the filters once the query has its hits; `found`: there are any."""
+        """The notices on the filters, once the query has its hits; `found`: there are any."""
         if self.chosen is None:
             return ()
         left = found or self.chosen.leaves_any()
         if self.chosen.unchecked:
-            return (_unchecked(self.chosen, self.filters),)
-        return () if left else (_nothing_left(self.filters),)
+            return (_unchecked_notice(self.chosen, self.filters),)
+        return () if left else (_no_match_notice(self.filters),)
 
 
 def prepare_query(
@@ -72,11 +75,12 @@ def prepare_query(
     now: datetime,
     deadline: QueryDeadline,
 ) -> PreparedQuery:
-    """Raises QueryError for a query that is wrong, or that says nothing. If the model cannot be used, words
-    and links are searched without it, and that is said."""
+    """Prepares a query. Raises QueryError for one that is wrong or empty.
+
+    If the model cannot be used, words and links are searched without it, and a notice says so."""
     query = parse_query(request.query)
     if not query.text and not query.conditions:
-        raise QueryError("there is nothing to look for", 1)
+        raise QueryError("the query has neither words nor filters", 1)
     chosen = ChunkFilter(snapshot, query.conditions, now, deadline) if query.conditions else None
     typing = request.as_you_type and query.open_end
     terms = analyze_query(query.text, snapshot.languages, typing=typing)
@@ -109,11 +113,11 @@ def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors
         return nowhere, (f"only words and links were searched: {error}",)
 
 
-def _nothing_left(filters: Sequence[str]) -> str:
+def _no_match_notice(filters: Sequence[str]) -> str:
     return f"no note matches the filter {' '.join(filters)}; to search for it as text, put it in quotes"
 
 
-def _unchecked(chosen: ChunkFilter, filters: Sequence[str]) -> str:
+def _unchecked_notice(chosen: ChunkFilter, filters: Sequence[str]) -> str:
     checked = chosen.candidates - chosen.unchecked
     return (
         f"some hits may be missing: the filter {' '.join(filters)} matches too common words, so only"

@@ -1,4 +1,4 @@
-"""What answers searches: the snapshots of one generation, and the searcher made for its model."""
+"""The snapshots of one generation, with the searcher for its model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vault_indexer.store import SnapshotHolder
 
 @dataclass(frozen=True, slots=True)
 class IndexReader:
-    """`model` is the key under which the catalog keeps the generation's vectors."""
+    """What a search of one generation needs; `model` is the catalog's key for the generation's vectors."""
 
     holder: SnapshotHolder
     searcher: Searcher

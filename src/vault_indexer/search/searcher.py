@@ -1,27 +1,18 @@
-"""One search over one snapshot: parse, filter, rank, limit, tell why."""
+"""One search over one snapshot: prepare the query, rank the chunks, build the hits, or explain a place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
-from vault_indexer.model import (
-    ChunkRow,
-    Explanation,
-    Hit,
-    KeywordReason,
-    NoteRow,
-    SearchRequest,
-    VectorReason,
-    Why,
-    note_id_of,
-)
+from vault_indexer.model import Explanation, Hit, NoteRow, SearchRequest, Why, note_id_of
 from vault_indexer.ports import Embedder
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
@@ -32,13 +23,13 @@ from vault_indexer.search.explain import (
     place_reasons,
 )
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
-from vault_indexer.search.present import ExpandMode, Expansion, Snippets, hit_of, passage_of
-from vault_indexer.search.rank import LISTED, Ranked, keyword_reasons, list_by_time, rank, relative
+from vault_indexer.search.present import ExpandMode, Expansion, HitBuilder, RankedChunk, Snippets
+from vault_indexer.search.rank import LISTED, Ranked, list_by_time, rank, reasons_of, relative
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 
 _UNFINISHED = ' "()'
-"""A query of these alone looks for nothing: while the user types, that needs no notice."""
+"""A query of these characters alone looks for nothing: while the user types, that needs no notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +41,13 @@ class SearchResult:
 
 
 class Searcher:
-    """Answers queries by one configuration and one model. Holds no state between searches."""
+    """Answers queries with one embedding model and one set of search settings.
+
+    It prepares the query, ranks the chunks and builds the hits; the packages `terms`, `filters`, `rank` and
+    `present` do the work. The `IndexReader` of a generation owns it and replaces it when the settings change.
+    It keeps no state between searches, so any thread may call any method. The caller leases the snapshot and
+    holds it until the call returns: an answer comes from that snapshot alone.
+    """
 
     def __init__(self, embedder: Embedder, settings: SearchSettings) -> None:
         self._embedder = embedder
@@ -58,7 +55,7 @@ class Searcher:
         self.fields = FieldWeights()
 
     def with_settings(self, settings: SearchSettings) -> Searcher:
-        """The same model, other settings."""
+        """A searcher with the same model and other settings."""
         return Searcher(self._embedder, settings)
 
     @property
@@ -67,40 +64,40 @@ class Searcher:
         return self._settings.deadline_s
 
     def search(
-        self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None = None
+        self,
+        snapshot: Snapshot,
+        request: SearchRequest,
+        deadline: QueryDeadline | None = None,
+        *,
+        vault: Path | None = None,
     ) -> SearchResult:
         """The best chunks (by note: the best notes, each by its best chunk).
 
-        Raises QueryError for a query that is wrong; while the user types it may only be unfinished, so then
-        the answer is empty, with the error as a notice. Raises QueryTimeoutError or QueryCancelledError at
-        the deadline, which is the configured one if none is given.
+        With `vault`, each hit says whether its file has changed since it was indexed, and how to open it.
+        Without `deadline`, the configured one holds. Raises QueryTimeoutError or QueryCancelledError when it
+        ends the query. Raises QueryError for a wrong query; while the user types, a query may only be
+        unfinished, so the answer is empty then and has the error as a notice.
         """
         try:
-            question = self._asked(snapshot, request, deadline)
+            prepared = self._prepare(snapshot, request, deadline)
         except QueryError as error:
             if not request.as_you_type:
                 raise
             return SearchResult((), (str(error),) if request.query.strip(_UNFINISHED) else ())
-        if not question.text:
-            return self._listed(snapshot, question, request)
-        ranked = self._ranked(snapshot, question, request)
-        shown = list(islice(_limited(ranked.order, self._per_note(request)), self._limit(request)))
-        words = keyword_reasons(snapshot, ranked.rankings.keyword, shown, question.terms, self.fields)
-        rows = snapshot.catalog.chunks(shown)
-        notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
-        snippets = Snippets((term.word for term in question.terms), self._settings.snippet_chars)
-        expansion = self._expansion(request.expand) if request.expand else None
-        found = []
-        for key in shown:
-            question.deadline.check()
-            if key in rows:
-                why = _why(key, question, ranked, words)
-                hit = _hit(notes, rows[key], relative(ranked, key), why, snippets)
-                passage = passage_of(snapshot.catalog, rows[key], expansion) if expansion else None
-                found.append(replace(hit, passage=passage) if passage else hit)
-        return SearchResult(
-            tuple(found), (*question.notices, *question.notices_of_filters(found=bool(found)))
+        if not prepared.text:
+            return self._list(snapshot, prepared, request, vault)
+        ranked = self._rank(snapshot, prepared, request)
+        shown = self._shown(ranked, request)
+        reasons = reasons_of(snapshot, prepared, ranked, shown, self.fields)
+        builder = HitBuilder(
+            snapshot.catalog,
+            Snippets((term.word for term in prepared.terms), self._settings.snippet_chars),
+            prepared.deadline,
+            vault=vault,
+            expansion=self._expansion(request.expand) if request.expand else None,
         )
+        hits = builder.build(RankedChunk(key, relative(ranked, key), reasons[key]) for key in shown)
+        return SearchResult(hits, (*prepared.notices, *prepared.notices_of_filters(found=bool(hits))))
 
     def explain(
         self,
@@ -110,16 +107,16 @@ class Searcher:
         deadline: QueryDeadline | None = None,
     ) -> Explanation:
         """Where the note is in the answer to the request, and why, or why not. Raises as `search` does."""
-        question = self._asked(snapshot, request, deadline)
-        reasons = list(filter_reasons(snapshot, question, note, datetime.now().astimezone()))
-        if not question.text:
+        prepared = self._prepare(snapshot, request, deadline)
+        reasons = list(filter_reasons(snapshot, prepared, note, datetime.now().astimezone()))
+        if not prepared.text:
             own = snapshot.catalog.chunks_of(note.note_id)
-            matches = bool(question.passing(np.array([row.key for row in own], np.int64)).any())
+            matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
             return explanation(request.query, note, Place(None, 0, matches, None), reasons)
-        ranked = self._ranked(snapshot, question, request)
-        place, key = self._place(snapshot, question, ranked, note, request)
+        ranked = self._rank(snapshot, prepared, request)
+        place, key = self._place(snapshot, prepared, ranked, note, request)
         if key is None:
-            reasons += absence_reasons(snapshot, question, ranked, self.fields, note)
+            reasons += absence_reasons(snapshot, prepared, ranked, self.fields, note)
         else:
             reasons += place_reasons(place, self._limit(request), ranked, key)
         return explanation(request.query, note, place, reasons)
@@ -127,7 +124,7 @@ class Searcher:
     def _place(
         self,
         snapshot: Snapshot,
-        question: PreparedQuery,
+        prepared: PreparedQuery,
         ranked: Ranked,
         note: NoteRow,
         request: SearchRequest,
@@ -136,42 +133,42 @@ class Searcher:
         if not own:
             return Place(None, len(ranked.order), False, None), None
         key = ranked.order[own[0]]
-        shown = islice(_limited(ranked.order, self._per_note(request)), self._limit(request))
-        words = keyword_reasons(snapshot, ranked.rankings.keyword, [key], question.terms, self.fields)
-        why = _why(key, question, ranked, words)
-        return Place(own[0] + 1, len(ranked.order), key in set(shown), why), key
+        why = reasons_of(snapshot, prepared, ranked, [key], self.fields)[key]
+        return Place(own[0] + 1, len(ranked.order), key in self._shown(ranked, request), why), key
 
-    def _listed(self, snapshot: Snapshot, question: PreparedQuery, request: SearchRequest) -> SearchResult:
-        assert question.chosen is not None
-        shown = list_by_time(snapshot, question.chosen, self._limit(request), self._per_note(request))
-        rows = snapshot.catalog.chunks(shown)
-        notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
-        why = Why(None, None, None, recency=1.0, filters=question.filters)
+    def _list(
+        self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, vault: Path | None
+    ) -> SearchResult:
+        """The answer to a query of filters alone: nothing ranks, so the notes changed last come first."""
+        assert prepared.chosen is not None
+        shown = list_by_time(snapshot, prepared.chosen, self._limit(request), self._per_note(request))
+        why = Why(None, None, None, recency=1.0, filters=prepared.filters)
         snippets = Snippets((), self._settings.snippet_chars)
-        hits = tuple(
-            _hit(notes, row, 1.0, why, snippets)
-            for row in (rows[key] for key in shown if key in rows)
-            if row.note_id in notes
-        )
-        told = question.notices_of_filters(found=bool(hits))
-        return SearchResult(hits, (*question.notices, *told, *((LISTED,) if hits else ())))
+        builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault)
+        hits = builder.build(RankedChunk(key, 1.0, why) for key in shown)
+        notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(hits)))
+        return SearchResult(hits, (*notices, LISTED) if hits else notices)
 
-    def _asked(
+    def _prepare(
         self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None
     ) -> PreparedQuery:
         now = datetime.now().astimezone()
         deadline = deadline or QueryDeadline(self.deadline_s)
         return prepare_query(snapshot, request, self._embedder, self.fields, now, deadline)
 
-    def _ranked(self, snapshot: Snapshot, question: PreparedQuery, request: SearchRequest) -> Ranked:
+    def _rank(self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest) -> Ranked:
         return rank(
             snapshot,
-            question,
+            prepared,
             self._settings,
             self.fields,
             by_note=request.by_note,
             limit=self._limit(request),
         )
+
+    def _shown(self, ranked: Ranked, request: SearchRequest) -> list[int]:
+        """The keys that the answer shows, best first."""
+        return list(islice(_at_most_per_note(ranked.order, self._per_note(request)), self._limit(request)))
 
     def _expansion(self, mode: ExpandMode) -> Expansion:
         return Expansion(mode, self._settings.max_parent_tokens, self._settings.window_paragraphs)
@@ -183,29 +180,11 @@ class Searcher:
         return 1 if request.by_note else self._settings.max_chunks_per_note
 
 
-def _hit(notes: Mapping[int, NoteRow], row: ChunkRow, score: float, why: Why, snippets: Snippets) -> Hit:
-    matched = why.keyword.terms if why.keyword else {}
-    return hit_of(notes[row.note_id], row, score, why, snippets.of(row.chunk.body, matched))
-
-
-def _why(key: int, question: PreparedQuery, ranked: Ranked, words: Mapping[int, KeywordReason]) -> Why:
-    meaning = ranked.rankings.vector.get(key)
-    return Why(
-        vector=VectorReason(*meaning) if meaning else None,
-        keyword=words.get(key),
-        graph=ranked.rankings.graph.get(key),
-        recency=ranked.recency[key],
-        fused=ranked.fused[key],
-        title=ranked.titles.get(key, 0.0),
-        filters=question.filters,
-    )
-
-
-def _limited(order: Iterable[int], per_note: int) -> Iterator[int]:
-    """The keys in order, with at most `per_note` of one note."""
+def _at_most_per_note(order: Iterable[int], most: int) -> Iterator[int]:
+    """The keys in order, at most so many of one note."""
     held: dict[int, int] = {}
     for key in order:
         note_id = note_id_of(key)
         held[note_id] = held.get(note_id, 0) + 1
-        if held[note_id] <= per_note:
+        if held[note_id] <= most:
             yield key

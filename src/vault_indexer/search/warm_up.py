@@ -1,4 +1,4 @@
-"""Loading, before anybody waits for it, what the first searches would have to wait for."""
+"""Loads in advance what the first searches would have to wait for."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def load_caches(opened: IndexReader) -> None:
 
 
 def warm_in_background(opened: IndexReader) -> None:
-    """The same in a thread, which ends early if the index is closed meanwhile."""
-    threading.Thread(target=_quietly, args=(opened,), name="indexer-warm", daemon=True).start()
+    """Run `load_caches` in a thread, which ends early if the index is closed meanwhile."""
+    threading.Thread(target=_load_quietly, args=(opened,), name="indexer-warm", daemon=True).start()
 
 
-def _quietly(opened: IndexReader) -> None:
-    with suppress(VaultIndexerError):  # the index was closed, or another is in force
+def _load_quietly(opened: IndexReader) -> None:
+    with suppress(VaultIndexerError):  # the index was closed, or another one is active
         load_caches(opened)

@@ -1,4 +1,4 @@
-"""Asking a running daemon, with the standard library alone: a command must start fast."""
+"""The client of a running daemon. It needs the standard library alone: a command must start fast."""
 
 from __future__ import annotations
 
@@ -22,25 +22,8 @@ from vault_indexer.errors import (
     VaultError,
     VaultIndexerError,
 )
-from vault_indexer.serve.shapes import (
-    ErrorJson,
-    ExplainJson,
-    LinksJson,
-    MentionsJson,
-    OrphansJson,
-    ProgressJson,
-    RebuildJson,
-    RebuildRunJson,
-    RelatedJson,
-    SearchJson,
-    StatusJson,
-    UnresolvedJson,
-    VerifyJson,
-)
-from vault_indexer.serve.shapes_pause import PauseJson
-from vault_indexer.text.bounds import check_note_name, check_query
-
-Parameters = Mapping[str, str | int | bool]
+from vault_indexer.serve.endpoints import REBUILD, REBUILD_STATE, Answer, Endpoint, Value
+from vault_indexer.serve.shapes import ErrorJson, ProgressJson, RebuildJson
 
 _LOOK_EVERY_S = 0.1
 _TIMEOUT_S = 60.0
@@ -51,56 +34,28 @@ class NotListeningError(DaemonError):
 
 
 class DaemonClient:
-    """One daemon. Every method raises DaemonError if it does not answer, else the error that it met."""
+    """The endpoints of one running daemon, over HTTP.
+
+    Whoever has read the daemon's address and token (`daemon.discovery`) makes one. It keeps no connection and
+    no state, so any thread may use it. Each request has a time limit, except those of long-lived endpoints.
+    Every method raises DaemonError if the daemon does not answer, else the error that it reported.
+    """
 
     def __init__(self, info: DaemonInfo) -> None:
         self._info = info
         self._address = urlsplit(info.url)
 
-    def search(self, parameters: Parameters) -> SearchJson:
-        """`GET /v1/search`; the parameters are those of the API."""
-        check_query(str(parameters["q"]), may_be_empty=bool(parameters.get("as_you_type")))
-        return cast("SearchJson", self._get("/v1/search", parameters))
-
-    def status(self) -> StatusJson:
-        """`GET /v1/status`."""
-        return cast("StatusJson", self._get("/v1/status", {}))
-
-    def related(self, note: str, limit: int) -> RelatedJson:
-        """`GET /v1/related`."""
-        check_note_name(note)
-        return cast("RelatedJson", self._get("/v1/related", {"path": note, "limit": limit}))
-
-    def explain(self, note: str, query: str) -> ExplainJson:
-        """`GET /v1/explain`."""
-        check_query(query)
-        check_note_name(note)
-        return cast("ExplainJson", self._get("/v1/explain", {"path": note, "q": query}))
-
-    def links(self, note: str, limit: int | None = None) -> LinksJson:
-        """`GET /v1/links`."""
-        check_note_name(note)
-        return cast("LinksJson", self._get("/v1/links", {"path": note, **_limit(limit)}))
-
-    def mentions(self, note: str, limit: int | None = None) -> MentionsJson:
-        """`GET /v1/links?view=mentions`."""
-        check_note_name(note)
-        parameters: Parameters = {"view": "mentions", "path": note, **_limit(limit)}
-        return cast("MentionsJson", self._get("/v1/links", parameters))
-
-    def unresolved_links(self, limit: int | None = None) -> UnresolvedJson:
-        """`GET /v1/links?view=unresolved`."""
-        return cast("UnresolvedJson", self._get("/v1/links", {"view": "unresolved", **_limit(limit)}))
-
-    def orphans(self, limit: int | None = None) -> OrphansJson:
-        """`GET /v1/links?view=orphans`."""
-        return cast("OrphansJson", self._get("/v1/links", {"view": "orphans", **_limit(limit)}))
+    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+        """The answer of an endpoint. Raises UsageError without a request for a text that is too long."""
+        return cast(
+            "Answer", self._request(endpoint, parameters, None if endpoint.is_long_lived else _TIMEOUT_S)
+        )
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
-        """Have a rebuild run (one that runs already is joined) and watch it until it ends."""
-        self._ask("POST", "/v1/rebuild", json.dumps({"wait": False, "refit": refit}))
+        """Start a rebuild, or join the one that is running, and watch it until it ends."""
+        self._request(REBUILD, {"wait": False, "refit": refit}, _TIMEOUT_S)
         while True:
-            state = cast("RebuildRunJson", self._get("/v1/rebuild", {}))
+            state = self.ask(REBUILD_STATE)
             if state["error"]:
                 raise remote_error(state["error"]["kind"], state["error"]["message"])
             if state["report"]:
@@ -109,26 +64,18 @@ class DaemonClient:
                 show(state["progress"])
             time.sleep(_LOOK_EVERY_S)
 
-    def pause(self, seconds: float | None) -> PauseJson:
-        """`POST /v1/pause`."""
-        return cast("PauseJson", self._ask("POST", "/v1/pause", json.dumps({"seconds": seconds})))
-
-    def resume(self) -> PauseJson:
-        """`POST /v1/resume`."""
-        return cast("PauseJson", self._ask("POST", "/v1/resume", "{}"))
-
-    def verify(self, *, repair: bool) -> VerifyJson:
-        """`POST /v1/verify`, however long it takes."""
-        return cast("VerifyJson", self._ask("POST", "/v1/verify", json.dumps({"repair": repair}), None))
-
-    def _get(self, path: str, parameters: Parameters) -> object:
-        texts = {name: _text(value) for name, value in parameters.items()}
-        query = f"?{urlencode(texts, quote_via=quote, errors='replace')}" if texts else ""
-        return self._ask("GET", path + query, None)
-
-    def _ask(
-        self, method: str, target: str, body: str | None, timeout_s: float | None = _TIMEOUT_S
+    def _request(
+        self, endpoint: Endpoint[Answer], parameters: Mapping[str, Value], timeout_s: float | None
     ) -> object:
+        # Defaults are not sent: a daemon of an earlier version may not know the parameter.
+        given = endpoint.arguments(parameters)
+        if endpoint.method == "POST":
+            return self._send("POST", endpoint.path, json.dumps(given), timeout_s)
+        texts = {name: _text(value) for name, value in given.items()}
+        query = f"?{urlencode(texts, quote_via=quote, errors='replace')}" if texts else ""
+        return self._send("GET", endpoint.path + query, None, timeout_s)
+
+    def _send(self, method: str, target: str, body: str | None, timeout_s: float | None) -> object:
         headers = {"Authorization": f"Bearer {self._info.token}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -188,16 +135,12 @@ def remote_error(kind: str, message: str) -> VaultIndexerError:
 
 
 class _ConfigOfDaemonError(ConfigError):
-    """Mistakes of the configuration as the daemon told them, already in words."""
+    """Mistakes of the configuration as the daemon reported them, already in words."""
 
     def __init__(self, message: str) -> None:
         super().__init__(())
         self.args = (message,)
 
 
-def _limit(limit: int | None) -> dict[str, int]:
-    return {} if limit is None else {"limit": limit}
-
-
-def _text(value: str | int | bool) -> str:
+def _text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -18,7 +18,7 @@ from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
-from vault_indexer.serve.http import Endpoint, make_app
+from vault_indexer.serve.http import ServerOptions, make_app
 from vault_indexer.service import VaultService
 
 if TYPE_CHECKING:
@@ -74,9 +74,11 @@ def run(
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     )
     serving: list[uvicorn.Server] = []
-    endpoint = Endpoint(info.token, port, settings, stopping=lambda: any(one.should_exit for one in serving))
+    options = ServerOptions(
+        info.token, port, settings, stopping=lambda: any(one.should_exit for one in serving)
+    )
     config = uvicorn.Config(
-        make_app(service, endpoint),
+        make_app(service, options),
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -350,6 +350,14 @@ class StatusJson(TypedDict):
     manifest: dict[str, JsonValue]
 
 
+class PauseJson(TypedDict):
+    """`pause --json`, `resume --json`, and what their routes answer; `paused_until` may be empty."""
+
+    paused: bool
+    paused_until: str
+    pending: int
+
+
 class ProblemJson(TypedDict):
     """A difference that `verify` found."""
 

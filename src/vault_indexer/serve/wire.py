@@ -32,6 +32,7 @@ from vault_indexer.serve.shapes import (
     InspectionJson,
     KeywordJson,
     PassageJson,
+    PauseJson,
     ProgressJson,
     RebuildJson,
     SearchJson,
@@ -41,7 +42,6 @@ from vault_indexer.serve.shapes import (
     VerifyJson,
     WhyJson,
 )
-from vault_indexer.serve.shapes_pause import PauseJson
 
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 

@@ -1,4 +1,4 @@
-"""The index folder: numbered generations and the name of the one in force.
+"""The index folder: numbered generations, and the name of the active one.
 
 <index-dir>/CURRENT                  "0002\\n", replaced atomically
 <index-dir>/generations/0002/        manifest.toml, catalog.db, vectors.faiss, keywords/
@@ -69,7 +69,13 @@ class Generation:
 
 
 class IndexDir:
-    """The folder of one vault's index. Creating it raises IndexUnusableError where it cannot be."""
+    """The folder of one vault's index: its complete generations, one being built, and the active one.
+
+    A build calls `begin`, fills the folder it gets, then calls `finish` and `publish`. A generation becomes
+    active by an atomic write of `CURRENT`, so a crash at any point leaves either the old or the new one
+    active. Where `CURRENT` is damaged the newest complete generation counts. Only the process that holds the
+    vault's lock may write here; readers in any process may call `current` and `complete`.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -86,7 +92,7 @@ class IndexDir:
             raise self._unwritable("no write permission")
 
     def current(self) -> Generation | None:
-        """The generation in force, or None where none was ever completed."""
+        """The active generation, or None where none was ever completed."""
         try:
             name, _, crc = (self.root / "CURRENT").read_text("ascii", errors="replace").strip().partition(" ")
         except FileNotFoundError:
@@ -116,23 +122,23 @@ class IndexDir:
         return Generation(number, folder)
 
     def discard(self, building: Generation) -> None:
-        """Remove what a build that failed has written: the room is needed by whatever comes next."""
+        """Remove what a failed build has written, to free its disk space."""
         shutil.rmtree(building.folder, ignore_errors=True)
 
     def finish(self, building: Generation) -> Generation:
-        """Give a completely written and synced generation its final name; it is not yet in force."""
+        """Give a completely written and synced generation its final name; it is not active yet."""
         folder = self._generations / f"{building.number:04d}"
         building.folder.rename(folder)
         fsync_dir(self._generations)
         return Generation(building.number, folder)
 
     def publish(self, generation: Generation) -> None:
-        """Put a generation in force."""
+        """Make a generation the active one."""
         name = f"{generation.number:04d}"
         write_atomically(self.root / "CURRENT", f"{name} {_crc(name)}\n".encode())
 
     def collect(self, keep: int = 1) -> None:
-        """Remove generations older than the one in force, but for the newest `keep` of them."""
+        """Remove generations older than the active one, except the newest `keep` of them."""
         current = self.current()
         if current is None:
             return

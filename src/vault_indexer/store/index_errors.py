@@ -20,7 +20,7 @@ def index_errors(root: Path, needed_bytes: int | None = None) -> Iterator[None]:
     """In this block, an OSError or SQLite's error is an UnavailableError of one line that names the folder.
 
     `root` is the index folder; `needed_bytes` is about how much the work needs, by default what an edit does.
-    A full disk is a DiskFullError, with the room there is and the room needed. The vault's own errors
+    A full disk is a DiskFullError, with the space there is and the space needed. The vault's own errors
     (VaultError, NoteError) and those of models pass unchanged.
     """
     try:

@@ -1,4 +1,4 @@
-"""One immutable state of a whole index, and the pointer that moves from one state to the next."""
+"""One immutable state of a whole index, and the holder that publishes the next one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from vault_indexer.store.vectors import VectorSnapshot
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Catalog, graph, vectors and keywords of one generation at one seq. `languages` are those of its
-    notes, most frequent first; `owed` is how many chunks are still without the vector they are to have."""
+    """Catalog, graph, vectors and keywords of one generation at one seq, for readers.
+
+    An `IndexWriter` makes one after each commit and publishes it through a `SnapshotHolder`. No later edit
+    changes it; any thread may read it while it holds a lease. `languages` are those of the notes, most
+    frequent first. `owed` counts the chunks that still lack their vector.
+    """
 
     generation: int
     catalog: CatalogReader
@@ -29,12 +33,17 @@ class Snapshot:
 
     @property
     def seq(self) -> int:
-        """The catalog's seq: what is newer in a derived index is not seen, what it lacks is said."""
+        """The number of the last commit that the catalog of this snapshot holds."""
         return self.catalog.seq
 
 
 class SnapshotHolder:
-    """Readers lease the snapshot in force; an old one is closed when its last reader is done."""
+    """Lends the current snapshot to readers, and closes an old one after its last reader.
+
+    Each open generation has one holder. The writer calls `publish`; any thread may call `lease`. A lease
+    keeps its snapshot open until the block ends, even if another snapshot is published meanwhile. Publishing
+    never waits for readers.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,7 +52,7 @@ class SnapshotHolder:
 
     @contextmanager
     def lease(self) -> Iterator[Snapshot]:
-        """The snapshot in force, which stays open during the block. Raises IndexUnusableError if none is."""
+        """The current snapshot, open during the block. Raises IndexUnusableError if there is none."""
         with self._lock:
             snapshot = self._current
             if snapshot is None:
@@ -57,7 +66,7 @@ class SnapshotHolder:
                 self._close_unread(snapshot)
 
     def publish(self, snapshot: Snapshot | None) -> None:
-        """Put a snapshot in force (None: there is none any more)."""
+        """Make a snapshot the current one (None: there is none any more)."""
         with self._lock:
             old, self._current = self._current, snapshot
             if old is not None and old is not snapshot:

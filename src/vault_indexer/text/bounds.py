@@ -1,4 +1,4 @@
-"""How long a query and the name of a note may be. Light: the daemon's client checks them before it sends."""
+"""How long a query, the name of a note, a list and a pause may be. Light: the daemon's client needs them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ MAX_QUERY_BYTES = 4096
 
 MAX_PATH_BYTES = 4096
 """PATH_MAX of Linux: no file has a longer path."""
+
+MAX_LIMIT = 200
+"""Entries of an answer at most."""
+
+DEFAULT_MENTIONS = 50
+"""Mentions where no limit is given: each costs reading a note."""
+
+MAX_PAUSE_S = 7 * 86_400
+"""A pause with an end is at most a week; one without is ended by `resume`."""
 
 
 def check_query(query: str, *, may_be_empty: bool = False) -> None:

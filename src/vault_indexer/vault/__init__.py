@@ -1,4 +1,4 @@
-"""The only room that touches the user's files: walk, ignore, diff, read, watch. It never writes there."""
+"""The only package that reads the vault's files: walk, ignore, diff, read, watch. It never writes."""
 
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge

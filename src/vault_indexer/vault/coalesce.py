@@ -15,7 +15,7 @@ _FEW = 16
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What to look at now. Everything in it is a hint: `scan(within=batch.scope)` tells what is true.
+    """What to look at now. Everything in it is a hint: `scan(within=batch.scope)` finds out what is true.
 
     `control` names the rule and configuration files (see CONTROL_FILES) that may have changed: all of them
     with `scan_all`, for whatever was missed may have been an edit of the rules.
@@ -110,7 +110,7 @@ class Coalescer:
         if due is None or due > now:
             self._urgent = False  # nothing waits, so nobody waits for it
             return None
-        crowded = _crowded(self._dirty, self._settings.folder_scan_threshold)
+        crowded = _crowded_folders(self._dirty, self._settings.folder_scan_threshold)
         folders = self._folders | crowded
         if "" in folders:
             self.scan_all("many files changed", now)
@@ -136,7 +136,7 @@ class Coalescer:
         return few
 
 
-def _crowded(paths: Iterable[str], threshold: int) -> set[str]:
+def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:
     """The folders that directly hold more than `threshold` of the paths."""
     counts = Counter(path.rpartition("/")[0] for path in paths)
     return {folder for folder, count in counts.items() if count > threshold}

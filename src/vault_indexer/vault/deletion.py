@@ -95,7 +95,7 @@ class DeleteHold:
         return path in self._due
 
     def hold(self, path: str) -> None:
-        """Notes that the path is gone; told again, the first time counts."""
+        """Record that the path is gone; of several calls the first counts."""
         self._due.setdefault(path, self._clock() + self._hold_s)
 
     def drop(self, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Change detection as a pure function: what was known, what is found, what differs."""
+"""Change detection as a pure function of the known files and those found."""
 
 from __future__ import annotations
 
@@ -49,14 +49,6 @@ class Changes:
     def __bool__(self) -> bool:
         return bool(self.added or self.modified or self.removed)
 
-    def renames(self) -> dict[str, str]:
-        """From removed path to added path where inode, size and mtime say it is one file, unambiguously.
-
-        A hint only: it lets a store move rows instead of embedding anew; the content hash must agree.
-        """
-        gone = _by_identity(self.removed)
-        return {gone[key]: path for key, path in _by_identity(self.added).items() if key in gone}
-
 
 def diff(
     known: Iterable[KnownFile],
@@ -99,11 +91,3 @@ def _ascending(files: Iterable[KnownFile]) -> Iterator[FileStat]:
             yield file
         else:
             yield FileStat(file.path, file.size, file.mtime_ns, file.ctime_ns, file.inode)
-
-
-def _by_identity(files: Iterable[FileStat]) -> dict[tuple[int, int, int], str]:
-    """Path by what a rename leaves alone; identities that occur twice (hard links) are left out."""
-    seen: dict[tuple[int, int, int], list[str]] = {}
-    for file in files:
-        seen.setdefault((file.inode, file.size, file.mtime_ns), []).append(file.path)
-    return {key: paths[0] for key, paths in seen.items() if len(paths) == 1}

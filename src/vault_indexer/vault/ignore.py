@@ -108,8 +108,8 @@ class IgnoreRules:
     def _is_ignored_here(self, path: str, name: str, *, is_dir: bool) -> bool:
         if name.startswith((".", "~$", "~syncthing~")) or name.endswith("~"):
             return True
-        asked = f"{path}/" if is_dir else path
-        return any(spec.match_file(asked) for spec in self.exclude)
+        candidate = f"{path}/" if is_dir else path
+        return any(spec.match_file(candidate) for spec in self.exclude)
 
     def _is_link_only(self, path: str) -> bool:
         if self.include is not None and not self.include.match_file(path):
@@ -122,7 +122,7 @@ class IgnoreRules:
 
 
 def load_ignore_rules(vault: Path, files: FilesSettings) -> IgnoreRules:
-    """The rules in force for the vault as it is now.
+    """The active rules for the vault as it is now.
 
     Raises VaultError if `.indexerignore` is there but cannot be read: to go on without it would index what
     its owner excluded.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Their content is changed by other machines (or the host of this one), of which no local event tells.
+# Their content is changed by other machines (or the host of this one), which causes no local event.
 _REMOTE = frozenset(
     {"9p", "afs", "ceph", "cifs", "coda", "davfs", "drvfs", "fakeowner", "glusterfs", "lustre", "ncpfs"}
     | {"nfs", "nfs4", "osxfs", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs"}
@@ -28,14 +28,14 @@ def remote_file_system(folder: Path, mounts: str) -> str | None:
         fields = line.split()
         if len(fields) < 3:
             continue
-        point = _unescaped(fields[1]).rstrip("/")
+        point = _unescape(fields[1]).rstrip("/")
         if (place == point or place.startswith(f"{point}/")) and len(point) >= best:
             best, found = len(point), fields[2]
     kind, _, sub_kind = found.partition(".")
     return found if kind in _REMOTE or (kind == "fuse" and sub_kind in _REMOTE_FUSE) else None
 
 
-def _unescaped(field: str) -> str:
+def _unescape(field: str) -> str:
     """Spaces and the like stand as three octal digits."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)

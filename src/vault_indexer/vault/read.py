@@ -40,7 +40,7 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
     """The real place of an untrusted vault path; symbolic links are followed only within the vault.
 
     Raises NoteError for a path that is empty, absolute, holds NUL, a backslash drive or `..`, or leads out
-    of the vault; NoteVanished is left to whoever opens it.
+    of the vault; the caller that opens the file raises NoteVanished.
     """
     parts = path.split("/")
     if not path or "\0" in path or path.startswith("/") or ".." in parts or Path(path).drive:
@@ -112,7 +112,7 @@ def too_large(size: int, limit: int) -> str:
     return f"too large: {size:,} bytes, the limit (files.max_file_bytes) is {limit:,}"
 
 
-def unchanged(vault: Path, known: KnownFile) -> bool:
+def is_unchanged(vault: Path, known: KnownFile) -> bool:
     """Whether a file's stat is still what is known of it; a file that cannot be looked at has changed."""
     try:
         status = (vault / known.path).stat()  # whatever it leads to now: another file has another inode

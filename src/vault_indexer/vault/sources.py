@@ -2,8 +2,8 @@
 
 On Linux the folders are watched one by one through watchdog's inotify layer rather than its recursive
 Observer, because with that one (measured) ignored folders are watched and flood the queue, a queue that
-overflows or a watch limit that is reached is not told, and a folder moved away goes on reporting under its
-old path. Elsewhere the Observer is used.
+overflows or a watch limit that is reached is not reported, and a folder moved away goes on reporting under
+its old path. Elsewhere the Observer is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OBSIDIAN_FOLDER = OBSIDIAN_APP_FILE.rpartition("/")[0]
 class Sink(Protocol):
     """Takes hints, from any thread, and only enqueues them. Paths are vault paths."""
 
-    def changed(self, path: str) -> None:
+    def file_changed(self, path: str) -> None:
         """A file appeared, was written, or went."""
         ...
 
@@ -44,7 +44,7 @@ class Sink(Protocol):
         """A folder went, with all that was in it."""
         ...
 
-    def lost(self, reason: str) -> None:
+    def events_lost(self, reason: str) -> None:
         """Hints were lost."""
         ...
 
@@ -149,7 +149,7 @@ class InotifySource:
             if event.is_directory:
                 self._on_folder(event, path)
                 return
-        self._sink.changed(path)
+        self._sink.file_changed(path)
 
     def _on_folder(self, event: InotifyEvent, path: str) -> None:
         # In every case what was watched under this path is another folder, or none.
@@ -158,7 +158,7 @@ class InotifySource:
         if path == _OBSIDIAN_FOLDER:
             if appeared:
                 self._watch_folder(path)
-            self._sink.changed(OBSIDIAN_APP_FILE)
+            self._sink.file_changed(OBSIDIAN_APP_FILE)
         elif self._rules.decide(path, is_dir=True) is Decision.IGNORE:
             return
         elif not appeared:
@@ -171,7 +171,7 @@ class InotifySource:
             self._sink.folder_appeared(path)
 
     def on_watch_deleted(self, wd: WatchDescriptor) -> None:
-        """The folder is gone; its parent's event has told, or will tell, the sink."""
+        """The folder is gone; its parent's event has told the sink, or will."""
         with self._lock:
             path = self._folders.pop(wd, None)
             if path is not None and self._watches.get(path) == wd:
@@ -183,7 +183,7 @@ class InotifySource:
 
     def _fail(self, reason: str) -> None:
         self._fault = reason
-        self._sink.lost(reason)
+        self._sink.events_lost(reason)
 
     def _watch_tree(self, top: str) -> None:
         for folder in walk_folders(self._root, self._rules, top):
@@ -295,7 +295,7 @@ class ObserverSource:
         if not event.is_directory:
             for path in (source, target):
                 if path:
-                    self._sink.changed(path)
+                    self._sink.file_changed(path)
             return
         if source and event.event_type in {"moved", "deleted"}:
             self._sink.folder_gone(source)

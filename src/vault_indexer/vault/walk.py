@@ -68,12 +68,12 @@ class Scan:
     def vouches_for(self, path: str) -> bool:
         """Whether the path's absence from `files` means that it is gone: a folder that could not be listed
         is not an empty one, and a file in the cloud is not a deleted one."""
-        if path in self._evicted_paths or not _covered(path, self.within):
+        if path in self._evicted_paths or not _is_covered(path, self.within):
             return False
-        return not self.unreadable_folders or not _covered(path, self.unreadable_folders)
+        return not self.unreadable_folders or not _is_covered(path, self.unreadable_folders)
 
 
-def _covered(path: str, tops: Collection[str]) -> bool:
+def _is_covered(path: str, tops: Collection[str]) -> bool:
     """Whether the path, or a folder above it ("" is above all), is among `tops`."""
     if "" in tops or path in tops:
         return True
@@ -110,7 +110,7 @@ def scan(vault: Path, rules: PathRules, *, max_file_bytes: int, within: Collecti
     walker = _Walker(vault, rules, max_file_bytes)
     tops = frozenset(within)
     for top in tops:
-        if not top or not _covered(top.rpartition("/")[0], tops):
+        if not top or not _is_covered(top.rpartition("/")[0], tops):
             walker.look_at(top)
     if "" in walker.unreadable:
         raise VaultError(f"the vault cannot be read: {vault}: {walker.unreadable['']}")

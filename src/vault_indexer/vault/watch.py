@@ -1,7 +1,7 @@
-"""The watcher: hints from the system, gathered into batches, and watched over itself.
+"""The watcher: it gathers hints of the system into batches, and supervises itself.
 
-Nothing here decides what is true. A batch says where to look; `scan` tells. The start, a fault of any kind,
-a suspended machine, a replaced root, and every `rescan_s` end in a batch that says: look at everything.
+Nothing here decides what is true. A batch says where to look; `scan` finds out. The start, a fault of any
+kind, a suspended machine, a replaced root, and every `rescan_s` end in a batch that says: look at everything.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class WatchMode:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the watcher asks of the system, so that a test can answer for it."""
+    """The system functions that the watcher uses; a test replaces them."""
 
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
@@ -51,9 +51,13 @@ class Surroundings:
 
 
 class VaultWatcher:
-    """Gives the daemon's loop batches of hints. One thread calls `next_batch`; the rest may be any.
+    """Gives the daemon's loop batches of hints that files may have changed.
 
-    It supervises itself from within `next_batch`, so whoever stops calling it stops being told.
+    The daemon's loop owns it and is the one thread that calls `next_batch`; any thread may call the rest. It
+    starts and stops the source of events, and polls where there is none. It supervises itself inside
+    `next_batch`: it looks for faults, clock jumps, a replaced root and a due rescan there, so it sees nothing
+    while nobody calls it. A hint may be wrong or late, but none is lost for good: after any fault, and every
+    `rescan_s`, a batch asks for a full scan.
     """
 
     def __init__(
@@ -92,8 +96,10 @@ class VaultWatcher:
 
     @property
     def at_work(self) -> bool:
-        """Whether the last batch is still dealt with: until `settled`, or until the next is asked for. Read
-        it after `pending`: a batch moves from there to here at once, so that no change is in neither."""
+        """Whether the last batch is still in work: until `finish_batch`, or until the next `next_batch`.
+
+        Read it after `pending`: a batch moves from there to here in one step, so no change is in neither.
+        """
         return self._inbox.at_work
 
     def start(self) -> None:
@@ -119,7 +125,7 @@ class VaultWatcher:
     def next_batch(self, timeout: float) -> Batch | None:
         """Waits up to `timeout` seconds for a batch that is due; None if there is none, or after `stop`."""
         deadline = self._system.monotonic() + timeout
-        self.settled()
+        self.finish_batch()
         while self._running:
             now = self._system.monotonic()
             if self._inbox.take_alarm() or now - self._checked >= _CHECK_S:
@@ -138,13 +144,9 @@ class VaultWatcher:
         files, which wait for their turn."""
         return self._inbox.take_few()
 
-    def settled(self) -> None:
-        """Tells that what the last batch said has been done."""
-        self._inbox.settled()
-
-    def notify(self, path: str) -> None:
-        """Marks a file as changed by hand, as an event would."""
-        self._inbox.changed(path)
+    def finish_batch(self) -> None:
+        """Mark the work of the last batch as done."""
+        self._inbox.finish_batch()
 
     def request_scan(self, reason: str) -> None:
         """Asks for a scan of everything, due at once."""
@@ -155,8 +157,8 @@ class VaultWatcher:
         """Makes what is pending due at once, for somebody who waits for it."""
         self._inbox.flush()
 
-    def scanned(self, seconds: float) -> None:
-        """Tells how long a scan of everything took: polling keeps to a tenth of the time."""
+    def record_scan_time(self, seconds: float) -> None:
+        """Record how long a full scan took, in seconds: polling keeps to a tenth of the time."""
         self._scan_s = seconds
         self._looked = self._system.monotonic()
 
@@ -169,7 +171,7 @@ class VaultWatcher:
         self.request_scan("the rules changed")
 
     def _supervise(self, now: float) -> None:
-        """Checks all that can go wrong without an event, and mends it."""
+        """Check everything that can go wrong without an event, and repair it."""
         with self._source_lock:
             if not self._running:
                 return
@@ -200,7 +202,7 @@ class VaultWatcher:
             self._open_source(now)
             self._inbox.scan_all(fault)
         elif now - self._tried >= self._settings.rescan_s:
-            # Mends what no event tells: a folder that became readable, a watch limit that was raised.
+            # Repairs what no event reports: a folder that became readable, a watch limit that was raised.
             self._open_source(now)
             self._inbox.scan_all("regular check")
 
@@ -270,11 +272,11 @@ class _Inbox:
         with self._condition:
             return self._at_work
 
-    def settled(self) -> None:
+    def finish_batch(self) -> None:
         with self._condition:
             self._at_work = False
 
-    def changed(self, path: str) -> None:
+    def file_changed(self, path: str) -> None:
         if path in CONTROL_FILES:
             with self._condition:
                 self._coalescer.add_control(path, self._clock())
@@ -298,7 +300,7 @@ class _Inbox:
         if self.rules.decide(path, is_dir=True) is not Decision.IGNORE:
             self.scan_all("a folder was moved or deleted")
 
-    def lost(self, reason: str) -> None:
+    def events_lost(self, reason: str) -> None:
         self._alarm = True
         self.scan_all(reason)
 

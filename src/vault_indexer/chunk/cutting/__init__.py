@@ -1,4 +1,4 @@
-"""What the strategies share: blocks, sections, sizes, and the assembly of chunks from spans."""
+"""Shared by the strategies: blocks, sections, sizes, and how spans become chunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vault_indexer.chunk.cutting.paragraphs import (
     Paragraph,
     ends_sentence,
     paragraphs_of,
-    paragraphs_with_headings,
+    paragraphs_of_blocks,
     sentence_pieces,
 )
 from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
@@ -47,7 +47,7 @@ __all__ = [
     "load_markers",
     "pack",
     "paragraphs_of",
-    "paragraphs_with_headings",
+    "paragraphs_of_blocks",
     "parser_for",
     "read_code",
     "ruler_for",

@@ -48,10 +48,10 @@ def within(blocks: Sequence[Element], start: int, end: int) -> list[Element]:
     """The blocks, or the parts of them, that lie in start to end. `blocks` must be in order."""
     first = max(bisect_right(blocks, start, key=lambda block: block.start) - 1, 0)
     last = bisect_left(blocks, end, lo=first, key=lambda block: block.start)
-    return [_clipped(block, start, end) for block in blocks[first:last] if block.end > start]
+    return [_clip(block, start, end) for block in blocks[first:last] if block.end > start]
 
 
-def _clipped(block: Element, start: int, end: int) -> Element:
+def _clip(block: Element, start: int, end: int) -> Element:
     if start <= block.start and block.end <= end:
         return block
     parts = tuple(within(block.parts, start, end))
@@ -85,7 +85,7 @@ class Cutter:
         found: list[Span] = []
         for block, span in touching(blocks, end):
             atoms = self._block(block, *span)
-            found.extend(atoms if span[1] - span[0] <= _HUGE else self._joined(atoms))
+            found.extend(atoms if span[1] - span[0] <= _HUGE else self._join(atoms))
         return self._with_headings(found, {b.start for b in blocks if b.kind is ElementKind.HEADING})
 
     def sentence(self, start: int, end: int) -> Iterator[Span]:
@@ -134,8 +134,8 @@ class Cutter:
             open_heading = start in headings
         return joined
 
-    def _joined(self, atoms: Iterable[Span]) -> Iterator[Span]:
-        """Atoms of a block that has very many, joined as far as a fair cut allows."""
+    def _join(self, atoms: Iterable[Span]) -> Iterator[Span]:
+        """Atoms of a block that has very many, joined as far as a fair split allows."""
         most = self.limit // _ATOMS_OF_HUGE
         open_span: Span | None = None
         for start, end in atoms:

@@ -1,14 +1,14 @@
 """The best division of a sequence of embedded segments into chunks, found by dynamic programming.
 
 The idea is that of the ClusterSemanticChunker in Chroma's report "Evaluating Chunking Strategies for
-Retrieval" (2024): of all divisions take the one whose chunks hold together best, instead of cutting
+Retrieval" (2024): of all divisions take the one whose chunks hold together best, instead of splitting
 wherever two neighbours differ. Here a chunk is worth the length of the sum of its segments' vectors, each
 weighted by the characters it stands for:
 
     worth = |Σ lengthᵢ · vectorᵢ| = sqrt(Σᵢⱼ lengthᵢ lengthⱼ cos(i, j))
 
 that is how many characters of it speak of one thing. Joining never adds to that, so every chunk has a
-price, and a cut inside a paragraph costs extra. Similarities are needed only between segments that may
+price, and a border inside a paragraph costs extra. Similarities are needed only between segments that may
 share a chunk: time and memory grow with the note, not with its square.
 """
 

@@ -13,7 +13,7 @@ from vault_indexer.chunk.cutting.spans import Span
 def pack(spans: Sequence[Span], ruler: Ruler, limit: int) -> list[Span]:
     """Touching spans joined into few pieces of at most `limit` and of nearly equal size.
 
-    Each piece ends at the cut nearest to an equal share of what is left; a nearer cut that would
+    Each piece ends at the border nearest to an equal share of what is left; a nearer border that would
     cost one piece more is passed over. A span alone above the limit is a piece of its own.
     """
     pieces: list[Span] = []

@@ -24,17 +24,17 @@ class Paragraph:
     kind: ElementKind
 
     @property
-    def paragraphs_with_headings(self) -> bool:
+    def has_heading(self) -> bool:
         """Whether a heading stands above it."""
         return self.text_start > self.start
 
 
 def paragraphs_of(note: Note) -> list[Paragraph]:
     """The note's blocks; spans touch, so that each ends where the next begins."""
-    return paragraphs_with_headings(blocks_of(note), len(note.text))
+    return paragraphs_of_blocks(blocks_of(note), len(note.text))
 
 
-def paragraphs_with_headings(blocks: Sequence[Element], end: int) -> list[Paragraph]:
+def paragraphs_of_blocks(blocks: Sequence[Element], end: int) -> list[Paragraph]:
     """Blocks with the headings above them; headings with nothing below them are one of their own."""
     found: list[Paragraph] = []
     heading: int | None = None

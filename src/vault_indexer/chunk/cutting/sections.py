@@ -83,7 +83,7 @@ class Joiner:
 
     def _join_last(self, done: list[Unit], small: Unit) -> bool:
         """Joins the small unit to the last one done, where that fits."""
-        joined = _joined(done[-1], small) if done else None
+        joined = _join(done[-1], small) if done else None
         if joined is None or not self.fits(joined):
             return False
         done[-1] = joined
@@ -91,7 +91,7 @@ class Joiner:
 
     def _forward(self, small: Unit, following: Unit) -> Unit | None:
         """Both as one, if that fits or if the next one has to be split in any case."""
-        joined = _joined(small, following)
+        joined = _join(small, following)
         must_split = not self.fits(following) and following.level >= small.level
         return joined if must_split or self.fits(joined) else None
 
@@ -99,5 +99,5 @@ class Joiner:
         return self.ruler.at(unit.end) - self.ruler.at(unit.start)
 
 
-def _joined(first: Unit, second: Unit) -> Unit:
+def _join(first: Unit, second: Unit) -> Unit:
     return Unit(first.start, second.end, first.level)

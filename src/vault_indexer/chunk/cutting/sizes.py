@@ -1,4 +1,4 @@
-"""Measuring text in characters, words or tokens, in logarithmic time a question."""
+"""Measuring text in characters, words or tokens, in logarithmic time a measurement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import Protocol
 
-from vault_indexer.chunk.cutting.spans import Span, hard_cuts, trim, unbroken
+from vault_indexer.chunk.cutting.spans import Span, hard_splits, safe_split, trim
 from vault_indexer.config.chunking_options import SizeUnit
 from vault_indexer.errors import UsageError
 from vault_indexer.ports import Tokenizer
@@ -36,7 +36,7 @@ class Ruler(Protocol):
         ...
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
-        """Touching spans of at most `limit`, wherever the cuts fall."""
+        """Touching spans of at most `limit`, wherever the borders fall."""
         ...
 
 
@@ -65,7 +65,7 @@ class Characters:
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
         """Parts of nearly equal length between whole characters."""
-        return hard_cuts(self._text, start, end, limit)
+        return hard_splits(self._text, start, end, limit)
 
 
 class Marks:
@@ -94,12 +94,12 @@ class Marks:
         return end if size == 0 else self._starts[index] if index > 0 else 0
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
-        """Parts of `limit` units; a cut moves back rather than split a character seen as one."""
+        """Parts of `limit` units; a border moves back rather than split a character seen as one."""
         spans: list[Span] = []
         while start < end:
             cut = min(self.reach(start, limit), end)
             if cut < end:
-                cut = unbroken(self._text, start, cut)
+                cut = safe_split(self._text, start, cut)
             spans.append((start, cut))
             start = cut
         return spans

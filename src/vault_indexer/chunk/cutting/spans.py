@@ -57,7 +57,7 @@ def word_start(text: str, pos: int, end: int) -> int:
     return pos if space is None else space.end()
 
 
-def hard_cuts(text: str, start: int, end: int, limit: int) -> list[Span]:
+def hard_splits(text: str, start: int, end: int, limit: int) -> list[Span]:
     """Parts of nearly equal length, at most `limit`, that split no character seen as one.
 
     Combining marks, joiners, variation selectors, skin tones, flags and CRLF stay with what they
@@ -67,14 +67,14 @@ def hard_cuts(text: str, start: int, end: int, limit: int) -> list[Span]:
     step = -(-(end - start) // count)
     spans: list[Span] = []
     while end - start > step:
-        cut = unbroken(text, start, start + step)
+        cut = safe_split(text, start, start + step)
         spans.append((start, cut))
         start = cut
     spans.append((start, end))
     return spans
 
 
-def unbroken(text: str, start: int, cut: int) -> int:
+def safe_split(text: str, start: int, cut: int) -> int:
     """The last place at or before `cut`, after `start`, that lies between two whole characters."""
     floor = max(start + 1, cut - 64)
     for place in range(cut, floor - 1, -1):

@@ -1,4 +1,4 @@
-"""How strategies ask a language model: prompts with a bounded answer, retries, and answers kept on disk."""
+"""Asks a language model for strategies: bounded prompts, few failures, answers cached on disk."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Answers of a language model on disk, so that the same question is never paid for twice.
 
 The folder is bounded: above `MAX_BYTES` the answers that were not used for the longest time go, until a
-quarter of the room is free. It is looked at with the first new answer of a process and with every
-`LOOK_EVERY`th after it, never where nothing is added. What goes is asked for again if it is ever needed; the
-index itself loses nothing.
+quarter of the space is free. It is looked at with the first new answer of a process and with every
+`LOOK_EVERY`th after it, never where nothing is added. A removed answer costs a new question if it is needed
+again; the index itself loses nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class KeptAnswers:
     """A folder of answers; their names are paths of one folder and one file. Several processes may share it:
     a file appears whole or not at all.
 
-    Best effort: what cannot be read or written is asked for again.
+    Best effort: what cannot be read or written costs a new question.
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_BYTES) -> None:
@@ -52,7 +52,7 @@ class KeptAnswers:
         return None
 
     def add(self, name: str, answer: str) -> None:
-        """Keep an answer, and remove old ones where there is no room for it."""
+        """Keep an answer, and remove old ones where there is no space for it."""
         file = self._file(name)
         with suppress(OSError, UnicodeEncodeError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -25,7 +25,7 @@ PROMPT_CHARS = 6_000
 """Of a note in one question: with any script within 8,192 tokens, the answer included."""
 
 MAX_FAILURES = 3
-"""In a row, after which the model is not asked for `PAUSE_S`: else a vault waits for as many timeouts as it
+"""In a row, after which the model gets no prompt for `PAUSE_S`: else a vault waits for as many timeouts as it
 has notes."""
 
 PAUSE_S = 60.0
@@ -36,7 +36,7 @@ _REASON_CHARS = 200
 
 
 class UnusableAnswerError(ValueError):
-    """The model answered, but not what it was asked for."""
+    """The model answered, but not in the form that the prompt requires."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The strategies of chunking, one file each; the table in `chunk.registry` names them all."""
+"""The chunking strategies, one file each; `chunk.registry` lists them."""

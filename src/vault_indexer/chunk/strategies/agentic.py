@@ -1,7 +1,7 @@
 """`agentic`: a model proposes the boundaries, writes a summary of each chunk, or does both.
 
 It is shown numbered paragraphs and names those that begin a chunk; a summary stands beside the body, as
-the chunk's preamble. From the first question without a usable answer on the note is cut by `boundary`.
+the chunk's preamble. After the first question without a usable answer, `boundary` splits the rest.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ Answer with JSON alone, of this form: {{"summaries": ["…", "…"]}}, one sente
 
 @dataclass(slots=True)
 class _Budget:
-    """Questions that one note may still cost; kept answers count too, so that a second run cuts alike."""
+    """Questions that one note may still cost; kept answers count too, so that a second run splits alike."""
 
     left: int
     limit: int
@@ -98,7 +98,7 @@ class _Plan:
 class AgenticChunker:
     """Chunks as a model sees them.
 
-    `extra`: `fallback` and `reason` where `boundary` cut instead; `skipped` lists what the model named and
+    `extra`: `fallback` and `reason` where `boundary` split instead; `skipped` lists what the model named and
     does not exist; `no_summary` says why a chunk has none; `unreached` that the model gave no answer at all.
     """
 
@@ -174,7 +174,7 @@ class AgenticChunker:
         return drafts
 
     def _summed_up(self, note: Note, chunks: Sequence[Chunk], budget: _Budget) -> list[Chunk]:
-        told: list[Chunk] = []
+        summarized: list[Chunk] = []
         down: ProviderError | UnusableAnswerError | None = None
         listings = [f"Chunk {n}: {excerpt(chunk.body, _CHUNK_CHARS)}" for n, chunk in enumerate(chunks)]
         for shown in batches([len(text) for text in listings], PROMPT_CHARS):
@@ -182,13 +182,13 @@ class AgenticChunker:
             try:
                 if not down:
                     budget.spend()
-                    told += self._with_summaries(note, some, [listings[number] for number in shown])
+                    summarized += self._with_summaries(note, some, [listings[number] for number in shown])
                     continue
             except (ProviderError, UnusableAnswerError) as error:
                 down = error
             assert down is not None
-            told += [self._without_summary(chunk, down) for chunk in some]
-        return told
+            summarized += [self._without_summary(chunk, down) for chunk in some]
+        return summarized
 
     def _with_summaries(self, note: Note, chunks: Sequence[Chunk], listing: Sequence[str]) -> list[Chunk]:
         form = _SUMMARIZE_FORM.format(listing="\n\n".join(listing))

@@ -46,7 +46,7 @@ class BoundaryChunker:
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
-        spans = self._sized(note, ruler, self._joined(self._units(note), ruler))
+        spans = self._fit_sizes(note, ruler, self._join(self._units(note), ruler))
         return assemble(
             note, STRATEGY, windows(note.text, self._windows(note.text, ruler, spans)), Outline(note)
         )
@@ -75,12 +75,12 @@ class BoundaryChunker:
             inner = sentence_spans(note.text, paragraph.text_start, paragraph.end)
             yield from tile(inner, paragraph.start, paragraph.end)
 
-    def _joined(self, units: list[Unit], ruler: Ruler) -> list[Unit]:
+    def _join(self, units: list[Unit], ruler: Ruler) -> list[Unit]:
         if not self._options.merge_small_chunks:
             return units
         return Joiner(ruler, self._options.min_chunk_size, self._options.max_chunk_size).join(units)
 
-    def _sized(self, note: Note, ruler: Ruler, units: Sequence[Unit]) -> list[Span]:
+    def _fit_sizes(self, note: Note, ruler: Ruler, units: Sequence[Unit]) -> list[Span]:
         cutter = Cutter(note.text, ruler, self._options.max_chunk_size)
         blocks = blocks_of(note)
         spans: list[Span] = []

@@ -49,7 +49,7 @@ class _Source:
 
 
 class CodeChunker:
-    """Definitions begin chunks; prose around them is cut at sections and blocks.
+    """Definitions begin chunks; prose around them is split at sections and blocks.
 
     `extra` of a chunk of code: `language`; without a grammar for it also `fallback` = "blocks".
     """
@@ -76,7 +76,7 @@ class CodeChunker:
             Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
         ):
             drafts.extend(splitter.drafts(unit, family))
-        return assemble(note, STRATEGY, list(self._described(note.text, drafts, sources)), outline)
+        return assemble(note, STRATEGY, list(self._describe(note.text, drafts, sources)), outline)
 
     def _units(
         self, note: Note, outline: Outline, blocks: list[Element], sources: list[_Source]
@@ -104,9 +104,9 @@ class CodeChunker:
         start, end = _content(text, block) if fenced else (block.start, block.end)
         content = text[start:end]
         code = read_code(parser, language, content.encode("utf-8"), self._options.include_docstrings)
-        return self._placed(text, block, start, language, code)
+        return self._place(text, block, start, language, code)
 
-    def _placed(self, text: str, block: Element, start: int, language: str, code: Code) -> _Source:
+    def _place(self, text: str, block: Element, start: int, language: str, code: Code) -> _Source:
         """The definitions as positions in the note, those that are to begin a chunk as borders."""
         position = _Positions(text[start : block.end], start)
         limit = self._options.max_chunk_size
@@ -128,8 +128,8 @@ class CodeChunker:
         imports = tuple((position(first), position(last)) for first, last in code.imports)
         return _Source(block.start, block.end, language, True, tuple(borders), tuple(classes), imports)
 
-    def _described(self, text: str, drafts: list[Draft], sources: list[_Source]) -> Iterator[Draft]:
-        """The drafts with what they are told about the code that they begin with or hold."""
+    def _describe(self, text: str, drafts: list[Draft], sources: list[_Source]) -> Iterator[Draft]:
+        """The drafts, with what is known of the code that they begin with or hold."""
         index = 0
         for draft in drafts:
             while index < len(sources) and sources[index].end <= draft.start:
@@ -167,7 +167,7 @@ def _content(text: str, block: Element) -> Span:
 
 
 class _Positions:
-    """From byte offsets in a stretch of text, asked in any order, to positions in the note."""
+    """From byte offsets in a stretch of text, in any order, to positions in the note."""
 
     _STEP = 1024
 

@@ -1,4 +1,4 @@
-"""`custom`: a function of the user's own cuts the note; what it yields is held to the contract.
+"""`custom`: a function of the user splits the note; its chunks are checked against the contract.
 
 It gets a `model.Note` and yields `(start, end)` spans of `note.text`, or `model.Chunk`s, of which the span,
 `overlap`, `context`, `preamble`, `extra` and `embed` count: ids, lines and header paths are made here.
@@ -53,8 +53,8 @@ class CustomChunker:
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note. Raises NoteError, which names the function and what it did wrong."""
         try:
-            items = self._called(note)
-            yielded = [one for number, item in enumerate(items) if (one := _yielded(note, number, item))]
+            items = self._call(note)
+            yielded = [one for number, item in enumerate(items) if (one := _read_item(note, number, item))]
             drafts = [one.draft for one in yielded]
             _check_order(drafts)
             _check_cover(note, drafts)
@@ -63,7 +63,7 @@ class CustomChunker:
         chunks = assemble(note, STRATEGY, drafts, Outline(note))
         return [replace(chunk, preamble=one.preamble) for chunk, one in zip(chunks, yielded, strict=True)]
 
-    def _called(self, note: Note) -> list[object]:
+    def _call(self, note: Note) -> list[object]:
         """All that the function yields; more chunks than characters would never end."""
         most = len(note.text) + 1
         try:
@@ -75,7 +75,7 @@ class CustomChunker:
         return items
 
 
-def _yielded(note: Note, number: int, item: object) -> _Yielded | None:
+def _read_item(note: Note, number: int, item: object) -> _Yielded | None:
     """The item checked and without blank lines around it; None for one that is blank."""
     start, end = _span(number, item)
     if not note.body_start <= start <= end <= len(note.text):
@@ -154,14 +154,14 @@ def _function(name: str) -> CutFunction:
         raise UsageError(
             "chunking.custom.function is empty: name module:function, or an entry point of the group " + GROUP
         )
-    found = _imported(name)
+    found = _import(name)
     if not callable(found):
         raise ProviderError(f"chunking.custom.function: {name} is not a function")
     function: CutFunction = found
     return function
 
 
-def _imported(name: str) -> object:
+def _import(name: str) -> object:
     module, colon, function = name.partition(":")
     try:
         if colon:

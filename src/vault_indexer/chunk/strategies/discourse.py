@@ -41,7 +41,7 @@ class _Open:
 class DiscourseChunker:
     """Gathers paragraphs up to `max_chars`, as the words they open with say.
 
-    A note in a language without markers is cut as by `paragraph`; its chunks say so in `extra`:
+    A note in a language without markers is split as by `paragraph`; its chunks say so in `extra`:
     `fallback`, `reason`.
     """
 
@@ -59,7 +59,7 @@ class DiscourseChunker:
         return assemble(note, STRATEGY, drafts, Outline(note))
 
     def language(self, note: Note) -> str:
-        """The language in force: the option, what the note says, or what its words tell."""
+        """The language to use: the option's, the note's own, or the one detected."""
         if self._options.language != "auto":
             return self._options.language
         declared = note.language.lower().replace("_", "-").partition("-")[0]
@@ -77,14 +77,14 @@ class DiscourseChunker:
         cutter = Cutter(note.text, ruler, self._options.max_chars)
         longest = self._longest()
         spans: list[Span] = []
-        for start, end in self._gathered(note.text, paragraphs_of(note), markers):
+        for start, end in self._gather(note.text, paragraphs_of(note), markers):
             if ruler.size(start, end) <= longest:
                 spans.append((start, end))
             else:
                 spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
         return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
 
-    def _gathered(self, text: str, paragraphs: Sequence[Paragraph], markers: Markers) -> list[Span]:
+    def _gather(self, text: str, paragraphs: Sequence[Paragraph], markers: Markers) -> list[Span]:
         spans: list[Span] = []
         current: _Open | None = None
         for paragraph in paragraphs:
@@ -104,14 +104,12 @@ class DiscourseChunker:
     def _joins(self, text: str, current: _Open, paragraph: Paragraph, continues: bool) -> bool:
         """Whether the paragraph goes into the open chunk; a continuation may where others may not."""
         size = len(text[current.start : paragraph.end].strip())
-        continues = continues and not paragraph.paragraphs_with_headings
+        continues = continues and not paragraph.has_heading
         within_merges = current.merges < self._options.max_continuation_merges
         current.merges = current.merges + 1 if continues else 0
         if continues and within_merges:
             return size <= self._longest()
-        new_subject = (
-            paragraph.paragraphs_with_headings and self._size(text, current) >= self._options.min_chars
-        )
+        new_subject = paragraph.has_heading and self._size(text, current) >= self._options.min_chars
         return size <= self._options.max_chars and not new_subject
 
     def _longest(self) -> int:

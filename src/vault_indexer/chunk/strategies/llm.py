@@ -17,7 +17,7 @@ from vault_indexer.chunk.cutting import (
     Outline,
     assemble,
     blocks_of,
-    paragraphs_with_headings,
+    paragraphs_of_blocks,
     trim,
     trim_drafts,
     within,
@@ -96,40 +96,40 @@ class LlmChunker:
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note. Raises NoteError with `strict` only."""
         pieces = _pieces(note, self._base.chunk(note))
-        cuts = _Cuts(note.text, pieces, self._longest)
+        borders = _Borders(note.text, pieces, self._longest)
         if len(pieces) > 1 or any(len(piece.paragraphs) > 1 for piece in pieces):
-            self._correct(note, pieces, cuts)
-        return assemble(note, STRATEGY, trim_drafts(note.text, cuts.drafts()), Outline(note))
+            self._correct(note, pieces, borders)
+        return assemble(note, STRATEGY, trim_drafts(note.text, borders.drafts()), Outline(note))
 
-    def _correct(self, note: Note, pieces: Sequence[_Piece], cuts: _Cuts) -> None:
+    def _correct(self, note: Note, pieces: Sequence[_Piece], borders: _Borders) -> None:
         down: dict[str, JsonValue] = {}
         for number, shown in enumerate(batches([len(piece.listing) for piece in pieces], PROMPT_CHARS)):
             if number >= self._options.max_api_calls:
                 down = down or {"reason": f"max_api_calls = {self._options.max_api_calls} is reached"}
             if not down:
                 try:
-                    self._apply(note, shown, self._actions(pieces, shown), cuts)
+                    self._apply(note, shown, self._actions(pieces, shown), borders)
                     continue
                 except ProviderError as error:
                     down = {"reason": reason_of(error), **unreached_by(error)}
                 except UnusableAnswerError as error:
-                    cuts.fall_back(shown, {"reason": self._refused(note, reason_of(error))})
+                    borders.fall_back(shown, {"reason": self._record_refusal(note, reason_of(error))})
                     continue
-                self._refused(note, str(down["reason"]))
-            cuts.fall_back(shown, down)
+                self._record_refusal(note, str(down["reason"]))
+            borders.fall_back(shown, down)
 
     def _actions(self, pieces: Sequence[_Piece], shown: range) -> list[JsonValue]:
         listing = "\n\n".join(pieces[index].listing for index in shown)
         prompt = _PROMPT.format(listing=listing)
         return self._asker.ask(Question(STRATEGY, PROMPT_VERSION, prompt, self._options.timeout_s), _read)
 
-    def _apply(self, note: Note, shown: range, actions: list[JsonValue], cuts: _Cuts) -> None:
+    def _apply(self, note: Note, shown: range, actions: list[JsonValue], borders: _Borders) -> None:
         for action in actions:
-            skipped = cuts.apply(action, shown)
+            skipped = borders.apply(action, shown)
             if skipped:
-                self._refused(note, f"{skipped.action}: {skipped.reason}")
+                self._record_refusal(note, f"{skipped.action}: {skipped.reason}")
 
-    def _refused(self, note: Note, reason: str) -> str:
+    def _record_refusal(self, note: Note, reason: str) -> str:
         if self._options.strict:
             raise NoteError(f"{note.path}: chunking.llm.strict: {reason}")
         return reason
@@ -147,7 +147,7 @@ def _pieces(note: Note, chunks: Sequence[Chunk]) -> list[_Piece]:
     found: list[_Piece] = []
     for number, chunk in enumerate(chunks):
         inner = within(blocks, chunk.start_pos, chunk.end_pos)
-        paragraphs = paragraphs_with_headings(inner, chunk.end_pos)
+        paragraphs = paragraphs_of_blocks(inner, chunk.end_pos)
         lines = [f"Chunk {number}:"]
         room = PROMPT_CHARS
         for index, paragraph in enumerate(paragraphs):
@@ -161,8 +161,8 @@ def _pieces(note: Note, chunks: Sequence[Chunk]) -> list[_Piece]:
     return found
 
 
-class _Cuts:
-    """Where chunks begin, while actions move that about. Between two cuts nothing is ever left out."""
+class _Borders:
+    """Where chunks begin, while actions move these starts. Between two starts no text is lost."""
 
     def __init__(self, text: str, pieces: Sequence[_Piece], longest: int) -> None:
         self._text = text
@@ -173,7 +173,7 @@ class _Cuts:
         self._fallen: dict[int, dict[str, JsonValue]] = {}
 
     def apply(self, action: JsonValue, shown: range) -> _Skipped | None:
-        """Do what the action says, or say why not; `shown` are the chunks that the model was asked about."""
+        """Do what the action says, or say why not; `shown` are the chunks that the prompt held."""
         kind = _kind(action)
         if kind is None or not isinstance(action, dict):
             return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
@@ -200,7 +200,7 @@ class _Cuts:
         return ""
 
     def merge(self, action: dict[str, JsonValue]) -> str:
-        """Remove the cut between two neighbours; "" or why not."""
+        """Remove the border between two neighbours; "" or why not."""
         pair = action["merge"]
         assert isinstance(pair, list)
         first, second = pair
@@ -231,9 +231,9 @@ class _Cuts:
         for place, start in enumerate(self._starts):
             _add_fallback(extras[place], self._fallen.get(start))
         for start, key, text in self._told:
-            told = extras[self._place(start)].setdefault(key, [])
-            assert isinstance(told, list)
-            told.append(text)
+            notes = extras[self._place(start)].setdefault(key, [])
+            assert isinstance(notes, list)
+            notes.append(text)
         return [Draft(*span, extra=extra) for span, extra in zip(spans, extras, strict=True)]
 
     def _place(self, start: int) -> int:
@@ -247,16 +247,16 @@ class _Cuts:
         self._told.append((self._pieces[chunk].start, key, text))
 
 
-_Apply = Callable[[_Cuts, dict[str, JsonValue]], str]
+_Apply = Callable[[_Borders, dict[str, JsonValue]], str]
 
 
 def _kind(action: JsonValue) -> tuple[_Apply, str, JsonValue] | None:
     """What to do, its name for people, and the chunk it names; None for what is no action."""
     match action:
         case {"split": chunk, "after": after, **rest} if not rest:
-            return _Cuts.split, f"split {_shown(chunk)} after {_shown(after)}", chunk
+            return _Borders.split, f"split {_shown(chunk)} after {_shown(after)}", chunk
         case {"merge": [first, second], **rest} if not rest:
-            return _Cuts.merge, f"merge {_shown(first)}, {_shown(second)}", first
+            return _Borders.merge, f"merge {_shown(first)}, {_shown(second)}", first
     return None
 
 

@@ -23,7 +23,7 @@ STRATEGY = "markdown"
 
 
 class MarkdownChunker:
-    """`header_based` with sizes in any unit, headings of chosen levels and blocks that may be cut."""
+    """`header_based` with sizes in any unit, headings of chosen levels and blocks that may be split."""
 
     strategy = STRATEGY
 

@@ -41,14 +41,14 @@ class ParagraphChunker:
         cutter = Cutter(note.text, ruler, self._options.max_chars)
         blocks = blocks_of(note)
         spans: list[Span] = []
-        for start, end in self._gathered(note, ruler):
+        for start, end in self._gather(note, ruler):
             if ruler.size(start, end) <= cutter.limit:
                 spans.append((start, end))
             else:
                 spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
         return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
 
-    def _gathered(self, note: Note, ruler: Characters) -> list[Span]:
+    def _gather(self, note: Note, ruler: Characters) -> list[Span]:
         spans: list[Span] = []
         open_span: Span | None = None
         for paragraph in paragraphs_of(note):
@@ -63,7 +63,7 @@ class ParagraphChunker:
 
     def _closes_before(self, ruler: Characters, open_span: Span, paragraph: Paragraph) -> bool:
         """A heading closes what is long enough; what would grow too long is closed in any case."""
-        if paragraph.paragraphs_with_headings and self._long_enough(ruler, open_span):
+        if paragraph.has_heading and self._long_enough(ruler, open_span):
             return True
         return ruler.size(open_span[0], paragraph.end) > self._options.max_chars
 

@@ -20,7 +20,7 @@ from vault_indexer.chunk.cutting import (
     Span,
     assemble,
     blocks_of,
-    paragraphs_with_headings,
+    paragraphs_of_blocks,
     sentence_pieces,
     sentence_spans,
     token_ruler,
@@ -60,7 +60,7 @@ class ParentChildChunker:
         outline = Outline(note)
         blocks = blocks_of(note)
         ruler = token_ruler(note.text, self._tokenizer)
-        paragraphs = paragraphs_with_headings(blocks, len(note.text))
+        paragraphs = paragraphs_of_blocks(blocks, len(note.text))
         sentences = [s for block in blocks for s in sentence_spans(note.text, block.start, block.end)]
         drafts = [
             Draft(start, end, extra=_extra(note, outline, paragraphs, child, _range(sentences, start, end)))
@@ -74,7 +74,7 @@ class ParentChildChunker:
         self, note: Note, blocks: list[Element], ruler: Ruler, paragraphs: list[Paragraph]
     ) -> Iterator[_Child]:
         cutter = Cutter(note.text, ruler, self._options.max_child_tokens)
-        for first, last in self._joined(ruler, paragraphs):
+        for first, last in self._join(ruler, paragraphs):
             start, end = paragraphs[first].start, paragraphs[last].end
             if ruler.size(start, end) <= cutter.limit:
                 yield _Child(start, end, first, last)
@@ -83,7 +83,7 @@ class ParentChildChunker:
             for part, (piece_start, piece_end) in enumerate(pieces):
                 yield _Child(piece_start, piece_end, first, last, part, len(pieces))
 
-    def _joined(self, ruler: Ruler, paragraphs: list[Paragraph]) -> Iterator[Span]:
+    def _join(self, ruler: Ruler, paragraphs: list[Paragraph]) -> Iterator[Span]:
         """Ranges of paragraphs: a small one takes in the next of its section, where both fit."""
         first = 0
         for index, paragraph in enumerate(paragraphs):
@@ -92,7 +92,7 @@ class ParentChildChunker:
             fits = following and (
                 ruler.size(paragraphs[first].start, following.end) <= self._options.max_child_tokens
             )
-            if small and fits and following and not following.paragraphs_with_headings:
+            if small and fits and following and not following.has_heading:
                 continue
             yield first, index
             first = index + 1
@@ -111,7 +111,7 @@ def _extra(
 ) -> dict[str, JsonValue]:
     inner = paragraphs[child.first]
     # The headings above a text belong to the section of that text, the innermost of them.
-    pos = max(child.start, inner.text_start - 1 if inner.paragraphs_with_headings else inner.text_start)
+    pos = max(child.start, inner.text_start - 1 if inner.has_heading else inner.text_start)
     if inner.kind is ElementKind.HEADING:
         pos = max(child.start, inner.end - 1)
     section = outline.section(pos)

@@ -23,7 +23,7 @@ STRATEGY = "recursive"
 
 
 class RecursiveChunker:
-    """Separators from coarse to fine; what they leave too long is cut at words."""
+    """Separators from coarse to fine; what they leave too long is split at words."""
 
     strategy = STRATEGY
 
@@ -62,9 +62,9 @@ class RecursiveChunker:
         at_end = self._options.separator_position == "end"
         begin = start
         for match in re.compile(re.escape(separator)).finditer(text, start, end):
-            cut = match.end() if at_end else match.start()
-            if cut > begin:
-                yield begin, cut
-                begin = cut
+            split_at = match.end() if at_end else match.start()
+            if split_at > begin:
+                yield begin, split_at
+                begin = split_at
         if begin < end:
             yield begin, end

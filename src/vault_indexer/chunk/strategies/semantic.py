@@ -1,6 +1,6 @@
 """`semantic`: chunks end where the meaning turns, judged by the embeddings of sentences.
 
-`breakpoint` compares each group of sentences with the next and cuts where they differ most. `cluster`
+`breakpoint` compares each group of sentences with the next and splits where they differ most. `cluster`
 divides the whole note at once (see `division`).
 """
 
@@ -22,7 +22,7 @@ from vault_indexer.chunk.cutting import (
     best_division,
     blocks_of,
     pack,
-    paragraphs_with_headings,
+    paragraphs_of_blocks,
     trim_drafts,
 )
 from vault_indexer.config.chunking_options import SemanticOptions
@@ -39,7 +39,7 @@ _LOOSE = frozenset(ElementKind) - {ElementKind.HEADING, ElementKind.ITEM}
 
 
 class SemanticChunker:
-    """Sentences are embedded once; the note is cut where they tell."""
+    """Sentences are embedded once; the note is split where their meaning turns."""
 
     strategy = STRATEGY
 
@@ -65,11 +65,11 @@ class SemanticChunker:
         cutter = Cutter(note.text, Characters(note.text), self._options.max_chunk_size, _LOOSE)
         return cutter.atoms(blocks_of(note), len(note.text))
 
-    def _embedded(self, note: Note, spans: Sequence[Span]) -> Floats:
+    def _embed(self, note: Note, spans: Sequence[Span]) -> Floats:
         return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
 
     def _turns(self, note: Note, sentences: list[Span]) -> list[Span]:
-        """Spans between the turns, small ones joined, long ones cut evenly."""
+        """Spans between the turns, small ones joined, long ones split evenly."""
         if len(sentences) < 2:
             return sentences
         reach = self._options.buffer_sentences
@@ -77,7 +77,7 @@ class SemanticChunker:
         groups = [
             (sentences[max(i - reach, 0)][0], sentences[min(i + reach, last)][1]) for i in range(last + 1)
         ]
-        vectors = self._embedded(note, groups)
+        vectors = self._embed(note, groups)
         distances = 1.0 - np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
         border = float(np.percentile(distances, self._options.threshold))
         cuts = [0, *(int(i) + 1 for i in np.flatnonzero(distances > border)), last + 1]
@@ -98,9 +98,9 @@ class SemanticChunker:
         return [*kept, cuts[-1]]
 
     def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
-        borders = {paragraph.start for paragraph in paragraphs_with_headings(blocks_of(note), len(note.text))}
+        borders = {paragraph.start for paragraph in paragraphs_of_blocks(blocks_of(note), len(note.text))}
         segments = self._segments(sentences, borders)
-        vectors = self._embedded(note, segments)
+        vectors = self._embed(note, segments)
         lengths = [end - start for start, end in segments]
         opens = [start in borders for start, _ in segments]
         begins = best_division(vectors, lengths, opens, self._options.max_chunk_size)

@@ -11,6 +11,7 @@ from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_about
 from vault_indexer.cli.terminal import out, print_json, text
+from vault_indexer.serve.endpoints import EXPLAIN
 
 NOT_SHOWN = 1
 
@@ -22,7 +23,9 @@ def explain(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in `search`.")],
 ) -> int:
     """Explain where a note is among the hits of a query and why, or why it is not there."""
-    answer = ask_about(place, note, lambda reached, path: reached.index.explain(path, " ".join(query)))
+    answer = ask_about(
+        place, note, lambda reached, path: reached.index.ask(EXPLAIN, path=path, q=" ".join(query))
+    )
     if output.json:
         print_json(answer)
     else:

@@ -17,6 +17,7 @@ from vault_indexer.cli.rows import path_style, print_rows
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.errors import UsageError
+from vault_indexer.serve.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
 from vault_indexer.serve.shapes import LinksJson, OutgoingLinkJson
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class _Show:
 
 
 def _show_links(reached: Reached, path: str, limit: int | None, show: _Show) -> int:
-    answer = reached.index.links(path, limit)
+    answer = reached.index.ask(LINKS, path=path, limit=limit)
     if not show.to_program(answer, reached.vault, _link_places(answer)):
         _print_links(out(), answer, reached.vault)
     return 0
@@ -155,7 +156,7 @@ def _print_links(console: Console, answer: LinksJson, vault: Path) -> None:
 
 
 def _show_unresolved(reached: Reached, limit: int | None, show: _Show) -> int:
-    answer = reached.index.unresolved_links(limit)
+    answer = reached.index.ask(UNRESOLVED, limit=limit)
     places = (
         NotePlace(source["path"], source["line"], one["target"])
         for one in answer["unresolved"]
@@ -179,7 +180,7 @@ def _show_unresolved(reached: Reached, limit: int | None, show: _Show) -> int:
 
 
 def _show_orphans(reached: Reached, limit: int | None, show: _Show) -> int:
-    answer = reached.index.orphans(limit)
+    answer = reached.index.ask(ORPHANS, limit=limit)
     places = (NotePlace(one["path"], None, one["title"]) for one in answer["orphans"])
     if show.to_program(answer, reached.vault, places):
         return 0
@@ -195,7 +196,7 @@ def _show_orphans(reached: Reached, limit: int | None, show: _Show) -> int:
 
 
 def _show_mentions(reached: Reached, path: str, limit: int | None, show: _Show) -> int:
-    answer = reached.index.mentions(path, limit)
+    answer = reached.index.ask(MENTIONS, path=path, limit=limit)
     found = answer["mentions"]
     status = 0 if found else NOTHING_FOUND
     places = (NotePlace(one["path"], one["line"], one["snippet"]) for one in found)

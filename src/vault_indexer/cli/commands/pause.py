@@ -12,9 +12,9 @@ from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.errors import UsageError
-from vault_indexer.model import MAX_PAUSE_S
-from vault_indexer.serve.shapes import StatusJson
-from vault_indexer.serve.shapes_pause import PauseJson
+from vault_indexer.serve.endpoints import PAUSE
+from vault_indexer.serve.shapes import PauseJson, StatusJson
+from vault_indexer.text.bounds import MAX_PAUSE_S
 
 _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
 
@@ -31,7 +31,7 @@ def pause(
     The daemon indexes the changes made meanwhile when it resumes.
     """
     wanted = seconds(length) if length else None
-    found = ask(place, lambda index: index.pause(wanted))
+    found = ask(place, PAUSE, seconds=wanted)
     if output.json:
         print_json(found)
     else:

@@ -8,8 +8,8 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.progress import duration, showing
-from vault_indexer.cli.reach import ask
-from vault_indexer.cli.reached import Index
+from vault_indexer.cli.reach import ask_reached
+from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.serve.shapes import RebuildJson
 from vault_indexer.text.counts import quantity
@@ -27,11 +27,11 @@ def rebuild(
 ) -> None:
     """Build the index again from the vault; the old one answers until the new one is complete."""
 
-    def build(index: Index) -> RebuildJson:
+    def build(reached: Reached) -> RebuildJson:
         with showing() as show:
-            return index.rebuild(show, refit=not keep_weights)
+            return reached.index.rebuild(show, refit=not keep_weights)
 
-    report = ask(place, build)
+    report = ask_reached(place, build)
     if output.json:
         print_json(report)
         return

@@ -13,6 +13,7 @@ from vault_indexer.cli.reach import ask_about
 from vault_indexer.cli.rows import path_style, print_rows
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
+from vault_indexer.serve.endpoints import RELATED
 from vault_indexer.serve.shapes import RelatedNoteJson
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def related(
     """Notes near a note, by meaning and by link, and why."""
     lines.check(output)
     reached, answer = ask_about(
-        place, note, lambda reached, path: (reached, reached.index.related(path, limit))
+        place, note, lambda reached, path: (reached, reached.index.ask(RELATED, path=path, limit=limit))
     )
     if output.json:
         print_json(answer)

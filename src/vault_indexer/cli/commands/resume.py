@@ -5,12 +5,13 @@ from __future__ import annotations
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.serve.endpoints import RESUME
 from vault_indexer.text.counts import quantity
 
 
 def resume(place: Place, output: Output) -> None:
     """Resume indexing in the daemon, beginning with the changes made during the pause."""
-    found = ask(place, lambda index: index.resume())
+    found = ask(place, RESUME)
     if output.json:
         print_json(found)
     else:

@@ -15,7 +15,7 @@ from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import print_json
-from vault_indexer.serve.client import Parameters
+from vault_indexer.serve.endpoints import SEARCH, Value
 from vault_indexer.serve.shapes import HitJson
 
 NO_HITS = 1
@@ -56,19 +56,16 @@ class Search:
         Expand | None, typer.Option("--expand", help="Show the text around each hit, not only a snippet.")
     ] = None
 
-    def parameters(self) -> Parameters:
-        """As the API takes them."""
-        given: dict[str, str | int | bool] = {"q": " ".join(self.query)}
-        if self.limit:
-            given["limit"] = self.limit
-        if self.by is By.NOTE:
-            given["by"] = "note"
-        if self.expand:
-            given["expand"] = self.expand.value
-        for name, value in (("fresh", self.fresh), ("as_you_type", self.as_you_type)):
-            if value:
-                given[name] = True
-        return given
+    def parameters(self) -> dict[str, Value]:
+        """The parameters of the endpoint."""
+        return {
+            "q": " ".join(self.query),
+            "limit": self.limit,
+            "by": self.by.value,
+            "fresh": self.fresh,
+            "as_you_type": self.as_you_type,
+            "expand": self.expand.value if self.expand else "",
+        }
 
 
 def search(
@@ -80,7 +77,9 @@ def search(
 ) -> int:
     """Find notes by meaning, by word and by link; through the daemon when one runs."""
     lines.check(output)
-    reached, answer = ask_reached(place, lambda reached: (reached, reached.index.search(search.parameters())))
+    reached, answer = ask_reached(
+        place, lambda reached: (reached, reached.index.ask(SEARCH, **search.parameters()))
+    )
     if output.json:
         print_json(answer)
     elif lines.wanted:

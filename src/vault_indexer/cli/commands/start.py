@@ -17,6 +17,7 @@ from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
+from vault_indexer.serve.endpoints import STATUS
 
 LOG_FILE = "daemon.log"
 
@@ -73,7 +74,7 @@ def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait
             raise DaemonError(f"the daemon did not start: {_last_words(process, log)}")
         info = read_daemon(index_dir)
         if info is not None and info.pid == process.pid:
-            DaemonClient(info).status()
+            DaemonClient(info).ask(STATUS)
             return info
         time.sleep(_LOOK_EVERY_S)
     raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")

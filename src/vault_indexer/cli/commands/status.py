@@ -6,6 +6,7 @@ from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import out, print_json, text
+from vault_indexer.serve.endpoints import STATUS
 from vault_indexer.serve.shapes import StatusJson
 from vault_indexer.text.counts import quantity
 
@@ -14,7 +15,7 @@ _NAMED = 10
 
 def status(place: Place, output: Output) -> None:
     """Show what the index holds and what the daemon does."""
-    found = ask(place, lambda index: index.status())
+    found = ask(place, STATUS)
     if output.json:
         print_json(found)
         return

@@ -14,6 +14,7 @@ from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.endpoints import STATUS
 
 _WAIT_S = 60.0
 _LOOK_EVERY_S = 0.02
@@ -35,7 +36,7 @@ def stop(place: Place) -> None:
 def _end(info: DaemonInfo, index_dir: Path) -> None:
     """SIGTERM, then wait until the process is gone or no longer announced (its last act)."""
     try:
-        DaemonClient(info).status()  # so that a foreign process that has got its pid is never signalled
+        DaemonClient(info).ask(STATUS)  # so that a foreign process that has got its pid is never signalled
     except NotListeningError as error:
         raise DaemonError(
             f"{error}, and process {info.pid} may be another program by now: nothing was stopped"

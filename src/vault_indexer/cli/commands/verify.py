@@ -9,6 +9,7 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.serve.endpoints import VERIFY
 from vault_indexer.text.counts import quantity
 
 PROBLEMS = 1
@@ -20,7 +21,7 @@ def verify(
     repair: Annotated[bool, typer.Option("--repair", help="Repair what differs.")] = False,
 ) -> int:
     """Compare vault, catalog and each derived index; exit status 1 if they differ."""
-    found = ask(place, lambda index: index.verify(repair=repair))
+    found = ask(place, VERIFY, repair=repair)
     if output.json:
         print_json(found)
     else:

@@ -1,4 +1,4 @@
-"""Which notes and chunks the conditions of a query leave, worked out before the ranking."""
+"""The filters of a query: which notes and chunks its conditions leave."""
 
 from __future__ import annotations
 

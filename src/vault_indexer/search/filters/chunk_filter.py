@@ -102,7 +102,7 @@ class ChunkFilter:
         sure = self._left & ~self._open[self._owner]
         return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
 
-    def listed(self, notes: Iterable[int], limit: int, per_note: int) -> list[int]:
+    def first_chunks(self, notes: Iterable[int], limit: int, per_note: int) -> list[int]:
         """The first `limit` chunks that are left, note by note in the given order: of a note that fulfils the
         conditions as a whole its first chunk, else at most `per_note` of those that hold a place."""
         shown: list[int] = []
@@ -166,7 +166,7 @@ def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]
 
 
 class _Places:
-    """Spans of one text, to be asked whether any of them touches another span."""
+    """Spans of one text; says whether any of them touches another span."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         ordered = sorted(spans)

@@ -59,7 +59,7 @@ class Evaluation:
     """Conditions over one snapshot, at one time, for one query. Not thread-safe.
 
     Texts are read of few notes only: `bounds` says, by catalog and keyword index, which notes a condition
-    leaves for certain and which it may leave; `check` reads the texts of those that it is asked for. `keys`
+    leaves for certain and which it may leave; `check` reads the texts of those that it is given. `keys`
     are all chunks, ascending, `notes` their notes, and `owner` gives for each chunk the position of its note.
     `also` names notes that may have no chunk.
     """
@@ -109,9 +109,9 @@ class Evaluation:
     def _bounds(self, node: Node) -> Bounds:
         match node:
             case All(parts):
-                return self._combined(np.logical_and, parts)
+                return self._combine(np.logical_and, parts)
             case Either(parts):
-                return self._combined(np.logical_or, parts)
+                return self._combine(np.logical_or, parts)
             case Not(operand, _):
                 sure, possible = self.bounds(operand)
                 return Bounds(~possible, ~sure)
@@ -124,7 +124,7 @@ class Evaluation:
             case _:
                 return self._exactly(node)
 
-    def _combined(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
+    def _combine(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
         sides = [self.bounds(part) for part in parts]
         return Bounds(how.reduce([one.sure for one in sides]), how.reduce([one.possible for one in sides]))
 
@@ -210,7 +210,7 @@ class Evaluation:
                 sql = f"SELECT note_id FROM notes WHERE mtime_ns {'>=' if since else '<'} ?"
                 return self._ids(sql, moment_ns(moment, self._now))
             case Linked():
-                return self._linked(node)
+                return self._notes_linked(node)
             case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
                 tag = text.removeprefix("#").rstrip("/").casefold()
                 sql = "SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?)"
@@ -235,8 +235,8 @@ class Evaluation:
                 found.append(note_id)
         return frozenset(found)
 
-    def _linked(self, node: Linked) -> Ids:
-        paths = self._named(node.target)
+    def _notes_linked(self, node: Linked) -> Ids:
+        paths = self._paths_named(node.target)
         if not paths:
             raise QueryError(f"{node.direction}: there is no note named {node.target!r}", node.column)
         if node.direction is Direction.TO:
@@ -248,7 +248,7 @@ class Evaluation:
             )
         return frozenset[int]().union(*(self._ids(sql, path) for path in paths))
 
-    def _named(self, name: str) -> list[str]:
+    def _paths_named(self, name: str) -> list[str]:
         """Files by path or by the end of the path, with or without `.md`."""
         wanted = plain(name).removesuffix(".md").strip("/")
         likely, values = _like(Word(wanted, 0))

@@ -88,7 +88,7 @@ def _singles(value: JsonValue) -> Iterator[str | int | float | bool]:
 def _is(test: Node, value: str | int | float | bool) -> bool:
     match test:
         case Compare():
-            return _compares(test, value)
+            return _passes_comparison(test, value)
         case Phrase(text, _):
             return plain(text) == plain(_as_text(value)) or _same_number(text, value)
         case Word(text, _):
@@ -106,12 +106,12 @@ def _same_number(text: str, value: object) -> bool:
     return wanted is not None and wanted == number(value)
 
 
-def _compares(test: Compare, value: object) -> bool:
+def _passes_comparison(test: Compare, value: object) -> bool:
     if isinstance(test.value, str):
         held = iso_date(value)
-        return held is not None and _ordered(test.op, *_alike(held, test.value))
+        return held is not None and _compare(test.op, *_alike(held, test.value))
     measured = number(value)
-    return measured is not None and _ordered(test.op, measured, test.value)
+    return measured is not None and _compare(test.op, measured, test.value)
 
 
 def _alike(held: str, wanted: str) -> tuple[str, str]:
@@ -120,7 +120,7 @@ def _alike(held: str, wanted: str) -> tuple[str, str]:
     return held[:size], wanted[:size]
 
 
-def _ordered(op: str, left: _Value, right: _Value) -> bool:
+def _compare(op: str, left: _Value, right: _Value) -> bool:
     match op:
         case ">":
             return left > right

@@ -54,12 +54,14 @@ _PARSE_NS = 700
 with accents, and to parse. Measured on a vault of 60 million characters."""
 
 _NOTE_NS = 8_000
+_STRUCTURE_NS = 25_000
 _PIECE_NS = 400
 _HEADING_NS = 4000
 _FOUND_NS = 1000
 _TEST_NS = 2500
-"""What it costs to ask the catalog for a note, to find the borders of a piece, to read a heading, to find a
-place, and to look for a word in a piece."""
+_TERM_NS = 4000
+"""What it costs to ask the catalog for a note, and for its structure, to find the borders of a piece, to read
+a heading, to find a place, to look for a word in a piece, and to prepare a word for a note."""
 
 _COMPILE_NS = 5_000_000
 """What it costs to prepare a pattern with accents."""
@@ -208,7 +210,7 @@ class TextReader:
             if found:
                 self._budget.spend(_FOUND_NS * len(found))
                 places[note_id] = found
-        return Matches(frozenset(places) | self._titled(pattern, notes), places)
+        return Matches(frozenset(places) | self._notes_titled(pattern, notes), places)
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
@@ -217,6 +219,7 @@ class TextReader:
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
             note = structure.note(note_id, searched.text)
+            self._budget.spend(_STRUCTURE_NS + _HEADING_NS * len(note.headings))
             if scope is Scope.BLOCK and note.blocks is None:
                 self._budget.spend(_PARSE_NS * len(note.text))
             test = self._test(inside, note_id, searched, anchor) if inside else _always
@@ -250,7 +253,7 @@ class TextReader:
     ) -> Iterator[Span]:
         """The places of the pieces that pass a test. Every one of these holds the anchor's word, so the
         others are not looked into."""
-        self._budget.spend((_PIECE_NS if found.ends is found.place_ends else _HEADING_NS) * len(found))
+        self._budget.spend(_PIECE_NS * len(found))
         for number in self._numbers(found, searched, anchor):
             if test(found.starts[number], found.ends[number]):
                 yield found.starts[number], found.place_ends[number]
@@ -274,6 +277,7 @@ class TextReader:
         """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
         match node:
             case Word(text, _) | Phrase(text, _):
+                self._budget.spend(_TERM_NS)
                 pattern = text_pattern(text)
                 if pattern is anchor:
                     return _always
@@ -296,7 +300,7 @@ class TextReader:
         self._budget.spend(_TEST_NS + ns * ((found.end() if found else end) - start))
         return found is not None
 
-    def _titled(self, pattern: TextPattern, notes: Ids) -> Ids:
+    def _notes_titled(self, pattern: TextPattern, notes: Ids) -> Ids:
         sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
         rows = self._catalog.rows_in(sql, sorted(notes))
         return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
@@ -370,17 +374,17 @@ def _anchor(inside: Node | None) -> TextPattern | None:
 
     A single word, since two finds of a phrase can overlap, and of those only the first would be seen.
     """
-    words = sorted(_required(inside), key=lambda word: (-len(word), word)) if inside else []
+    words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
     return text_pattern(words[0]) if words else None
 
 
-def _required(node: Node) -> set[str]:
+def _required_words(node: Node) -> set[str]:
     match node:
         case Word(text, _) | Phrase(text, _):
             return {word for word in text_pattern(text).words if len(word) < LONGEST_TERM}
         case All(parts):
-            return set[str]().union(*map(_required, parts))
+            return set[str]().union(*map(_required_words, parts))
         case Either(parts):
-            return set[str].intersection(*map(_required, parts))
+            return set[str].intersection(*map(_required_words, parts))
         case _:
             return set()

@@ -38,7 +38,7 @@ class TextPattern:
     `begins` single such characters, which begin a term, `pieces` compounds that some term contains.
     """
 
-    told: str
+    source: str
     words: tuple[str, ...]
     pairs: tuple[str, ...]
     begins: tuple[str, ...]
@@ -47,7 +47,7 @@ class TextPattern:
     @cached_property
     def regex(self) -> re.Pattern[str]:
         """Fits any text. Made when it is used: it takes some 10 ms, and most queries only need the words."""
-        return re.compile(_expression(self.told, _letters))
+        return re.compile(_expression(self.source, _letters))
 
     @property
     def is_literal(self) -> bool:
@@ -57,8 +57,8 @@ class TextPattern:
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
         """Fits lower case without accents, ten times faster; None where there is none."""
-        has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.told))
-        return re.compile(_expression(self.told, re.escape)) if self.told.isascii() and has_word else None
+        has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.source))
+        return re.compile(_expression(self.source, re.escape)) if self.source.isascii() and has_word else None
 
     def over(self, text: str | SearchedText) -> tuple[re.Pattern[str], str]:
         """What to search with, and where; the places found are those of the text itself."""
@@ -92,38 +92,40 @@ class SearchedText:
 @lru_cache(maxsize=512)
 def text_pattern(words: str) -> TextPattern:
     """The pattern of a word or phrase; a text without letter or digit is wanted as it is."""
-    told = normalize(words.strip())
-    found = list(_PIECE.finditer(told))
+    source = normalize(words.strip())
+    found = list(_PIECE.finditer(source))
     folded = [fold(match[0]) for match in found if match.lastgroup == "word"]
     runs = [run_terms(match[0]) for match in found if match.lastgroup == "run"]
     known = tuple(dict.fromkeys(word[:LONGEST_TERM] for word in folded if len(word) > 1))
     return TextPattern(
-        told=told,
+        source=source,
         words=known,
         pairs=tuple(dict.fromkeys(pair for run in runs for pair in run[:-1])),
         begins=tuple(run[0] for run in runs if len(run) == 1),
-        pieces=() if known or runs else tuple(word for word in WORD.findall(told) if len(word) > 1),
+        pieces=() if known or runs else tuple(word for word in WORD.findall(source) if len(word) > 1),
     )
 
 
-def _expression(told: str, letters: Callable[[str], str]) -> str:
+def _expression(source: str, letters: Callable[[str], str]) -> str:
     parts: list[str] = []
     at = 0
-    for match in _PIECE.finditer(told):
-        parts.append(_between(told[at : match.start()], first=not parts, after_run=_is_run(told, at)))
+    for match in _PIECE.finditer(source):
+        parts.append(
+            _gap_expression(source[at : match.start()], first=not parts, after_run=_is_run(source, at))
+        )
         if match.lastgroup == "word":
             parts.append(_word(fold(match[0]), letters))
         else:
             parts.append("".join(map(_letters, match[0])))
         at = match.end()
-    return "".join([*parts, *map(_literal, told[at:])])
+    return "".join([*parts, *map(_literal, source[at:])])
 
 
-def _is_run(told: str, at: int) -> bool:
-    return bool(at and re.match(f"[{SPACELESS}]", told[at - 1]))
+def _is_run(source: str, at: int) -> bool:
+    return bool(at and re.match(f"[{SPACELESS}]", source[at - 1]))
 
 
-def _between(gap: str, *, first: bool, after_run: bool) -> str:
+def _gap_expression(gap: str, *, first: bool, after_run: bool) -> str:
     if first:
         return "".join(map(_literal, gap))
     if not gap:
@@ -170,12 +172,12 @@ def _letters(folded: str) -> str:
     chars = _spellings().get(folded, "") + folded
     one = f"[{re.escape(''.join(dict.fromkeys(chars)))}]"
     if ord(folded) in _CYRILLIC:
-        apart = _decomposed(folded)
+        apart = _decompose(folded)
         return f"(?:{one}|{apart})\u0301?" if apart else f"{one}\u0301?"
     return f"{one}[{_ACCENTS}]*+" if ord(folded) < _ACCENTED_SCRIPTS and folded.isalpha() else one
 
 
-def _decomposed(letter: str) -> str:
+def _decompose(letter: str) -> str:
     """й and ї as two characters, which `fold` keeps apart from и and і."""
     pairs = {"й": "[иИ]\u0306", "ё": "[еЕ]\u0308", "ї": "[іІ]\u0308", "ў": "[уУ]\u0306"}
     return pairs.get(letter, "")

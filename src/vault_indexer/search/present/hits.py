@@ -1,48 +1,119 @@
-"""A ranked chunk as an answer shows it."""
+"""From ranked chunks to the hits of an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from vault_indexer.model import ChunkRow, Hit, NoteRow, Why
-from vault_indexer.search.present.snippet import Snippet
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.present.passage import Expansion, passage_of
+from vault_indexer.search.present.snippet import Snippets
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.vault.read import is_unchanged
 
 
-def hit_of(note: NoteRow, row: ChunkRow, score: float, why: Why, shown: Snippet) -> Hit:
-    """A chunk with its note, its score and the reasons."""
-    chunk = row.chunk
-    return Hit(
-        path=note.path,
-        title=note.title,
-        header_path=chunk.header_path,
-        chunk_id=chunk.chunk_id,
-        chunk_index=chunk.chunk_index,
-        start_pos=chunk.start_pos,
-        end_pos=chunk.end_pos,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        score=score,
-        snippet=shown.text,
-        content=chunk.content,
-        modified_time=iso_time(note.mtime_ns),
-        tags=note.tags,
-        stale=False,
-        why=why,
-        aliases=note.aliases,
-        frontmatter=note.frontmatter,
-        marks=shown.marks,
-        line=chunk.start_line + chunk.body.count("\n", 0, shown.start),
-    )
+class RankedChunk(NamedTuple):
+    """A chunk that an answer shows: its key, its score beside the best one's, and the reasons."""
+
+    key: int
+    score: float
+    why: Why
 
 
-def iso_time(time_ns: int) -> str:
+class HitBuilder:
+    """Builds the hits of one answer from ranked chunks; nothing else makes a `Hit`.
+
+    A search makes one for itself and uses it in its own thread, while it holds the snapshot. The builder
+    reads chunks and notes from the catalog, makes the snippets, adds passages if an expansion is given, and
+    looks up (one `stat` a note) which files have changed since they were indexed. Without `vault` it leaves
+    the file system alone: no hit is stale then, and none has a URI.
+    """
+
+    def __init__(
+        self,
+        catalog: CatalogReader,
+        snippets: Snippets,
+        deadline: QueryDeadline,
+        *,
+        vault: Path | None = None,
+        expansion: Expansion | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._snippets = snippets
+        self._deadline = deadline
+        self._vault = vault
+        self._expansion = expansion
+
+    def build(self, chunks: Iterable[RankedChunk]) -> tuple[Hit, ...]:
+        """One hit a chunk, in order. Raises QueryTimeoutError or QueryCancelledError at the deadline."""
+        ranked = list(chunks)
+        rows = self._catalog.chunks([one.key for one in ranked])
+        notes = self._catalog.notes({row.note_id for row in rows.values()})
+        stale = self._changed_files(note.path for note in notes.values())
+        return tuple(self._hits(ranked, rows, notes, stale))
+
+    def _hits(
+        self,
+        ranked: Iterable[RankedChunk],
+        rows: dict[int, ChunkRow],
+        notes: dict[int, NoteRow],
+        stale: Collection[str],
+    ) -> Iterator[Hit]:
+        for one in ranked:
+            self._deadline.check()
+            if one.key in rows:
+                row = rows[one.key]
+                yield self._hit(one, row, notes[row.note_id], stale)
+
+    def _hit(self, ranked: RankedChunk, row: ChunkRow, note: NoteRow, stale: Collection[str]) -> Hit:
+        chunk, why = row.chunk, ranked.why
+        snippet = self._snippets.of(chunk.body, why.keyword.terms if why.keyword else {})
+        return Hit(
+            path=note.path,
+            title=note.title,
+            header_path=chunk.header_path,
+            chunk_id=chunk.chunk_id,
+            chunk_index=chunk.chunk_index,
+            start_pos=chunk.start_pos,
+            end_pos=chunk.end_pos,
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            score=ranked.score,
+            snippet=snippet.text,
+            content=chunk.content,
+            modified_time=_iso_time(note.mtime_ns),
+            tags=note.tags,
+            stale=note.path in stale,
+            why=why,
+            aliases=note.aliases,
+            frontmatter=note.frontmatter,
+            marks=snippet.marks,
+            line=chunk.start_line + chunk.body.count("\n", 0, snippet.start),
+            uri=_obsidian_uri(self._vault, note.path) if self._vault else "",
+            passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
+        )
+
+    def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of the notes whose file is not as it was indexed."""
+        if self._vault is None:
+            return frozenset()
+        wanted = frozenset(paths)
+        known = self._catalog.files_at(wanted)
+        return wanted - {path for path, row in known.items() if is_unchanged(self._vault, row)}
+
+
+def _iso_time(time_ns: int) -> str:
     """ISO 8601 in UTC, to the second."""
     return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def obsidian_uri(vault: Path, path: str) -> str:
-    """Opens the note in Obsidian, in whatever vault of its holds the file: the form with an absolute path,
-    percent-encoded, needs no name of a vault."""
+def _obsidian_uri(vault: Path, path: str) -> str:
+    """Opens the note in Obsidian, in whichever of its vaults holds the file.
+
+    The form with an absolute, percent-encoded path needs no vault name.
+    """
     return f"obsidian://open?path={quote(str(vault / path), safe='')}"

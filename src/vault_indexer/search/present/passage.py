@@ -74,8 +74,8 @@ def expand(
             if short and count(text[slice(*section)]) <= most:
                 return _passage(text, section, "section")
         if expansion.mode == "section":
-            return _grown(note, hit, sections[-1], (most, len(text)), count)
-    return _grown(note, hit, (note.body_start, len(text)), (most, expansion.window_paragraphs), count)
+            return _grow(note, hit, sections[-1], (most, len(text)), count)
+    return _grow(note, hit, (note.body_start, len(text)), (most, expansion.window_paragraphs), count)
 
 
 class _Structure:
@@ -116,7 +116,7 @@ class _Structure:
         return next((self._starts[n] for n in following if self._headings[n].level <= level), len(self.text))
 
 
-def _grown(
+def _grow(
     note: _Structure, hit: Span, within: Span, limits: tuple[int, int], count: Callable[[str], int]
 ) -> Passage:
     """The hit with paragraphs above and below it, in turn, as long as they fit; `limits` are tokens in all

@@ -1,4 +1,4 @@
-"""The part of a chunk to show: the sentences that say most of what was asked, with marks."""
+"""The part of a chunk to show: the sentences that say most of the query, with marks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Snippets:
 
     def __init__(self, words: Iterable[str], size: int) -> None:
         self._size = size
-        self._likely = _likely(frozenset(word for word in map(_folded, words) if word.isascii() and word))
+        self._likely = _likely(frozenset(word for word in map(_fold_word, words) if word.isascii() and word))
 
     def of(self, body: str, words: Mapping[str, float]) -> Snippet:
         """The part of `body` to show; `words` are those that it matched by, each with what it is worth.
@@ -54,7 +54,7 @@ class Snippets:
         A word matches if its folded form begins with that of a query word or the reverse for four characters
         or more, so that inflected forms are marked as well.
         """
-        wanted = {_folded(word): worth for word, worth in words.items() if word}
+        wanted = {_fold_word(word): worth for word, worth in words.items() if word}
         found = self._matches(body, wanted) if wanted else []
         start, end = _window(body, found, wanted, self._size)
         spans = [(match.start, match.end) for match in found if start <= match.start and match.end <= end]
@@ -71,7 +71,7 @@ class Snippets:
         for place in places:
             word = place.group()
             if word not in known:
-                known[word] = _matched(_folded(word), wanted, by_stem)
+                known[word] = _match_word(_fold_word(word), wanted, by_stem)
             match = known[word]
             if match is not None and not _INSIDE.match(body, place.start()):
                 found.append(_Match(*place.span(), match))
@@ -80,12 +80,12 @@ class Snippets:
 
 @lru_cache(maxsize=1024)
 def _sentences(body: str) -> tuple[Span, ...]:
-    """Kept, for who types a query letter by letter sees the same hits again and again."""
+    """Cached: while a user types a query, the same hits come again and again."""
     return tuple(sentences(body))
 
 
 @lru_cache(maxsize=65_536)
-def _folded(word: str) -> str:
+def _fold_word(word: str) -> str:
     return fold(normalize(word))
 
 
@@ -115,7 +115,7 @@ def _by_stem(wanted: Iterable[str]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _matched(word: str, wanted: Mapping[str, float], by_stem: Mapping[str, Sequence[str]]) -> str | None:
+def _match_word(word: str, wanted: Mapping[str, float], by_stem: Mapping[str, Sequence[str]]) -> str | None:
     if word in wanted:
         return word
     for other in by_stem.get(word[:_STEM], ()):

@@ -27,11 +27,11 @@ class Scope(StrEnum):
 
 
 NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
-"""Scopes that look at what a note is called, not at its text: they do not rank."""
+"""Scopes that look at a note's names, not at its text: they do not rank."""
 
 
 class Direction(StrEnum):
-    """Which end of a link the note asked for is."""
+    """Which end of a link the named note is."""
 
     TO = "links-to"
     FROM = "linked-from"

@@ -129,7 +129,7 @@ class _Parser:
                 rows[-1].append(part)
         if len(rows) == 1:
             return rows[0]
-        sides = [_joined([part.node for part in row]) for row in rows if row]
+        sides = [_join([part.node for part in row]) for row in rows if row]
         node = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
         return [_Part(node, start, self.at)]
 
@@ -208,7 +208,7 @@ class _Parser:
         self.at = start + 1
         parts = self.sequence(")")
         self.depth -= 1
-        return _joined([part.node for part in parts]) if parts else None
+        return _join([part.node for part in parts]) if parts else None
 
     def _has_word(self, end: str) -> bool:
         return self.at < len(self.text) and not self.text[self.at].isspace() and self.text[self.at] != end
@@ -279,7 +279,7 @@ class _Parser:
         self.at += 1
         if not parts:
             return Property(name, None, column)
-        test = _joined([part.node for part in parts])
+        test = _join([part.node for part in parts])
         _check_leaves(f"[{name}:]", test, (Word, Phrase, Compare))
         return Property(name, Null(column_of(test)) if _is_null(test) else test, column)
 
@@ -289,16 +289,16 @@ class _Parser:
         assert found
         value = _COMPARED.match(self.text, found.end())
         self.at = value.end() if value else found.end()
-        told = value[0].strip('"') if value else ""
-        measured = number(told) if number(told) is not None else iso_date(told)
+        given = value[0].strip('"') if value else ""
+        measured = number(given) if number(given) is not None else iso_date(given)
         if measured is None:
             raise QueryError(
-                f"{found[1]} needs a number or a date like 2026-01-31, not {told!r}", found.end() + 1
+                f"{found[1]} needs a number or a date like 2026-01-31, not {given!r}", found.end() + 1
             )
         return Compare(found[1], measured, start + 1)
 
 
-def _joined(nodes: list[Node]) -> Node:
+def _join(nodes: list[Node]) -> Node:
     distinct = tuple(dict.fromkeys(nodes))
     return distinct[0] if len(distinct) == 1 else All(distinct)
 
@@ -326,19 +326,19 @@ def _is_null(node: Node) -> bool:
 def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
     for atom in atoms(inside):
         if not isinstance(atom, allowed):
-            raise QueryError(f"{place} holds words and phrases only, no other operator", column_of(atom))
+            raise QueryError(f"{place} takes words and phrases only, no other operator", column_of(atom))
 
 
 def _check_tags(inside: Node) -> None:
     for atom in atoms(inside):
-        told = atom.text.removeprefix("#").rstrip("/") if isinstance(atom, (Word, Phrase)) else ""
-        if not is_tag(told):
+        name = atom.text.removeprefix("#").rstrip("/") if isinstance(atom, (Word, Phrase)) else ""
+        if not is_tag(name):
             raise QueryError(
                 "tag: takes the name of a tag, such as tag:#recipe or tag:area/garden", column_of(atom)
             )
 
 
-def _modified(name: str, value: Word | Phrase, column: int) -> Node:
+def _time_filter(name: str, value: Word | Phrase, column: int) -> Node:
     if not is_moment(value.text):
         raise QueryError(f"{name}: takes {MOMENTS}, not {value.text!r}", value.column)
     return Modified(value.text, name == "after", column)
@@ -353,7 +353,7 @@ def _language(_name: str, value: Word | Phrase, column: int) -> Node:
     return Language(code, column)
 
 
-def _linked(name: str, value: Word | Phrase, column: int) -> Node:
+def _link_filter(name: str, value: Word | Phrase, column: int) -> Node:
     target = value.text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0].strip()
     if not target:
         raise QueryError(f"{name}: takes the name or path of a note", value.column)
@@ -362,10 +362,10 @@ def _linked(name: str, value: Word | Phrase, column: int) -> Node:
 
 _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyType(
     {
-        "before": _modified,
-        "after": _modified,
+        "before": _time_filter,
+        "after": _time_filter,
         "lang": _language,
-        "links-to": _linked,
-        "linked-from": _linked,
+        "links-to": _link_filter,
+        "linked-from": _link_filter,
     }
 )

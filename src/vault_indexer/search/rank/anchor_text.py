@@ -1,6 +1,6 @@
-"""The graph's ranking: notes that links call by the query's words.
+"""The ranking by link text: notes whose links hold the query's words.
 
-The text of a link is what another author calls its target. Neighbours of the strongest hits, by one hop, by
+The text of a link is another author's name for its target. Neighbours of the strongest hits, by one hop, by
 their number of links or by personalised PageRank, moved no measure beyond chance; the text of links did.
 """
 
@@ -17,7 +17,7 @@ from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import analyze
 
 STRONGEST = 30
-"""Only the strongest notes are asked for the links to them: deeper ones changed nothing."""
+"""Only links to the strongest notes count: deeper ones changed nothing."""
 
 _SHOWN = 3
 
@@ -42,7 +42,7 @@ class _Texts:
 def match_anchor_text(
     snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[QueryTerm]
 ) -> list[AnchorMatch]:
-    """Those of the notes (path to language) that links call by words of the query, best first.
+    """Those of the notes (path to language) to which links with words of the query lead, best first.
 
     The weight is the query words' share that the texts hold, each word at its own weight, times n / (n + 1)
     for n links that hold it.
@@ -50,11 +50,11 @@ def match_anchor_text(
     total = sum(term.weight for term in terms)
     words = [(term.weight, frozenset(form for one in term.classes for form in one.terms)) for term in terms]
     texts = _texts(snapshot, languages)
-    found = [_called(path, own, words, total) for path, own in texts.items()] if total else []
+    found = [_match(path, own, words, total) for path, own in texts.items()] if total else []
     return sorted((one for one in found if one.weight), key=lambda one: (-one.weight, one.path))
 
 
-def _called(
+def _match(
     path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str]]], total: float
 ) -> AnchorMatch:
     weight = 0.0

@@ -12,4 +12,4 @@ def list_by_time(snapshot: Snapshot, chosen: ChunkFilter, limit: int, per_note: 
     """Chunk keys, note by note, the one changed last first (of equals, by path). A note that matches as a
     whole is there once, by its first chunk; else at most `per_note` of the chunks that hold a place."""
     newest_first = snapshot.catalog.rows("SELECT note_id FROM notes ORDER BY mtime_ns DESC, path")
-    return chosen.listed((row[0] for row in newest_first), limit, per_note)
+    return chosen.first_chunks((row[0] for row in newest_first), limit, per_note)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import GraphReason, KeywordReason, NoteRow, note_id_of
+from vault_indexer.model import GraphReason, NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.rank.anchor_text import match_anchor_text
 from vault_indexer.search.rank.neighbours import neighbours_of
@@ -85,19 +85,19 @@ def _best(
     """The k best chunks that a filter leaves. It checks the notes of the best ones; only where it leaves few
     of these does it check all."""
     if chosen is None:
-        return _ranked(*search(k, None))
+        return _with_ranks(*search(k, None))
     for reach in _REACHES:
         if not chosen.is_open:
             break
         keys, scores = search(reach * k, chosen.keys)
         kept = chosen.passing(keys, k)
         if int(kept.sum()) >= k or len(keys) < reach * k:
-            return _ranked(keys[kept][:k], scores[kept][:k])
+            return _with_ranks(keys[kept][:k], scores[kept][:k])
     chosen.settle()
-    return _ranked(*search(k, chosen.keys))
+    return _with_ranks(*search(k, chosen.keys))
 
 
-def _ranked(keys: Keys, scores: Scores) -> Ranks:
+def _with_ranks(keys: Keys, scores: Scores) -> Ranks:
     return dict(zip(keys.tolist(), enumerate(scores.tolist(), start=1), strict=True))
 
 
@@ -113,20 +113,22 @@ def fill_missing_scores(
     near, said = ~np.isnan(meaning), words > 0
     return replace(
         found,
-        vector=found.vector | _at(behind, only_words[near], meaning[near]),
-        keyword=found.keyword | _at(behind, only_meaning[said], words[said]),
+        vector=found.vector | _at_rank(behind, only_words[near], meaning[near]),
+        keyword=found.keyword | _at_rank(behind, only_meaning[said], words[said]),
     )
 
 
-def _at(rank: int, keys: Keys, scores: Vectors) -> Ranks:
+def _at_rank(rank: int, keys: Keys, scores: Vectors) -> Ranks:
     return dict(zip(keys.tolist(), zip(repeat(rank), scores.tolist(), strict=False), strict=True))
 
 
 def by_link_text(
     snapshot: Snapshot, notes: Mapping[int, NoteRow], strongest: Sequence[int], terms: Sequence[QueryTerm]
 ) -> dict[int, GraphReason]:
-    """For each of the strongest notes that links call by words of the query: its best chunk. `strongest` are
-    chunk keys, best first, `notes` their notes by id."""
+    """For each of the strongest notes to which links with words of the query lead: its best chunk.
+
+    `strongest` are chunk keys, best first, `notes` their notes by id.
+    """
     best = {notes[note_id_of(key)].path: key for key in reversed(strongest) if note_id_of(key) in notes}
     languages = {note.path: note.language for note in notes.values()}
     found = match_anchor_text(snapshot, languages, terms)
@@ -140,8 +142,8 @@ def by_link(
     query: Vectors,
     chosen: ChunkFilter | None = None,
 ) -> dict[int, GraphReason]:
-    """The ranking by link: notes that links call by the query's words (`graph`), then those a link away from
-    the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
+    """The ranking by link: notes to which links with the query's words lead (`graph`), then those a link away
+    from the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
     known = {note_id_of(key) for key in graph}
     likely = neighbours_of(snapshot, seeds)[:NEIGHBOURS]
     nearest = _nearest(snapshot, [neighbour.path for neighbour in likely], query, chosen)
@@ -170,27 +172,6 @@ def _nearest(
         if score > found.get(path, (-np.inf, 0))[0]:
             found[path] = score, key
     return {path: key for path, (_, key) in found.items()}
-
-
-def keyword_reasons(
-    snapshot: Snapshot,
-    ranked: Ranks,
-    wanted: Sequence[int],
-    terms: Sequence[QueryTerm],
-    weights: FieldWeights,
-) -> dict[int, KeywordReason]:
-    """Matched words and fields of the chunks that are shown."""
-    shown = [key for key in wanted if key in ranked]
-    explained = snapshot.keywords.explain(shown, terms, weights)
-    reasons = {}
-    for key, matches in zip(shown, explained, strict=True):
-        fields: dict[str, float] = {}
-        for match in matches:
-            for name, score in match.fields:
-                fields[name] = fields.get(name, 0.0) + score
-        rank, score = ranked[key]
-        reasons[key] = KeywordReason(rank, score, {match.word: match.score for match in matches}, fields)
-    return reasons
 
 
 def note_ids(keys: Sequence[int]) -> list[int]:

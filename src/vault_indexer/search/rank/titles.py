@@ -1,4 +1,4 @@
-"""Notes that are called what the query says."""
+"""Notes whose title, alias or file name is the query."""
 
 from __future__ import annotations
 

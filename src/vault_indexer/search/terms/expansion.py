@@ -1,4 +1,4 @@
-"""Query expansion by a concept vocabulary: other words for what the vault does not call by the query's word.
+"""Query expansion by a concept vocabulary: other words for a thing that the vault names differently.
 
 Only phrases that the vault hardly holds are widened: expanding every query lowered the ranking of those
 whose words the notes use themselves.
@@ -61,9 +61,9 @@ def _is_known(snapshot: Snapshot, word: str) -> bool:
 @cache
 def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """From a phrase, as stems, to the other phrases of its groups."""
-    told = tomli.loads((files(__package__) / "concepts.toml").read_text("utf-8"))
+    table_of_concepts = tomli.loads((files(__package__) / "concepts.toml").read_text("utf-8"))
     table: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for group in told["groups"]:
+    for group in table_of_concepts["groups"]:
         for phrase in group:
             key = tuple(_key(word) for word in phrase.split())
             others = tuple(other for other in group if other != phrase)

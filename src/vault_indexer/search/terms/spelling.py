@@ -19,9 +19,9 @@ _MOST = 8
 
 
 class Correction(NamedTuple):
-    """A word as it was asked, and the one that was searched instead."""
+    """A word of the query, and the one that was searched instead."""
 
-    prepared: str
+    written: str
     searched: str
 
 

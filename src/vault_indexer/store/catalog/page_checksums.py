@@ -2,7 +2,7 @@
 
 The file changes only when its owner checkpoints the write-ahead log (automatic checkpoints are off), so the
 checksums are written there and then, beside it, into `catalog.sums`. The order makes a crash harmless: pages
-are copied, then their checksums are written, and only a later commit starts the log anew. A page that is
+are copied, then their checksums are written, and only a later commit restarts the log. A page that is
 still in the log is not judged: SQLite checks the log's own checksums, and will copy the page again.
 
 The sums also remember which log was copied how far. A log that holds less than that by now was damaged
@@ -95,7 +95,7 @@ def read_log(catalog: Path) -> Log:
             while len(frame := file.read(_FRAME.size)) == _FRAME.size:
                 page, frame_salt = _FRAME.unpack(frame)
                 if frame_salt != salt:
-                    break  # left from before the log was started anew
+                    break  # left from before the log was restarted
                 pages.append(page)
                 file.seek(page_size, 1)
             return Log(salt.hex(), tuple(pages))

@@ -47,7 +47,13 @@ Row = tuple[Any, ...]
 
 
 class CatalogReader:
-    """Sees the catalog as it was when this was opened, whatever is written meanwhile. Thread-safe."""
+    """Reads the catalog as it was when the reader was opened.
+
+    A snapshot owns one and closes it with the last lease. It holds one read-only connection in one read
+    transaction, so a later commit changes nothing here. Any thread may call any method: a lock guards the
+    connection. Errors of
+    SQLite become those of `errors`.
+    """
 
     def __init__(self, path: Path, texts: TextCache | None = None) -> None:
         self._lock = threading.Lock()
@@ -72,7 +78,7 @@ class CatalogReader:
             self._db.close()
 
     def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
-        """All rows of a read-only statement. For rooms of the index; nothing outside names tables.
+        """All rows of a read-only statement. For packages that work on the index; others name no tables.
 
         Raises DamagedError where SQLite finds the file damaged, IndexUnusableError where it cannot be read.
         """
@@ -134,13 +140,13 @@ class CatalogReader:
         """How many files of the vault are known."""
         return int(self._one("SELECT count(*) FROM files")[0])
 
-    def skipped(self) -> tuple[SkippedFile, ...]:
+    def skipped_files(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed as one might expect, with the reason."""
         sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
         return tuple(SkippedFile(*row) for row in self.rows(sql))
 
     def notes_without_model(self) -> tuple[str, ...]:
-        """The notes that were cut without the model that was to help, in order."""
+        """The notes that were split without the model that was to help, in order."""
         sql = "SELECT path FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
         return tuple(path for (path,) in self.rows(sql))
 
@@ -169,7 +175,7 @@ class CatalogReader:
         found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
         return {row.note_id: row for row in map(_note_row, found)}
 
-    def modified(self, note_ids: Iterable[int]) -> dict[int, int]:
+    def modified_times(self, note_ids: Iterable[int]) -> dict[int, int]:
         """The modified times of notes, in nanoseconds; unknown ids are left out."""
         return dict(self.rows_in("SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)", note_ids))
 
@@ -326,27 +332,12 @@ class CatalogReader:
 
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""
-        return self._links("WHERE n.path = ? ORDER BY l.ord", (path,))
-
-    def links_to(self, path: str) -> list[LinkRow]:
-        """The links of other notes that lead to a path."""
-        return self._links("WHERE l.resolved = ? ORDER BY n.path, l.ord", (path,))
-
-    def links_with_keys(self, keys: Iterable[str]) -> list[LinkRow]:
-        """The links whose outcome can change when a file with one of these keys comes or goes."""
-        return [_link_row(row) for row in self.rows_in(_LINKS + " WHERE l.key IN (%s)", keys)]
-
-    def all_links(self) -> list[LinkRow]:
-        """All links, ordered by source and place."""
-        return self._links("ORDER BY n.path, l.ord", ())
+        return [_link_row(row) for row in self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))]
 
     def blob(self, name: str) -> bytes | None:
         """A named value of the generation."""
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
         return bytes(found[0][0]) if found else None
-
-    def _links(self, where: str, values: Sequence[SqlValue]) -> list[LinkRow]:
-        return [_link_row(row) for row in self.rows(f"{_LINKS} {where}", values)]
 
     def _one(self, sql: str) -> Row:
         return self.rows(sql)[0]

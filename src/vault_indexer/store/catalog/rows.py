@@ -36,7 +36,7 @@ class NoteRows:
 
     @property
     def strategies(self) -> frozenset[str]:
-        """The strategies that cut the note."""
+        """The strategies that split the note."""
         return frozenset(str(chunk[_STRATEGY]) for chunk in self.chunks)
 
 

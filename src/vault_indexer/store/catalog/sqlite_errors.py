@@ -22,7 +22,7 @@ def unusable(catalog: Path, error: Exception) -> UnavailableError:
     """The error of the index for an error of SQLite (or an OSError) met in this catalog.
 
     A malformed file is a DatabaseError itself; a full disk, a lock or a failed read is one of its subclasses,
-    and no reason to build anew. A full disk gives a DiskFullError.
+    and no reason to rebuild. A full disk gives a DiskFullError.
     """
     if is_full(catalog, error):
         return DiskFullError(f"catalog {catalog}: {error}")

@@ -55,6 +55,10 @@ Resolve = Callable[[str, str], ResolvedLink]
 class CatalogWriter:
     """Writes notes, files and links; every `commit()` block is one transaction and one seq.
 
+    An `IndexWriter` or a build owns it, and one thread at a time may use it. A commit is atomic and on disk
+    when its block ends; when the block raises, nothing has changed. The table `changes` records what each
+    commit added and removed, so that derived indices can follow. Readers use `CatalogReader` instead.
+
     `bulk=True` is for a generation that is being built: no journal, no fsync per commit, no change
     log; `close()` then makes the file durable as a whole.
     """
@@ -175,7 +179,7 @@ class CatalogWriter:
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def relink(self, keys: Iterable[str], resolve: Resolve) -> int:
-        """Resolve anew every link with one of these keys. Returns how many lead elsewhere now."""
+        """Resolve every link with one of these keys again. Returns how many lead elsewhere now."""
         moved = 0
         for key in sorted(keys):
             rows = self._db.execute(
@@ -245,7 +249,7 @@ class CatalogWriter:
     def checkpoint(self) -> bool:
         """Move the write-ahead log into the database as far as readers allow; whether that was all of it.
 
-        No commit starts the log anew before the checksums of the copied pages are on disk. Raises
+        No commit restarts the log before the checksums of the copied pages are on disk. Raises
         IndexUnusableError or OSError if they cannot be written: the next commit tries that first.
         """
         log = read_log(self.path)
@@ -324,8 +328,8 @@ class CatalogWriter:
 
     def _insert_structure(self, note_id: int, rows: NoteRows, resolve: Resolve) -> None:
         insert = self._db.executemany
-        insert("INSERT INTO headings VALUES (?,?,?,?,?,?,?,?)", _numbered(note_id, rows.headings))
-        insert("INSERT INTO blocks VALUES (?,?,?,?,?,?)", _numbered(note_id, rows.blocks))
+        insert("INSERT INTO headings VALUES (?,?,?,?,?,?,?,?)", _with_numbers(note_id, rows.headings))
+        insert("INSERT INTO blocks VALUES (?,?,?,?,?,?)", _with_numbers(note_id, rows.blocks))
         self._db.execute("INSERT INTO block_spans VALUES (?,?)", (note_id, rows.block_spans))
         insert("INSERT INTO tasks VALUES (?,?,?,?)", ((note_id, *task) for task in rows.tasks))
         insert("INSERT INTO tags VALUES (?,?)", ((tag, note_id) for tag in rows.tags))
@@ -347,5 +351,5 @@ class CatalogWriter:
             )
 
 
-def _numbered(note_id: int, rows: Sequence[Values]) -> Iterator[Values]:
+def _with_numbers(note_id: int, rows: Sequence[Values]) -> Iterator[Values]:
     return ((note_id, order, *row) for order, row in enumerate(rows))

@@ -117,25 +117,25 @@ class LinkGraph:
         sql = "SELECT path FROM files WHERE state != 'skipped' OR inode != 0"
         return [row[0] for row in self._catalog.rows(sql)]
 
-    def placed(self, edges: Iterable[Edge]) -> list[Edge]:
+    def place_edges(self, edges: Iterable[Edge]) -> list[Edge]:
         """The edges with the chunk in which they stand and the chunk that their subpath points at."""
         places = LinkPlaces(self._catalog)
-        return [_placed(edge, places) for edge in edges]
+        return [_place_edge(edge, places) for edge in edges]
 
     def degrees(self, paths: Iterable[str]) -> dict[str, int]:
         """How many distinct files each path is linked with, either way; paths without a link are left out."""
-        return _recalled(self._degrees, list(paths), self._count, 0)
+        return _read_with_cache(self._degrees, list(paths), self._count, 0)
 
     def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
         """The files that each path is linked with, either way; paths without a link are left out."""
-        return _recalled(self._neighbours, list(paths), self._linked, frozenset())
+        return _read_with_cache(self._neighbours, list(paths), self._linked_paths, frozenset())
 
     def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
         """By path the texts of links of other notes that lead there, in order; links that show no text of
         their own, and paths without any other, are left out."""
-        return _recalled(self._texts, list(paths), self._shown, ())
+        return _read_with_cache(self._texts, list(paths), self._link_texts, ())
 
-    def _shown(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
+    def _link_texts(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
         sql = (
             "SELECT l.resolved, l.display, count(*), min(n.path) FROM links l JOIN notes n USING (note_id)"
             f" WHERE l.resolved IN ({marks}) AND l.display NOTNULL AND l.resolved != n.path"
@@ -150,7 +150,7 @@ class LinkGraph:
         sql = f"SELECT path, count(*) FROM ({_NEIGHBOURS.format(marks=marks)}) GROUP BY path"
         return dict(self._catalog.rows(sql, paths + paths))
 
-    def _linked(self, paths: list[str], marks: str) -> dict[str, frozenset[str]]:
+    def _linked_paths(self, paths: list[str], marks: str) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = defaultdict(set)
         for path, other in self._catalog.rows(_NEIGHBOURS.format(marks=marks), paths + paths):
             found[path].add(other)
@@ -165,7 +165,7 @@ class LinkGraph:
             " ORDER BY n.path"
         )
 
-    def unresolved(self) -> list[tuple[str, str, int, str]]:
+    def unresolved_links(self) -> list[tuple[str, str, int, str]]:
         """Target as written, path, line and kind of every link that leads nowhere, by path and place."""
         return self._catalog.rows(
             "SELECT l.target, n.path, l.line, l.kind FROM links l JOIN notes n USING (note_id)"
@@ -182,7 +182,7 @@ class LinkGraph:
         for path, state in self._catalog.rows(sql):
             graph.add_node(path, kind=state)
         chunk_ids: dict[int | None, str] = dict(self._catalog.rows("SELECT key, chunk_id FROM chunks"))
-        for edge in self.placed(self._edges("", [])):
+        for edge in self.place_edges(self._edges("", [])):
             graph.add_edge(
                 edge.source,
                 edge.target,
@@ -200,19 +200,19 @@ class LinkGraph:
         return [Edge(*row[:-1]) for row in self._catalog.rows(_EDGES.format(where=where), values)]
 
 
-def _placed(edge: Edge, places: LinkPlaces) -> Edge:
+def _place_edge(edge: Edge, places: LinkPlaces) -> Edge:
     source = places.chunk_at(edge.source, edge.start)
-    target = places.pointed(edge.target, edge.subpath, slugs=edge.kind == LinkKind.MARKDOWN).chunk
+    target = places.find_chunk(edge.target, edge.subpath, slugs=edge.kind == LinkKind.MARKDOWN).chunk
     return replace(edge, source_chunk=source and source.key, target_chunk=target and target.key)
 
 
-def _recalled(
+def _read_with_cache(
     known: dict[str, Value],
     paths: Sequence[str],
     read: Callable[[list[str], str], Mapping[str, Value]],
     nothing: Value,
 ) -> dict[str, Value]:
-    """What is known of paths, and what is read of the others and known from now on; but for `nothing`."""
+    """The values of paths, from the cache `known` or from `read`, which fills it; without `nothing`."""
     found = {path: value for path in paths if (value := known.get(path)) is not None}
     for batch, marks in _batches(path for path in paths if path not in found):
         fresh = read(batch, marks)

@@ -42,7 +42,7 @@ class LinkPlaces:
         holding = [chunk for chunk in self._chunks_of(path) if chunk.start <= position < chunk.end]
         return min(holding, key=lambda chunk: (chunk.end - chunk.start, chunk.key), default=None)
 
-    def pointed(self, path: str, subpath: str, *, slugs: bool) -> PointedChunk:
+    def find_chunk(self, path: str, subpath: str, *, slugs: bool) -> PointedChunk:
         """Where `path#subpath` points; nowhere, without a problem, in a file that is no note (`#page=3`).
 
         `slugs`: headings may be written as web sites do, for Markdown links.

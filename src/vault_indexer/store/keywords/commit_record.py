@@ -1,4 +1,4 @@
-"""The small file that says which state of the keyword index is whole, and how to tell."""
+"""The small file that names the current state of the keyword index, with a checksum of each of its files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CommitRecord(BaseModel):
 def write_commit_record(
     folder: Path, seq: int, generation: int, names: Iterable[str], known: Mapping[str, Checksum]
 ) -> CommitRecord:
-    """Makes the state that consists of `names` the one in force. `known` saves reading old files again.
+    """Makes the state that consists of `names` the current one. `known` saves reading old files again.
 
     Raises OSError.
     """
@@ -48,7 +48,7 @@ def write_commit_record(
 
 
 def read_commit_record(folder: Path) -> CommitRecord:
-    """The seal in force. Raises IndexUnusableError where there is none or it is damaged."""
+    """The current seal. Raises IndexUnusableError where there is none or it is damaged."""
     path = folder / COMMIT_RECORD_NAME
     try:
         checksum, _, body = path.read_bytes().rstrip(b"\n").partition(b"\n")

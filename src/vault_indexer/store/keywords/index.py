@@ -1,7 +1,7 @@
 """The keyword index: Whoosh segments on disk, changed by whole commits, read as immutable snapshots.
 
 Whoosh never calls fsync and cannot fall back on an older table of contents. So a seal (`keyword_seal`)
-names the table of contents in force, the change number it has applied, and size and checksum of every
+names the current table of contents, the change number it has applied, and size and checksum of every
 file. A commit writes the new segment, then the table of contents, then the seal, each on disk before the
 next; only then are old files removed. A crash in between leaves the old state whole.
 
@@ -48,7 +48,13 @@ Result = TypeVar("Result")
 
 
 class KeywordIndex:
-    """One folder. Processes write in turns, each on what the one before left; any thread may read."""
+    """The keyword index of one generation, in one folder, with its writers and the current snapshot.
+
+    The `IndexWriter` owns it; a worker process may open the same folder and write, too. A lock in the folder
+    lets one process write at a time, and each first loads what the last one committed. Any thread may call
+    any method. `apply` and `adopt` are atomic and on disk when they return: a crash leaves the old state or
+    the new one. Readers use `snapshot()`, which no later commit changes.
+    """
 
     def __init__(self, folder: Path, seal: CommitRecord, segments: Sequence[W3Segment]) -> None:
         self._folder = folder
@@ -77,14 +83,14 @@ class KeywordIndex:
     def open(cls, folder: Path, *, check: bool = True) -> KeywordIndex:
         """The sealed state; `check` compares all checksums (about 1 GB/s), else sizes only.
 
-        Raises IndexUnusableError when a file is missing, cut, changed or not ours.
+        Raises IndexUnusableError when a file is missing, truncated, changed or not ours.
         """
 
-        def opened(seal: CommitRecord) -> KeywordIndex:
+        def load(seal: CommitRecord) -> KeywordIndex:
             check_files(folder, seal, full=check)
             return cls(folder, seal, _read_segments(folder, seal.generation))
 
-        return _settled(folder, opened)
+        return _read_committed(folder, load)
 
     @property
     def applied_seq(self) -> int:
@@ -100,13 +106,13 @@ class KeywordIndex:
         """The state after the last commit."""
         return self._snapshot
 
-    def refreshed(self) -> KeywordSnapshot:
+    def refresh(self) -> KeywordSnapshot:
         """The state that is on disk now, where another process may have committed.
 
         Open files and cached postings of segments that are still there are kept. Raises IndexUnusableError.
         """
         with self._write_lock:
-            return self._renewed()
+            return self._load_current()
 
     def keys(self) -> set[int]:
         """Keys of all live documents."""
@@ -139,14 +145,14 @@ class KeywordIndex:
         return bool(segments_to_merge_later(self._segments))
 
     def tidy(self) -> None:
-        """Writes segments again as one that are many, or mostly deleted, while others go on to commit: they
-        wait for the last step only. What is deleted meanwhile is deleted in the new segment, too.
+        """Merges segments that are many, or mostly deleted, into one. Others may commit meanwhile: they wait
+        for the last step only. What they delete is deleted in the new segment, too.
 
         For a process of its own: it holds the interpreter for seconds. If one of the segments has gone by
         the end, nothing changes. Raises IndexUnusableError when the folder cannot be written; nothing
         changes then, either.
         """
-        with self._telling():
+        with self._translate_errors():
             chosen = [self._live_segment(one) for one in segments_to_merge_later(self._segments)]
             builder = SegmentBuilder(self._folder)
             for segment in chosen:
@@ -167,7 +173,7 @@ class KeywordIndex:
             self._commit(builder.finish(), self._seal.seq)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -176,12 +182,12 @@ class KeywordIndex:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._telling(), self._write_lock, only_writer(self._folder):
-            self._renewed()
+        with self._translate_errors(), self._write_lock, only_writer(self._folder):
+            self._load_current()
             yield
 
-    def _renewed(self) -> KeywordSnapshot:
-        def moved(seal: CommitRecord) -> KeywordSnapshot:
+    def _load_current(self) -> KeywordSnapshot:
+        def load(seal: CommitRecord) -> KeywordSnapshot:
             if seal != self._seal:
                 check_files(self._folder, seal, full=False)
                 self._segments = _read_segments(self._folder, seal.generation)
@@ -189,7 +195,7 @@ class KeywordIndex:
                 self._snapshot = self._take_snapshot()
             return self._snapshot
 
-        return _settled(self._folder, moved)
+        return _read_committed(self._folder, load)
 
     def _apply(self, add: Sequence[KeywordDocument], delete: set[int], seq: int) -> None:
         if not self._swept:
@@ -242,7 +248,7 @@ class KeywordIndex:
             if name not in known:
                 fsync_file(self._folder / name)
         toc = TOC._filename(INDEX_NAME, generation)
-        (self._folder / toc).unlink(missing_ok=True)  # left by a commit that was cut off
+        (self._folder / toc).unlink(missing_ok=True)  # left by an interrupted commit
         TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
         fsync_file(self._folder / toc)
         fsync_dir(self._folder)
@@ -291,8 +297,8 @@ def _storage(folder: Path) -> FileStorage:
     return FileStorage(str(folder))
 
 
-def _settled(folder: Path, read: Callable[[CommitRecord], Result]) -> Result:
-    """What `read` makes of the seal in force; again if a writer moved on meanwhile and removed old files."""
+def _read_committed(folder: Path, read: Callable[[CommitRecord], Result]) -> Result:
+    """What `read` makes of the current seal; again if a writer moved on meanwhile and removed old files."""
     for _ in range(_ATTEMPTS):
         seal = read_commit_record(folder)
         try:
@@ -310,7 +316,7 @@ def _read_segments(folder: Path, generation: int) -> list[W3Segment]:
 
 
 def _reading(folder: Path, read: Callable[[], Result]) -> Result:
-    """What a damaged file of Whoosh makes of its readers, as our error."""
+    """Calls `read`; the errors that a damaged file causes in Whoosh become IndexUnusableError."""
     import pickle
     import struct
 

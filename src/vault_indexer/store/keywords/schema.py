@@ -1,4 +1,4 @@
-"""What a document of the keyword index is made of, and the Whoosh schema that holds it."""
+"""The fields of a document of the keyword index, their weights, and the Whoosh schema."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from whoosh.fields import Schema
 
-FIELDS = ("title", "aliases", "headers", "tags", "path", "content", "anchors")
-"""Scored fields, in the order of every per-field array."""
+FIELDS = ("title", "aliases", "headers", "tags", "path", "content")
+"""Scored fields, in the order of every per-field array. A segment on disk names its own
+fields, so one that was written with more of them stays readable."""
 
 KEY_COLUMN = "key"
 INDEX_NAME = "MAIN"
@@ -17,10 +18,7 @@ INDEX_NAME = "MAIN"
 
 @dataclass(frozen=True, slots=True)
 class KeywordDocument:
-    """A chunk as lists of index terms (`text.analyze`); `key` is the catalog's chunk key (int64).
-
-    `anchors` is the text of links that point to the note.
-    """
+    """A chunk as lists of index terms (`text.analyze`); `key` is the catalog's chunk key (int64)."""
 
     key: int
     title: list[str] = field(default_factory=list)
@@ -29,7 +27,6 @@ class KeywordDocument:
     tags: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     content: list[str] = field(default_factory=list)
-    anchors: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,6 @@ class FieldWeights:
     tags: FieldWeight = FieldWeight(1.5, 0.3)
     path: FieldWeight = FieldWeight(0.5, 0.4)
     content: FieldWeight = FieldWeight(1.0, 0.75)
-    anchors: FieldWeight = FieldWeight(1.0, 0.5)
     k1: float = 1.2
 
     def of(self, name: str) -> FieldWeight:

@@ -73,7 +73,7 @@ class WordScores:
         variants = [(self._postings.of(term), weight) for term, weight in one.variants]
         for field, boost in self._boosts(one):
             others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
-            yield self._score(self._pooled(exact[field], others), field, boost)
+            yield self._score(self._pool(exact[field], others), field, boost)
 
     def _boosts(self, one: TermClass) -> Iterator[tuple[int, float]]:
         """The fields that hold any term of the class and count, each with what a saturated occurrence is
@@ -84,7 +84,7 @@ class WordScores:
             if frequency and boost:
                 yield field, boost * inverse_document_frequency(self._size, frequency)
 
-    def _pooled(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
+    def _pool(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
         """Term frequencies of a class: max(exact, weighted sum of its variants)."""
         weighted = [Sparse(found.positions, found.values * np.float32(weight)) for found, weight in variants]
         pooled = combine(weighted, self._size, np.add)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from whoosh.filedb.filestore import FileStorage
 
     Segment = W3Segment
-    """A finished segment, for rooms that pass it on and do not know the engine."""
+    """A finished segment, for packages that pass it on and do not know the engine."""
 
     from vault_indexer.store.keywords.segment_reader import Mask, SegmentData
 

@@ -53,7 +53,12 @@ class TermMatch:
 
 
 class KeywordSnapshot:
-    """Readers hold one and go on seeing its state; all methods are thread-safe.
+    """One state of the keyword index, and BM25F search over it.
+
+    A `KeywordIndex` makes one after each commit; a `Snapshot` holds it for the readers. It never changes:
+    what is committed later is in another snapshot, which shares the open segments and the cache of postings.
+    Any thread may call any method. Scores are those of all live documents; document frequencies count deleted
+    ones until a merge.
 
     A position numbers the documents of all segments in a row, deleted ones too.
     """
@@ -70,7 +75,7 @@ class KeywordSnapshot:
         self._count = int(self._live.sum())
         self.lexicon = Lexicon([segment.data for segment in segments])
         # One search asks for it some five times, and reads many words for a short beginning.
-        self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_completed, self.lexicon))
+        self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_with_completions, self.lexicon))
 
     def __len__(self) -> int:
         return self._count
@@ -88,7 +93,7 @@ class KeywordSnapshot:
             return best(self.scores(allowed, terms, weights), allowed, k)
         totals = np.zeros(self._size, np.float32)
         for term in terms:
-            self._scored(term, weights).add_to(totals, np.float32(term.weight))
+            self._score(term, weights).add_to(totals, np.float32(term.weight))
         if allowed is not None:
             within = np.zeros(self._size, bool)
             within[self._positions(allowed)] = True
@@ -100,7 +105,7 @@ class KeywordSnapshot:
         positions = self._positions(keys)
         values = np.zeros(len(positions), np.float32)
         for term in terms:
-            values += at(self._scored(term, weights), positions) * np.float32(term.weight)
+            values += at(self._score(term, weights), positions) * np.float32(term.weight)
         found = np.zeros(len(keys), np.float32)
         found[keys.searchsorted(self._keys[positions])] = values
         return found
@@ -108,12 +113,12 @@ class KeywordSnapshot:
     def share(self, key: int, terms: Sequence[QueryTerm], weights: FieldWeights) -> float:
         """The part of the terms' weight that a document holds, in [0, 1]."""
         where = self._positions(np.array([key], np.int64))
-        held = sum(term.weight for term in terms if at(self._scored(term, weights), where).any())
+        held = sum(term.weight for term in terms if at(self._score(term, weights), where).any())
         return held / (sum(term.weight for term in terms) or 1.0)
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
-        return bool(len(self._scored(term, weights).positions))
+        return bool(len(self._score(term, weights).positions))
 
     def explain(
         self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
@@ -152,9 +157,9 @@ class KeywordSnapshot:
     def warm(self, words: Iterable[QueryTerm], weights: FieldWeights) -> None:
         """Loads postings and scores of the words, so that the next query finds them."""
         for word in words:
-            self._scored(word, weights)
+            self._score(word, weights)
 
-    def _scored(self, term: QueryTerm, weights: FieldWeights) -> Sparse:
+    def _score(self, term: QueryTerm, weights: FieldWeights) -> Sparse:
         return self._scores_by(weights).of(self._classes(term))
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
@@ -177,7 +182,7 @@ class KeywordSnapshot:
         return positions[self._live[positions]]
 
 
-def _completed(lexicon: Lexicon, classes: Classes) -> Classes:
+def _with_completions(lexicon: Lexicon, classes: Classes) -> Classes:
     """With the words that begin with the exact one, which are as much as forms of it."""
     first, *others = classes
     longer = lexicon.with_prefix(first.exact, PREFIX_TERMS)

@@ -34,8 +34,13 @@ _FEW = 4096
 
 @dataclass(frozen=True, slots=True)
 class VectorSnapshot:
-    """All vectors of one seq. `keys` are ascending chunk keys; `dead` marks base rows that are gone; `look`
-    is the base's."""
+    """All vectors of one seq, and exact search by cosine over them.
+
+    The `IndexWriter` makes one after each commit; a `Snapshot` holds it for the readers. It never changes,
+    and the next one shares its base, so any thread may search it. A search finds the same keys as a
+    comparison with every vector would. `keys` are ascending chunk keys of the base; `dead` marks base rows
+    that are gone; `delta` holds what was added since; `look` is the prefilter of the base.
+    """
 
     seq: int
     dimension: int

@@ -1,0 +1,185 @@
+"""The configuration written down: `indexer init`'s file, `config.example.toml`, the tables of the docs.
+
+All three are made from the settings, so none can contradict them. `make docs` calls `main`, which brings the
+two files of a checkout up to date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from vault_indexer.config.fields import Trust
+from vault_indexer.config.schema import SCHEMA, Key
+from vault_indexer.config.settings import Settings
+from vault_indexer.config.show import value_of
+from vault_indexer.config.trust import TRUST, USER_STRATEGIES
+from vault_indexer.config.values import toml_text
+
+EXAMPLE = Path("config.example.toml")
+PAGE = Path("docs", "configuration.md")
+
+_VAULT_INTRODUCTION = """\
+How this vault is indexed and searched. Every line is optional. A line that is commented out shows a
+default: remove its # to change it. This file belongs to the vault and is shared with it. It must not
+choose models, servers or folders, so a line that begins with ## has no place here. You can set such a
+key in your own configuration, whose path `indexer config show` prints."""
+
+_EXAMPLE_INTRODUCTION = """\
+vault-indexer: every key, with its default, its unit and its meaning. `make docs` writes this file.
+
+You need no configuration file: these values are the defaults. A value can come from several places. In this
+order, the first one wins: an option on the command line, an environment variable (INDEXER_SEARCH_LIMIT sets
+limit in [search]), .indexer.toml in the vault, your own configuration (on Linux
+~/.config/vault-indexer/config.toml), the default. `indexer config show` prints every value with its source.
+`indexer config check` finds mistakes.
+
+A vault may come from someone else, so its .indexer.toml can hold only {}. Set everything else in your own
+configuration."""
+
+_USER_KEY = "Only your own configuration can set this."
+_USER_TABLE = "Only your own configuration can set these keys."
+_USER_STRATEGY = "Only your own configuration can choose this strategy."
+_USER_STRATEGY_AND_OPTIONS = "Only your own configuration can choose this strategy and set its options."
+_SIMPLE_PATTERN = "A vault's file may hold only simple ones: no repeated group, at most two repeats."
+
+_BLOCK = re.compile(r"(<!-- begin: keys ([a-z_.]+) -->\n).*?(<!-- end: keys \2 -->)", re.DOTALL)
+
+
+def commented_config() -> str:
+    """A `.indexer.toml` for a vault: every key with its default, unit and meaning, all commented out.
+
+    `# key = value` is a key that the vault's file may set, `## key = value` one that only the user's own
+    configuration may.
+    """
+    return "\n".join(_toml_lines(_VAULT_INTRODUCTION, commented_out=True)) + "\n"
+
+
+def example_config() -> str:
+    """`config.example.toml`: every key with its default as a value, its unit and its meaning."""
+    tables = dict.fromkeys(name.partition(".")[0] for name in SCHEMA if TRUST[name] is not Trust.USER)
+    *others, last = (f"[{table}]" for table in tables)
+    introduction = _EXAMPLE_INTRODUCTION.format(f"{', '.join(others)} and {last}")
+    return "\n".join(_toml_lines(introduction, commented_out=False)) + "\n"
+
+
+def page_with_tables(page: str) -> str:
+    """The page with the table of keys between each `<!-- begin: keys search -->` and its end written again.
+
+    A key stands in the block of the longest name that it begins with. Raises ValueError for keys that have
+    no block.
+    """
+    names = [name for _, name, _ in _BLOCK.findall(page)]
+    blocks: dict[str, list[Key]] = {name: [] for name in names}
+    for key in SCHEMA.values():
+        holders = [name for name in names if f"{key.name}.".startswith(f"{name}.")]
+        if not holders:
+            table = key.name.partition(".")[0]
+            raise ValueError(
+                f"{PAGE} has no table for {key.name}: add <!-- begin: keys {table} --> and its end"
+            )
+        blocks[max(holders, key=len)].append(key)
+    return _BLOCK.sub(lambda block: f"{block[1]}{_block_text(block[2], blocks[block[2]])}{block[3]}", page)
+
+
+def _toml_lines(introduction: str, *, commented_out: bool) -> Iterator[str]:
+    yield from _comment(introduction)
+    for table, keys in _keys_by_table().items():
+        is_users = bool(table) and _is_users(keys)
+        if table:
+            off = commented_out and is_users
+            yield from ("", f"## [{table}]" if off else f"[{table}]")
+            yield from _comment(_join(_meaning(table), _table_restriction(table, keys)))
+        for key in keys:
+            mark = ("## " if _is_users([key]) else "# ") if commented_out else ""
+            restriction = "" if is_users else _key_restriction(key)
+            yield from (
+                "",
+                *_comment(_join(_sentences(key.description), restriction, f"({_kind(key)})")),
+                f"{mark}{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
+            )
+
+
+def _keys_by_table() -> dict[str, list[Key]]:
+    """Keys of the top level under "", which comes first as TOML wants it."""
+    tables: dict[str, list[Key]] = {}
+    for name, key in SCHEMA.items():
+        tables.setdefault(name.rpartition(".")[0], []).append(key)
+    return tables
+
+
+def _comment(text: str) -> Iterator[str]:
+    for number, paragraph in enumerate(text.split("\n\n")):
+        if number:
+            yield "#"
+        yield from textwrap.wrap(
+            paragraph, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+        )
+
+
+def _block_text(name: str, keys: list[Key]) -> str:
+    """The table of some keys in Markdown; before it, what holds for all of them."""
+    restriction = _table_restriction(name, keys)
+    lines = [restriction, ""] if restriction else []
+    lines += ["| key | default | unit | allowed | meaning |", "| --- | --- | --- | --- | --- |"]
+    for key in keys:
+        meaning = _join(_sentences(key.description), "" if _is_users(keys) else _key_restriction(key))
+        cells = (f"`{key.name}`", f"`{toml_text(key.default)}`", key.unit, key.allowed, meaning)
+        lines.append(f"| {' | '.join(_markdown(cell) for cell in cells)} |")
+    return "\n".join(["", *lines, "", ""])
+
+
+def _markdown(text: str) -> str:
+    """Plain text as a cell of a table: what stands in double quotes becomes code."""
+    pieces = re.split(r"(`[^`]*`)", text if text.startswith("`") else re.sub(r'"([^"]+)"', r"`\1`", text))
+    safe = (piece if piece.startswith("`") else piece.replace("*", r"\*") for piece in pieces)
+    return "".join(safe).replace("|", r"\|")
+
+
+def _table_restriction(table: str, keys: list[Key]) -> str:
+    if table.removeprefix("chunking.") in USER_STRATEGIES:
+        return _USER_STRATEGY_AND_OPTIONS if _is_users(keys) else _USER_STRATEGY
+    return (_USER_TABLE if len(keys) > 1 else _USER_KEY) if _is_users(keys) else ""
+
+
+def _key_restriction(key: Key) -> str:
+    return {Trust.USER: _USER_KEY, Trust.PATTERN: _SIMPLE_PATTERN}.get(TRUST[key.name], "")
+
+
+def _is_users(keys: Iterable[Key]) -> bool:
+    """Whether a vault's file may set none of these keys."""
+    return all(TRUST[key.name] is Trust.USER for key in keys)
+
+
+def _sentences(description: str) -> str:
+    return f"{description[0].upper()}{description[1:]}."
+
+
+def _kind(key: Key) -> str:
+    """The unit and what may stand here; a unit that is another key's value is named as such."""
+    is_key = f"{key.name.rpartition('.')[0]}.{key.unit}" in SCHEMA
+    unit = f"in {key.unit}" if is_key else key.unit
+    return f"{unit}; {key.allowed}" if unit else key.allowed
+
+
+def _meaning(table: str) -> str:
+    """The first paragraph of the table's docstring, in one line."""
+    section: object = value_of(Settings(), table)
+    return " ".join(inspect.cleandoc(type(section).__doc__ or "").partition("\n\n")[0].split())
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def main() -> None:
+    """Writes the example file and the tables of the page, below the current folder."""
+    try:
+        EXAMPLE.write_text(example_config(), encoding="utf-8")
+        PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        sys.exit(f"the docs of the configuration cannot be written: {error}")

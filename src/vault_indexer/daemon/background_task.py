@@ -1,0 +1,43 @@
+"""What the daemon's loop does between edits."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from vault_indexer.daemon.assembly import OpenGeneration
+
+
+class GenerationSource(Protocol):
+    """Whatever has the active generation: VaultSync."""
+
+    @property
+    def current(self) -> OpenGeneration | None:
+        """The active generation, open for edits."""
+        ...
+
+
+class BackgroundTask(Protocol):
+    """Work that waits until nothing else is to be done. The daemon's loop owns it and calls it from its
+    thread.
+
+    `step` never waits for a process or a model, except where a task says so: an edit comes first.
+    """
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """What does not succeed at the moment, as one line for the user; "" for nothing."""
+        ...
+
+    def step(self, *, idle: bool) -> None:
+        """Accept a result that is there. Begin what is next only where the loop is `idle`. Raises
+        VaultIndexerError or OSError if the index cannot be written."""
+        ...
+
+    def end(self) -> None:
+        """Abandon what is under way: its result does not count."""
+        ...

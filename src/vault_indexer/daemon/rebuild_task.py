@@ -1,0 +1,180 @@
+"""Builds the next generation when it is needed or requested, and makes it the active one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vault_indexer.daemon.builder import BuilderProcess
+from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.model import Problem, Progress, RebuildReport
+from vault_indexer.store import index_errors
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_RETRY_S = 60.0
+_RETRY_LATEST_S = 600.0
+_RETRY_UNFIT_S = 3600.0
+
+Problems = tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildResult:
+    """A build that has ended: with a `report` its generation is active, otherwise `error` says why it failed.
+    `reasons` tell why it was needed (empty: it was only requested)."""
+
+    reasons: tuple[str, ...]
+    report: RebuildReport | None = None
+    error: VaultIndexerError | None = None
+
+
+class RebuildTask:
+    """One build at a time in a process of its own, for whoever requests it and for `reasons`.
+
+    The daemon's loop owns it and calls it from its thread; only `request` may be called by any thread. A
+    build that fails leaves the active generation as it is, and is tried again later while there are
+    `reasons`. `step` gives the result; the requests are answered by `answer`, so that the loop can publish
+    its state before anyone hears of the result.
+    """
+
+    def __init__(self, vault_sync: VaultSync, troubles: Troubles, reasons: tuple[str, ...]) -> None:
+        self.reasons = reasons
+        self.progress: Progress | None = None
+        self.catching_up = False
+        self._vault_sync = vault_sync
+        self._troubles = troubles
+        self._root = vault_sync.assembly.index_dir.root
+        self._builder: BuilderProcess | None = None
+        self._requests: list[LoopRequest[RebuildReport]] = []
+        self._repairs: list[tuple[LoopRequest[Problems], Problems]] = []
+        self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a build is under way."""
+        return self._builder is not None
+
+    def request(self, request: LoopRequest[RebuildReport]) -> None:
+        """Have the next generation built. Any thread."""
+        self._requests.append(request)
+
+    def answer_after_repair(self, request: LoopRequest[Problems], problems: Problems) -> None:
+        """Answer a check when the damage it found is repaired by a rebuild."""
+        self._repairs.append((request, problems))
+
+    def use_reasons(self, reasons: tuple[str, ...]) -> None:
+        """Set why the active generation does not fit (empty: it does), and try at once."""
+        self.reasons = reasons
+        self._retry.reset()
+        if not reasons:
+            self._troubles.end(Cause.BUILD, Cause.UNFIT)
+
+    def step(self, on_progress: Callable[[int], None], between: Callable[[], None]) -> RebuildResult | None:
+        """Begin a build if one is needed or requested, and follow the one under way.
+
+        A build that is done is activated here, with the changes made meanwhile: `on_progress` is told how
+        many notes remain, and `between` is called as in VaultSync.sync. None while there is no result.
+        """
+        if self._builder is None:
+            self._begin()
+        if self._builder is None:
+            return None
+
+        def catch_up(remaining: int) -> None:
+            self.catching_up = True
+            on_progress(remaining)
+
+        reasons = self.reasons
+        try:
+            with index_errors(self._root):
+                built = self._builder.poll(self._report)
+                if built is None:
+                    return None
+                self._vault_sync.activate(built[0], catch_up, between)
+        except VaultIndexerError as error:
+            self._fail(error)
+            return RebuildResult(reasons, error=error)
+        self._succeed()
+        return RebuildResult(reasons, report=built[1])
+
+    def answer(self, result: RebuildResult) -> None:
+        """Answer the requests that the build was for."""
+        ended = [request for request in self._requests if request.started]
+        self._requests = [request for request in self._requests if not request.started]
+        repaired, self._repairs = self._repairs, []
+        error = result.error or UnavailableError("the build has no result")
+        for request in ended:
+            request.give(result.report) if result.report else request.fail(error)
+        for check, problems in repaired:
+            check.give(problems) if result.report else check.fail(error)
+
+    def hold(self, held: bool) -> None:
+        """Have the build rest, or go on."""
+        if self._builder is not None:
+            self._builder.hold(held)
+
+    def refuse(self, error: VaultIndexerError) -> None:
+        """Fail the requests for which no build has begun."""
+        refused = [request for request in self._requests if not request.started]
+        self._requests = [request for request in self._requests if request.started]
+        for request in refused:
+            request.fail(error)
+
+    def kill(self) -> None:
+        """End the build under way. Its requests are answered by the next one."""
+        if self._builder is not None:
+            self._builder.kill()
+        self._builder, self.progress = None, None
+
+    def end(self) -> None:
+        """End the build, and fail every request: the daemon stops."""
+        self.kill()
+        stopped = UnavailableError("the daemon was stopped")
+        for request in self._requests:
+            request.fail(stopped)
+        for check, _ in self._repairs:
+            check.fail(stopped)
+
+    def _begin(self) -> None:
+        needed = bool(self.reasons) and self._retry.is_due
+        if not (self._requests or (needed and not self._vault_sync.has_unconfirmed_losses())):
+            return
+        log.info("building: %s", "; ".join(self.reasons) or "as requested")
+        is_first = self._vault_sync.current is None
+        refit = is_first or any(request.refit for request in self._requests)
+        soon = is_first and not self._requests  # nothing else answers searches meanwhile
+        self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, soon=soon)
+        for request in self._requests:
+            request.started = True
+
+    def _report(self, progress: Progress) -> None:
+        self.progress = progress
+        for request in self._requests:
+            if request.started:
+                request.report(progress)
+
+    def _succeed(self) -> None:
+        self._builder, self.progress, self.catching_up = None, None, False
+        self._retry.reset()
+        self._troubles.end(Cause.BUILD, Cause.UNFIT)
+        current = self._vault_sync.current
+        self.reasons = current.reasons if current else ()
+        if self.reasons:
+            # The program was replaced under the running daemon: building again and again would not help.
+            self._retry.wait(_RETRY_UNFIT_S)
+            text = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
+            self._troubles.begin(Cause.UNFIT, text)
+            log.error("%s", text)
+
+    def _fail(self, error: VaultIndexerError) -> None:
+        self._builder, self.progress, self.catching_up = None, None, False
+        log.error("the rebuild failed: %s", error)
+        self._retry.failed(error)
+        if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know
+            self._troubles.begin_with(Cause.BUILD, "the rebuild failed", error)

@@ -1,0 +1,49 @@
+"""Why a chunk has its place: what each ranking says of it, and what the fusion made of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vault_indexer.model import KeywordReason, VectorReason, Why
+from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.rank.rank import Ranked
+from vault_indexer.store import Snapshot
+from vault_indexer.store.keywords import FieldWeights
+
+
+def reasons_of(
+    snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], fields: FieldWeights
+) -> dict[int, Why]:
+    """The reasons for each of the keys, all of which `ranked` holds."""
+    words = _keyword_reasons(snapshot, prepared, ranked, keys, fields)
+    return {key: _why(key, prepared, ranked, words.get(key)) for key in keys}
+
+
+def _why(key: int, prepared: PreparedQuery, ranked: Ranked, keyword: KeywordReason | None) -> Why:
+    rankings = ranked.rankings
+    return Why(
+        vector=VectorReason(*rankings.vector[key]) if key in rankings.vector else None,
+        keyword=keyword,
+        graph=rankings.graph.get(key),
+        recency=ranked.recency[key],
+        fused=ranked.fused[key],
+        title=ranked.titles.get(key, 0.0),
+        filters=prepared.filters,
+    )
+
+
+def _keyword_reasons(
+    snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], fields: FieldWeights
+) -> dict[int, KeywordReason]:
+    """Rank, score, matched words and fields of those keys that the ranking by word holds."""
+    ranking = ranked.rankings.keyword
+    known = [key for key in keys if key in ranking]
+    reasons = {}
+    for key, matches in zip(known, snapshot.keywords.explain(known, prepared.terms, fields), strict=True):
+        shares: dict[str, float] = {}
+        for match in matches:
+            for name, score in match.fields:
+                shares[name] = shares.get(name, 0.0) + score
+        rank, score = ranking[key]
+        reasons[key] = KeywordReason(rank, score, {match.word: match.score for match in matches}, shares)
+    return reasons

@@ -1,0 +1,160 @@
+"""The answer of each endpoint, from the service: for an HTTP route and for a command without a daemon.
+
+One function for each row of `endpoints`; its keyword parameters are those of the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from vault_indexer.model import Expand, SearchRequest
+from vault_indexer.serve.endpoints import (
+    ALL_LINKS,
+    EXPLAIN,
+    NOTE,
+    PAUSE,
+    RELATED,
+    RESUME,
+    SEARCH,
+    STATUS,
+    VERIFY,
+    Answer,
+    Endpoint,
+    Value,
+)
+from vault_indexer.serve.shapes import (
+    DaemonJson,
+    ExplainJson,
+    LinksJson,
+    MentionsJson,
+    NoteJson,
+    OrphansJson,
+    PauseJson,
+    RelatedJson,
+    SearchJson,
+    StatusJson,
+    UnresolvedJson,
+    VerifyJson,
+)
+from vault_indexer.serve.wire import (
+    explain_json,
+    pause_json,
+    search_json,
+    status_json,
+    verify_json,
+)
+from vault_indexer.serve.wire_links import (
+    links_json,
+    mentions_json,
+    orphans_json,
+    related_json,
+    unresolved_json,
+)
+from vault_indexer.service import VaultService
+from vault_indexer.text.bounds import DEFAULT_MENTIONS
+from vault_indexer.vault import read_note
+
+_NOTE_BYTES = 64 << 20
+"""Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerContext:
+    """What an answer is made from. `is_cancelled` says that nobody waits for it any more."""
+
+    service: VaultService
+    daemon: DaemonJson
+    is_cancelled: Callable[[], bool] = _never
+
+
+def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mapping[str, Value]) -> Answer:
+    """The answer of an endpoint, given a value for each of its parameters. Raises VaultIndexerError."""
+    return cast("Answer", FUNCTIONS[endpoint.name](context, **arguments))
+
+
+def _search(  # noqa: PLR0913 - the parameters of the endpoint
+    context: AnswerContext, *, q: str, limit: int, by: str, fresh: bool, as_you_type: bool, expand: Expand
+) -> SearchJson:
+    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand)
+    return search_json(context.service.search(request, is_cancelled=context.is_cancelled))
+
+
+def _explain(context: AnswerContext, *, path: str, q: str) -> ExplainJson:
+    request = SearchRequest(q)
+    return explain_json(context.service.explain(path, request, is_cancelled=context.is_cancelled))
+
+
+def _status(context: AnswerContext) -> StatusJson:
+    return status_json(context.service.status(), context.daemon)
+
+
+def _related(context: AnswerContext, *, path: str, limit: int) -> RelatedJson:
+    known = context.service.path_of(path)
+    return related_json(known, context.service.related(known, limit))
+
+
+def _links(
+    context: AnswerContext, *, path: str, view: str, limit: int | None
+) -> LinksJson | MentionsJson | UnresolvedJson | OrphansJson:
+    match view:
+        case "mentions":
+            return mentions_json(context.service.mentions(path, limit or DEFAULT_MENTIONS))
+        case "unresolved":
+            return unresolved_json(context.service.unresolved_links(), limit)
+        case "orphans":
+            return orphans_json(context.service.orphans(), limit)
+        case _:
+            return links_json(context.service.links(path), limit)
+
+
+def _note(context: AnswerContext, *, path: str) -> NoteJson:
+    # Only notes of the index are shown, never a file that is excluded.
+    known = context.service.path_of(path)
+    read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
+    modified = datetime.fromtimestamp(read.stat.mtime_ns // 10**9, UTC).isoformat().replace("+00:00", "Z")
+    return {
+        "path": known,
+        "text": read.data.decode("utf-8-sig", "replace"),
+        "modified_time": modified,
+    }
+
+
+def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:
+    return verify_json(context.service.verify(repair=repair))
+
+
+def _pause(context: AnswerContext, *, seconds: float | None) -> PauseJson:
+    return pause_json(context.service.pause(seconds))
+
+
+def _resume(context: AnswerContext) -> PauseJson:
+    return pause_json(context.service.resume())
+
+
+def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[str, Callable[..., object]]:
+    """A function under the name of its endpoint. mypy checks that it returns the endpoint's answer."""
+    return endpoint.name, function
+
+
+# A rebuild is not among them: one runs at a time and is watched, see `rebuilds` and the clients' `rebuild`.
+FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
+    (
+        _row(SEARCH, _search),
+        _row(EXPLAIN, _explain),
+        _row(STATUS, _status),
+        _row(RELATED, _related),
+        _row(ALL_LINKS, _links),
+        _row(NOTE, _note),
+        _row(VERIFY, _verify),
+        _row(PAUSE, _pause),
+        _row(RESUME, _resume),
+    )
+)

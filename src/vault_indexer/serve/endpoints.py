@@ -1,0 +1,371 @@
+"""The table of endpoints: every question and order that the index answers, once.
+
+From a row come the HTTP route and its description in `/openapi.json` (`http`), the request of the daemon's
+client (`client`), the call in this process (`answers`, by the name of the row) and, where the row says so, a
+command. To add one: a method of `VaultService`, the answer's type in `shapes`, a row here and a function in
+`answers`. The module loads the standard library and types only: a search through the daemon imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import UnionType
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from vault_indexer.serve.shapes import (
+    ExplainJson,
+    LinksJson,
+    MentionsJson,
+    NoteJson,
+    OrphansJson,
+    PauseJson,
+    RebuildJson,
+    RebuildRunJson,
+    RelatedJson,
+    SearchJson,
+    StatusJson,
+    UnresolvedJson,
+    VerifyJson,
+)
+from vault_indexer.text.bounds import (
+    DEFAULT_MENTIONS,
+    MAX_LIMIT,
+    MAX_PATH_BYTES,
+    MAX_PAUSE_S,
+    MAX_QUERY_BYTES,
+    check_note_name,
+    check_query,
+)
+
+Answer = TypeVar("Answer")
+Narrow = TypeVar("Narrow")
+
+Value = str | int | float | bool | None
+"""A parameter's value. None stands for one that is not given."""
+
+AnswerType = type | UnionType
+"""A TypedDict, or a union of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of an endpoint. One without `required` and `default` may be missing and is None then."""
+
+    name: str
+    kind: type[str] | type[int] | type[float] | type[bool] = str
+    holds: Literal["", "query", "note"] = ""
+    """What a text means: a query or the name of a note, each with a bound in bytes; "" for any other."""
+
+    help: str
+    required: bool = False
+    default: Value = None
+    choices: tuple[str, ...] = ()
+    minimum: int | None = None
+    above: int | None = None
+    """As `minimum`, but exclusive."""
+
+    maximum: int | None = None
+
+    @property
+    def max_bytes(self) -> int | None:
+        """The longest text in bytes of UTF-8. The service checks it, so that every way to ask gives the same
+        message."""
+        return {"query": MAX_QUERY_BYTES, "note": MAX_PATH_BYTES}.get(self.holds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint(Generic[Answer]):
+    """A row of the table: one question or order, its parameters and the type of its answer.
+
+    The type argument is the type of the answer, so that `ask(STATUS)` of a client is a `StatusJson`. Rows are
+    constants; any thread may read them. The parameters of GET travel in the query, those of POST in the body.
+    """
+
+    name: str
+    """A Python name, unique in the table: the function of the route, the key in `answers`."""
+
+    method: Literal["GET", "POST"] = "GET"
+    path: str
+    help: str
+    """One sentence, for the description of the route."""
+
+    parameters: tuple[Parameter, ...] = ()
+    answer: AnswerType
+    answer_help: str
+    other_answers: tuple[tuple[int, str, AnswerType], ...] = ()
+    """Answers with a status other than 200: status, description and type."""
+
+    is_long_lived: bool = False
+    """Whether an answer may take longer than the time limit of a request."""
+
+    builds_index: bool = True
+    """Whether an index that is missing is built first, where no daemon runs."""
+
+    needs_daemon: bool = False
+    """Whether it makes sense for a daemon only."""
+
+    has_command: bool = False
+    """Whether the command line makes a command of this row; the others have a module in `cli.commands`."""
+
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    """Values of parameters that this row sets itself."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it changes nothing."""
+        return self.method == "GET"
+
+    def view(self, answer: type[Narrow], **fixed: Value) -> Endpoint[Narrow]:
+        """This endpoint with some parameters fixed, whose answers are of one type then."""
+        return cast("Endpoint[Narrow]", replace(self, answer=answer, fixed=fixed))
+
+    def arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """Those of the given and fixed values that are not the default.
+
+        Raises UsageError for a query or the name of a note that is empty or too long, and TypeError for a
+        parameter that does not exist or is missing: a mistake in the calling code.
+        """
+        values = {**self.fixed, **given}
+        names = {parameter.name for parameter in self.parameters}
+        required = {parameter.name for parameter in self.parameters if parameter.required}
+        if values.keys() - names or required - values.keys():
+            raise TypeError(
+                f"{self.name} takes {sorted(names)}, required {sorted(required)}: {sorted(values)}"
+            )
+        for parameter in self.parameters:
+            _check_text(parameter, values)
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        return {name: value for name, value in values.items() if name in required or value != defaults[name]}
+
+    def all_arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """A value for each parameter: the given ones, else the defaults. Raises as `arguments` does."""
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        return {**defaults, **self.arguments(given)}
+
+
+def _check_text(parameter: Parameter, values: Mapping[str, Value]) -> None:
+    text = values.get(parameter.name)
+    if not isinstance(text, str):
+        return
+    if parameter.holds == "query":
+        check_query(text, may_be_empty=bool(values.get("as_you_type")))
+    elif parameter.holds == "note" and (text or parameter.required):
+        check_note_name(text)
+
+
+_NOTE = Parameter(
+    name="path",
+    holds="note",
+    required=True,
+    help="A note: its path in the vault, its absolute path, or its name if only one note has it.",
+)
+_QUERY = Parameter(
+    name="q",
+    holds="query",
+    required=True,
+    help=f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.",
+)
+
+SEARCH: Endpoint[SearchJson] = Endpoint(
+    name="search",
+    path="/v1/search",
+    help="Search the notes; the best hits come first.",
+    parameters=(
+        _QUERY,
+        Parameter(
+            name="limit",
+            kind=int,
+            default=0,
+            minimum=0,
+            maximum=MAX_LIMIT,
+            help="Hits at most; 0 means the configured number.",
+        ),
+        Parameter(
+            name="by",
+            choices=("chunk", "note"),
+            default="chunk",
+            help="One hit for each chunk, or the best one of each note.",
+        ),
+        Parameter(
+            name="fresh",
+            kind=bool,
+            default=False,
+            help="Wait until all changes made to the vault so far are indexed.",
+        ),
+        Parameter(name="as_you_type", kind=bool, default=False, help="The last word may be unfinished."),
+        Parameter(
+            name="expand",
+            choices=("", "section", "window", "section_or_window"),
+            default="",
+            help="Add the text around each hit; empty adds none.",
+        ),
+    ),
+    answer=SearchJson,
+    answer_help="Ranked hits.",
+)
+
+EXPLAIN: Endpoint[ExplainJson] = Endpoint(
+    name="explain",
+    path="/v1/explain",
+    help="Where a note is in the answer to a query, and why or why not.",
+    parameters=(_NOTE, _QUERY),
+    answer=ExplainJson,
+    answer_help="The note in the answer.",
+)
+
+STATUS: Endpoint[StatusJson] = Endpoint(
+    name="status",
+    path="/v1/status",
+    help="The state of the index and of its daemon.",
+    answer=StatusJson,
+    answer_help="The state.",
+    builds_index=False,
+)
+
+RELATED: Endpoint[RelatedJson] = Endpoint(
+    name="related",
+    path="/v1/related",
+    help="Notes near a note, by meaning and by link.",
+    parameters=(
+        _NOTE,
+        Parameter(name="limit", kind=int, default=10, minimum=1, maximum=MAX_LIMIT, help="Notes at most."),
+    ),
+    answer=RelatedJson,
+    answer_help="The notes near it.",
+)
+
+ALL_LINKS: Endpoint[LinksJson | MentionsJson | UnresolvedJson | OrphansJson] = Endpoint(
+    name="links",
+    path="/v1/links",
+    help="Links and mentions of a note; unresolved links and orphans of the vault.",
+    parameters=(
+        replace(
+            _NOTE,
+            required=False,
+            default="",
+            help="The note, as in /v1/related. Required for the views note and mentions.",
+        ),
+        Parameter(
+            name="view",
+            choices=("note", "mentions", "unresolved", "orphans"),
+            default="note",
+            help="The links of a note, places that name it without a link, links of the vault that "
+            "lead nowhere, or notes without links.",
+        ),
+        Parameter(
+            name="limit",
+            kind=int,
+            minimum=1,
+            maximum=MAX_LIMIT,
+            help=f"Entries of each list at most. Without it: {DEFAULT_MENTIONS} mentions, all of the others.",
+        ),
+    ),
+    answer=LinksJson | MentionsJson | UnresolvedJson | OrphansJson,
+    answer_help="The chosen view.",
+)
+LINKS = ALL_LINKS.view(LinksJson)
+MENTIONS = ALL_LINKS.view(MentionsJson, view="mentions")
+UNRESOLVED = ALL_LINKS.view(UnresolvedJson, view="unresolved")
+ORPHANS = ALL_LINKS.view(OrphansJson, view="orphans")
+
+NOTE: Endpoint[NoteJson] = Endpoint(
+    name="note",
+    path="/v1/note",
+    help="The text of a note of the index, as it is in the vault now.",
+    parameters=(_NOTE,),
+    answer=NoteJson,
+    answer_help="The note.",
+)
+
+_REBUILD_RUN = "The progress of the rebuild."
+
+REBUILD: Endpoint[RebuildJson] = Endpoint(
+    name="rebuild",
+    method="POST",
+    path="/v1/rebuild",
+    help="Rebuild the index. If a rebuild is running already, no second one starts.",
+    parameters=(
+        Parameter(
+            name="wait",
+            kind=bool,
+            default=True,
+            help="Answer when the rebuild has ended; otherwise as soon as it has started.",
+        ),
+        Parameter(
+            name="refit",
+            kind=bool,
+            default=True,
+            help="Compute new token weights if the number of notes has changed much.",
+        ),
+    ),
+    answer=RebuildJson,
+    answer_help="The rebuild has ended.",
+    other_answers=((202, _REBUILD_RUN, RebuildRunJson),),
+    is_long_lived=True,
+    needs_daemon=True,
+)
+
+REBUILD_STATE: Endpoint[RebuildRunJson] = Endpoint(
+    name="rebuild_state",
+    path="/v1/rebuild",
+    help="The progress of the rebuild that is running, or the result of the last one.",
+    answer=RebuildRunJson,
+    answer_help=_REBUILD_RUN,
+    needs_daemon=True,
+)
+
+VERIFY: Endpoint[VerifyJson] = Endpoint(
+    name="verify",
+    method="POST",
+    path="/v1/verify",
+    help="Compare the vault, the catalog and the derived indices, and list every difference.",
+    parameters=(Parameter(name="repair", kind=bool, default=False, help="Repair what differs."),),
+    answer=VerifyJson,
+    answer_help="The differences.",
+    is_long_lived=True,
+    builds_index=False,
+)
+
+PAUSE: Endpoint[PauseJson] = Endpoint(
+    name="pause",
+    method="POST",
+    path="/v1/pause",
+    help="Pause indexing. Changes made meanwhile are indexed after the pause.",
+    parameters=(
+        Parameter(
+            name="seconds",
+            kind=float,
+            above=0,
+            maximum=MAX_PAUSE_S,
+            help="How long to pause; without it, until `/v1/resume`.",
+        ),
+    ),
+    answer=PauseJson,
+    answer_help="Whether indexing is paused.",
+    needs_daemon=True,
+)
+
+RESUME: Endpoint[PauseJson] = Endpoint(
+    name="resume",
+    method="POST",
+    path="/v1/resume",
+    help="Resume indexing.",
+    answer=PauseJson,
+    answer_help="Whether indexing is paused.",
+    needs_daemon=True,
+)
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    SEARCH,
+    EXPLAIN,
+    STATUS,
+    RELATED,
+    ALL_LINKS,
+    NOTE,
+    REBUILD,
+    REBUILD_STATE,
+    VERIFY,
+    PAUSE,
+    RESUME,
+)

@@ -1,0 +1,75 @@
+"""The pydantic model of an endpoint's parameters: it validates a request and is described in OpenAPI."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic.fields import FieldInfo
+
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.endpoints import Endpoint, Parameter
+
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def request_model(endpoint: Endpoint[Any]) -> type[BaseModel]:
+    """The model of the query (GET) or of the body (POST). It refuses keys that the endpoint does not have.
+
+    The model of a body has a name in `/openapi.json`, such as `RebuildOrder`.
+    """
+    in_query = endpoint.method == "GET"
+    camel_case = endpoint.name.title().replace("_", "")
+    fields: dict[str, tuple[object, object]] = {
+        parameter.name: (_annotation(parameter, in_query), ... if parameter.required else parameter.default)
+        for parameter in endpoint.parameters
+    }
+    empty = "" if in_query or fields else ": an empty object"
+    made: type[BaseModel] = create_model(  # type: ignore[call-overload] # the fields are known at run time only
+        camel_case + ("Query" if in_query else "Order"),
+        __config__=ConfigDict(extra="forbid"),
+        __doc__=f"`{endpoint.method} {endpoint.path}`{empty}.",
+        **fields,
+    )
+    return made
+
+
+def _annotation(parameter: Parameter, in_query: bool) -> object:
+    described = Field(description=parameter.help, json_schema_extra=_text_schema(parameter))
+    if parameter.choices:
+        return Annotated[Literal[parameter.choices], described]
+    kind: Any = parameter.kind
+    bounded = Annotated[kind, _bounds(parameter)]
+    if parameter.required or parameter.default is not None:
+        return Annotated[bounded, described]
+    if in_query:  # null cannot be sent
+        return Annotated[bounded | None, described, WithJsonSchema(_bounded_schema(parameter))]
+    return Annotated[bounded | None, described]
+
+
+def _bounds(parameter: Parameter) -> FieldInfo:
+    bounds: FieldInfo = Field(
+        ge=parameter.minimum,
+        gt=parameter.above,
+        le=parameter.maximum,
+        allow_inf_nan=False if parameter.kind is float else None,
+    )
+    return bounds
+
+
+def _bounded_schema(parameter: Parameter) -> dict[str, JsonValue]:
+    bounds = {"minimum": parameter.minimum, "exclusiveMinimum": parameter.above, "maximum": parameter.maximum}
+    given = {name: bound for name, bound in bounds.items() if bound is not None}
+    return {"type": _JSON_TYPES[parameter.kind], **given}
+
+
+def _text_schema(parameter: Parameter) -> dict[str, JsonValue] | None:
+    """The bounds of a text in the schema, which counts characters: a text within its bound in bytes is within
+    it in characters too."""
+    if parameter.max_bytes is None:
+        return None
+    return (
+        {"minLength": 1, "maxLength": parameter.max_bytes}
+        if parameter.required
+        else {"maxLength": parameter.max_bytes}
+    )

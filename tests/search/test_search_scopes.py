@@ -1,0 +1,43 @@
+"""Blocks and tasks that the catalog keeps are those of the text, and are found without being kept."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from vault_indexer.search.filters.scopes import NoteText, pieces
+from vault_indexer.search.query.ast import Scope
+from vault_indexer.search.reader import IndexReader
+from vault_indexer.service import VaultService
+from vault_indexer.store.catalog.reader import CatalogReader
+
+Indexed = tuple[VaultService, IndexReader]
+
+
+def test_what_is_kept_is_what_the_text_says(indexed: Indexed) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        catalog = snapshot.catalog
+        ids = [row[0] for row in catalog.rows("SELECT note_id FROM notes")]
+        blocks, tasks = catalog.block_spans(ids), catalog.tasks(ids)
+        assert blocks.keys() == tasks.keys() == set(ids)
+        assert sum(map(len, tasks.values())) == 3
+        for note_id in ids:
+            text = catalog.text(note_id)
+            kept = NoteText(text, blocks=blocks[note_id], tasks=tasks[note_id])
+            for scope in (Scope.BLOCK, Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE):
+                assert pieces(kept, scope) == pieces(NoteText(text), scope)
+
+
+def test_a_catalog_from_before_they_were_kept_is_read(indexed: Indexed, tmp_path: Path) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        (_, _, source), *_ = snapshot.catalog.rows("PRAGMA database_list")
+    old = tmp_path / "catalog.db"
+    for file in Path(source).parent.glob("catalog.db*"):
+        shutil.copy(file, tmp_path / file.name)
+    with closing(sqlite3.connect(old)) as database:
+        database.executescript("DROP TABLE block_spans; DROP TABLE tasks;")
+    with closing(CatalogReader(old)) as catalog:
+        ids = [row[0] for row in catalog.rows("SELECT note_id FROM notes")]
+        assert catalog.block_spans(ids) == {}
+        assert catalog.tasks(ids) == {}
+        assert catalog.notes_with_task([True]) == ids
