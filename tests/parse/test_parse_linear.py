@@ -57,11 +57,6 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "underlines": lambda n: "a\n" * n + "===\n",
     "closing hashes": lambda n: "# a" + " #" * n,
     "blanks": lambda n: "a" + " " * n + "\n" + " " * n + "b",
-    "images closed far away": lambda n: "![" * n + "](x)" * n,
-    "tags that all differ": lambda n: " ".join(f"#t{i}" for i in range(n)),
-    "ids in one quote": lambda n: "> a ^b\n>\n" * n,
-    "names of notes": lambda n: "[[" + "a.md" * n + "]]",
-    "bars that are no table": lambda n: "a|\n|||\n" + "|" * n + "x\n",
     "wide characters": lambda n: "日本語 #タグ [[ノート]]\n\n" * n,
 }
 
