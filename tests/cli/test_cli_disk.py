@@ -14,6 +14,9 @@ from cli_sandbox import Ran, Sandbox
 
 from vault_indexer.daemon.discovery import read_daemon
 
+pytestmark = pytest.mark.long
+
+
 FULL_DEVICE = Path("/dev/full")
 WAIT_S = 120.0
 

@@ -12,6 +12,9 @@ from cli_sandbox import Sandbox
 from vault_indexer.chunk import STRATEGIES
 from vault_indexer.cli.app import main
 
+pytestmark = pytest.mark.long
+
+
 OTHERS = {"llm", "agentic", "custom"}
 """They need a language model or code of the user's own."""
 

@@ -11,6 +11,9 @@ from cli_sandbox import Ran, Sandbox, make
 from vault_indexer import open_vault
 from vault_indexer.errors import UnknownNoteError, UsageError
 
+pytestmark = pytest.mark.long
+
+
 NOTES = {
     "Hub.md": "# Hub\n\n[[Bread]] [[Night sky]] [[Missing one]] [[Missing two]] [[Missing three]]\n",
     "Alone 1.md": "# Alone 1\n\nThe Hub is named here.\n",

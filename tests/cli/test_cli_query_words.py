@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from vault_indexer.cli.query_words import query_last
 
+pytestmark = pytest.mark.long
+
+
 VALUES = {"--limit": 1, "-n": 1, "--fresh": 0, "--vault": 1, "-h": 0}
 
 

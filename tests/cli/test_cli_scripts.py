@@ -12,6 +12,8 @@ import pytest
 from cli_sandbox import Sandbox, make
 from waiting import PROCESS_S
 
+pytestmark = pytest.mark.long
+
 
 def run_in(sandbox: Sandbox, folder: Path, *arguments: str) -> list[str]:
     place = ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))

@@ -6,9 +6,13 @@ import os
 import re
 import time
 
+import pytest
 from cli_sandbox import Sandbox
 
 from vault_indexer.cli.start_hint import HINT_FILE
+
+pytestmark = pytest.mark.long
+
 
 HINT = "`indexer start` keeps this vault open"
 

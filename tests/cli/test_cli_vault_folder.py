@@ -15,6 +15,8 @@ from waiting import PROCESS_S
 from vault_indexer.cli.vault_folder import user_config_file
 from vault_indexer.config import user_config_file as loaded_config_file
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def served_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:

@@ -18,6 +18,9 @@ from vault_indexer.index.jobs import Job
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import Problem
 
+pytestmark = pytest.mark.long
+
+
 REASON = "reading it took more than 0.5 s of processor time: index.max_note_seconds"
 HOSTILE = " ".join(f"w{n}" for n in range(200_000))  # seconds of processor time: no word comes twice
 

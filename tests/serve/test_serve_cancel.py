@@ -8,9 +8,13 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from serve_api import Answer, Api, serve
 
 from vault_indexer.serve.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
+
+pytestmark = pytest.mark.long
+
 
 LIMIT_S = 60
 

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from serve_api import Answer, Api, end, serve
 
+pytestmark = pytest.mark.long
+
+
 MINUTE = 60.0
 
 

@@ -139,9 +139,12 @@ def _exists(file: Path) -> bool:
 
 
 def _below(vault: Path, file: Path, note: str) -> str:
-    """The path in the vault of a file, whichever way it is reached: as typed, or through symlinks."""
+    """The path in the vault of a file, whichever way it is reached: as typed, or through symlinks.
+
+    A file that is not there stays absolute: a relative path could stand for a note of that name elsewhere.
+    """
     plain = Path(os.path.normpath(file))
     for way in (plain, plain.parent.resolve() / plain.name, plain.resolve()):
         if way != vault and way.is_relative_to(vault):
-            return way.relative_to(vault).as_posix()
+            return way.relative_to(vault).as_posix() if _exists(way) else str(way)
     raise UsageError(f"{note} is outside of the vault {vault}")
