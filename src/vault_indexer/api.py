@@ -100,7 +100,7 @@ class Vault:
         return self._service.orphans()[: _checked(limit)]
 
     def rebuild(self, report: Report | None = None) -> RebuildReport:
-        """Build the index anew; searches go on until it takes over."""
+        """Rebuild the index; searches go on until it takes over."""
         return self._service.rebuild(report or _unheard)
 
     def close(self) -> None:

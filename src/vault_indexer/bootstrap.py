@@ -257,7 +257,7 @@ class Assembly:
         return self.files
 
     def reloaded(self) -> Assembly:
-        """The same with the configuration read anew; the index stays where it is."""
+        """The same with the configuration read again; the index stays where it is."""
         return replace(self, settings=self.reload().settings)
 
     def wanted(self) -> Manifest:
@@ -356,7 +356,7 @@ class Assembly:
         return BuildSpec(manifest, model.key, model.dimension, blobs, words_first)
 
     def _weights(self, found: Scan, current: Generation | None, *, refit: bool) -> bytes | None:
-        """Those of the generation in force, so that known vectors stay good; fitted anew where there are
+        """Those of the active generation, so that known vectors stay good; fitted again where there are
         none, or where a rebuild was asked for and the vault has changed much in size."""
         if not _weighting(self.settings):
             return None

@@ -45,7 +45,7 @@ class Assembly(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The configuration in force."""
+        """The active configuration."""
         ...
 
     @property
@@ -64,7 +64,7 @@ class Assembly(Protocol):
     def build_next(
         self, report: Report, *, refit: bool, soon: bool = False
     ) -> tuple[Generation, RebuildReport]:
-        """Build the next generation from the vault; it is not yet in force. With `soon` it answers within
+        """Build the next generation from the vault; it is not yet active. With `soon` it answers within
         seconds: of a large vault it holds what changed last, and vectors that take long may be owed."""
         ...
 
@@ -77,5 +77,5 @@ class Assembly(Protocol):
         ...
 
     def reloaded(self) -> Assembly:
-        """The same with the configuration read anew. Raises ConfigError."""
+        """The same with the configuration read again. Raises ConfigError."""
         ...

@@ -70,7 +70,7 @@ def _signpost(vault: Path) -> Path:
 
 
 def _write_private(path: Path, data: bytes) -> None:
-    """Temporary file made anew (never someone else's, never through a link), then renamed."""
+    """New temporary file (never someone else's, never through a link), then renamed."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -33,7 +33,7 @@ class IndexPresence:
         self._restored: float | None = None
 
     def loss(self, generation: Generation | None) -> str:
-        """What was deleted ("" for nothing). `generation` is the one in force.
+        """What was deleted ("" for nothing). `generation` is the active one.
 
         Looks once a second, and has to see the same twice: a folder that is being deleted now would take what
         is made in it along.

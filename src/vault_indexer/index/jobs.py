@@ -150,7 +150,7 @@ class NoteWorker:
             self._keywords = (generation, KeywordIndex.open(generation.keywords))
         index = self._keywords[1]
         try:
-            index.refresh()  # the owner may have made it anew
+            index.refresh()  # the owner may have rebuilt it
             segments = index.segment_count
             seq = catch_up(index, generation)
         except (VaultIndexerError, OSError):
@@ -243,7 +243,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
 
 
 def rebuild_keywords(generation: Generation) -> None:
-    """Make the keyword index anew from the catalog alone."""
+    """Rebuild the keyword index from the catalog alone."""
     catalog = CatalogReader(generation.catalog)
     try:
         shutil.rmtree(generation.keywords, ignore_errors=True)

@@ -36,7 +36,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What an edit did: notes indexed anew and taken out, links that lead elsewhere now, and
+    """What an edit did: notes indexed again and removed, links that lead elsewhere now, and
     strategies that cut a note for the first time."""
 
     indexed: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30, "ppc64le": 273, "s39
 
 _GROWN = 1.1
 """A process is renewed only once it takes so many times what it took after its first job: a model that
-alone is larger than the share would else be loaded anew for every job."""
+alone is larger than the share would else be loaded again for every job."""
 
 
 @dataclass(frozen=True, slots=True)

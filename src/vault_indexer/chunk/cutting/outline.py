@@ -23,7 +23,7 @@ class Outline:
         return self._sections[index] if index >= 0 else None
 
     def header_path(self, pos: int) -> str:
-        """The headings in force at `pos`, joined; "" before the first heading."""
+        """The headings that hold at `pos`, joined; "" before the first heading."""
         section = self.section(pos)
         return HEADER_SEPARATOR.join(section.header_path) if section else ""
 

@@ -41,14 +41,14 @@ def write_commit_record(
     Raises OSError.
     """
     files = {name: known.get(name) or _checksum((folder / name).read_bytes()) for name in sorted(names)}
-    seal = CommitRecord(seq=seq, generation=generation, files=files)
-    body = seal.model_dump_json().encode()
+    record = CommitRecord(seq=seq, generation=generation, files=files)
+    body = record.model_dump_json().encode()
     write_atomically(folder / COMMIT_RECORD_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
-    return seal
+    return record
 
 
 def read_commit_record(folder: Path) -> CommitRecord:
-    """The current seal. Raises IndexUnusableError where there is none or it is damaged."""
+    """The current commit record. Raises IndexUnusableError where there is none or it is damaged."""
     path = folder / COMMIT_RECORD_NAME
     try:
         checksum, _, body = path.read_bytes().rstrip(b"\n").partition(b"\n")
@@ -58,15 +58,15 @@ def read_commit_record(folder: Path) -> CommitRecord:
     except OSError as error:
         raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
     except ValidationError as error:
-        raise IndexUnusableError(f"keyword index: {path} is not a seal of this version") from error
+        raise IndexUnusableError(f"keyword index: {path} is not a commit record of this version") from error
 
 
-def check_files(folder: Path, seal: CommitRecord, *, full: bool) -> None:
+def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
     """All files there at their size and, if `full`, with their checksum (about 1 GB/s).
 
     Raises IndexUnusableError naming the file at fault.
     """
-    for name, expected in seal.files.items():
+    for name, expected in record.files.items():
         path = folder / name
         try:
             same = path.stat().st_size == expected.size

@@ -1,9 +1,9 @@
 """The keyword index: Whoosh segments on disk, changed by whole commits, read as immutable snapshots.
 
-Whoosh never calls fsync and cannot fall back on an older table of contents. So a seal (`keyword_seal`)
-names the current table of contents, the change number it has applied, and size and checksum of every
-file. A commit writes the new segment, then the table of contents, then the seal, each on disk before the
-next; only then are old files removed. A crash in between leaves the old state whole.
+Whoosh never calls fsync and cannot fall back on an older table of contents. So a commit record
+(`commit_record`) names the current table of contents, the change number it has applied, and size and
+checksum of every file. A commit writes the new segment, then the table of contents, then the commit record,
+each on disk before the next; only then are old files removed. A crash in between leaves the old state whole.
 
 Whoosh stores pickles. The folder must be private (0700, set by the owner of the index folder), and a
 folder from elsewhere must never be opened.
@@ -56,9 +56,9 @@ class KeywordIndex:
     the new one. Readers use `snapshot()`, which no later commit changes.
     """
 
-    def __init__(self, folder: Path, seal: CommitRecord, segments: Sequence[W3Segment]) -> None:
+    def __init__(self, folder: Path, record: CommitRecord, segments: Sequence[W3Segment]) -> None:
         self._folder = folder
-        self._seal = seal
+        self._record = record
         self._segments = list(segments)
         self._write_lock = Lock()
         self._swept = False
@@ -86,16 +86,16 @@ class KeywordIndex:
         Raises IndexUnusableError when a file is missing, truncated, changed or not ours.
         """
 
-        def load(seal: CommitRecord) -> KeywordIndex:
-            check_files(folder, seal, full=check)
-            return cls(folder, seal, _read_segments(folder, seal.generation))
+        def load(record: CommitRecord) -> KeywordIndex:
+            check_files(folder, record, full=check)
+            return cls(folder, record, _read_segments(folder, record.generation))
 
         return _read_committed(folder, load)
 
     @property
     def applied_seq(self) -> int:
         """The last change that is on disk."""
-        return self._seal.seq
+        return self._record.seq
 
     @property
     def segment_count(self) -> int:
@@ -120,7 +120,7 @@ class KeywordIndex:
 
     def verify(self) -> None:
         """Compares every file with its checksum. Raises IndexUnusableError naming the first that differs."""
-        check_files(self._folder, self._seal, full=True)
+        check_files(self._folder, self._record, full=True)
 
     def apply(self, add: Iterable[KeywordDocument], delete: Iterable[int], seq: int) -> None:
         """One commit: removes `delete` and the old states of `add`, adds `add`, records `seq`.
@@ -170,7 +170,7 @@ class KeywordIndex:
             builder = SegmentBuilder(self._folder)
             for segment in self._segments:
                 builder.add_segment(*self._live_segment(segment))
-            self._commit(builder.finish(), self._seal.seq)
+            self._commit(builder.finish(), self._record.seq)
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -187,11 +187,11 @@ class KeywordIndex:
             yield
 
     def _load_current(self) -> KeywordSnapshot:
-        def load(seal: CommitRecord) -> KeywordSnapshot:
-            if seal != self._seal:
-                check_files(self._folder, seal, full=False)
-                self._segments = _read_segments(self._folder, seal.generation)
-                self._seal = seal
+        def load(record: CommitRecord) -> KeywordSnapshot:
+            if record != self._record:
+                check_files(self._folder, record, full=False)
+                self._segments = _read_segments(self._folder, record.generation)
+                self._record = record
                 self._snapshot = self._take_snapshot()
             return self._snapshot
 
@@ -221,7 +221,7 @@ class KeywordIndex:
             gone: list[int] = []
             for one in chosen:
                 gone += one.data.keys[one.live & ~_live_mask(held.pop(one.data.name))].tolist()
-            self._commit([*held.values(), *self._without(made, sorted(gone))], self._seal.seq)
+            self._commit([*held.values(), *self._without(made, sorted(gone))], self._record.seq)
 
     def _without(self, segments: Sequence[W3Segment], keys: Sequence[int]) -> list[W3Segment]:
         """The segments with these keys (ascending) marked deleted: copies of those that hold any."""
@@ -241,8 +241,8 @@ class KeywordIndex:
     def _commit(self, segments: Sequence[W3Segment], seq: int) -> None:
         from whoosh.index import TOC
 
-        known = self._seal.files
-        generation = self._seal.generation + 1
+        known = self._record.files
+        generation = self._record.generation + 1
         names = [segment.make_filename(segment.COMPOUND_EXT) for segment in segments]
         for name in names:
             if name not in known:
@@ -252,10 +252,10 @@ class KeywordIndex:
         TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
         fsync_file(self._folder / toc)
         fsync_dir(self._folder)
-        seal = write_commit_record(self._folder, seq, generation, [*names, toc], known)
-        self._seal, self._segments = seal, list(segments)
+        record = write_commit_record(self._folder, seq, generation, [*names, toc], known)
+        self._record, self._segments = record, list(segments)
         self._snapshot = self._take_snapshot()
-        for name in known.keys() - seal.files.keys():
+        for name in known.keys() - record.files.keys():
             (self._folder / name).unlink(missing_ok=True)
 
     def _take_snapshot(self) -> KeywordSnapshot:
@@ -263,7 +263,7 @@ class KeywordIndex:
         names = {segment.data.name for segment in live}
         self._open = {name: data for name, data in self._open.items() if name in names}
         self._postings.drop(lambda key: key[0] not in names)
-        return KeywordSnapshot(live, self._seal.seq, self._postings)
+        return KeywordSnapshot(live, self._record.seq, self._postings)
 
     def _live_segment(self, segment: W3Segment) -> LiveSegment:
         return LiveSegment(self._data(segment), _live_mask(segment))
@@ -281,7 +281,7 @@ class KeywordIndex:
         for path in self._folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
-            elif path.name not in self._seal.files and path.suffix in {".seg", ".toc"}:
+            elif path.name not in self._record.files and path.suffix in {".seg", ".toc"}:
                 path.unlink(missing_ok=True)
         self._swept = True
 
@@ -298,13 +298,13 @@ def _storage(folder: Path) -> FileStorage:
 
 
 def _read_committed(folder: Path, read: Callable[[CommitRecord], Result]) -> Result:
-    """What `read` makes of the current seal; again if a writer moved on meanwhile and removed old files."""
+    """What `read` makes of the current commit record; again if a writer has meanwhile removed old files."""
     for _ in range(_ATTEMPTS):
-        seal = read_commit_record(folder)
+        record = read_commit_record(folder)
         try:
-            return read(seal)
+            return read(record)
         except IndexUnusableError:
-            if read_commit_record(folder) == seal:
+            if read_commit_record(folder) == record:
                 raise
     raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")
 
