@@ -173,6 +173,7 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
         lambda _: chunker,
         embedder,
         [CatalogReader(path) for path in worker.caches if path.exists()],
+        asks_model=worker.settings.chunking.asks_model,
     )
 
 

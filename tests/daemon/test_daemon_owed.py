@@ -51,7 +51,7 @@ def exported_by_a_fresh_build(where: Place) -> list[str]:
 def test_words_are_found_while_the_model_is_held_back_and_an_edit_goes_first(
     where: Place, server: ModelServer
 ) -> None:
-    with daemon(where) as service:
+    with daemon(where, processes=True) as service:
         assert owed(service) == 40
         assert holding(service, "batch7") == {"Note 07.md"}
         told = "meaning is not searched everywhere yet: 40 of 40 chunks still have no vector"
@@ -78,7 +78,7 @@ def test_words_are_found_while_the_model_is_held_back_and_an_edit_goes_first(
 @pytest.mark.slow
 def test_a_model_that_fails_loses_nothing_and_is_asked_again(where: Place, server: ModelServer) -> None:
     server.broken = True
-    with daemon(where) as service:
+    with daemon(where, processes=True) as service:
         wait_for(lambda: "vectors could not be made" in service.status().detail)
         assert "vectors could not be made" in notices(service)
         assert holding(service, "batch7") == {"Note 07.md"}
@@ -102,7 +102,7 @@ def test_a_daemon_that_is_killed_goes_on_where_it_stood(where: Place, server: Mo
     finally:
         child.kill()
         child.wait()
-    with daemon(where) as service:
+    with daemon(where, processes=True) as service:
         assert owed(service) == 24
         assert holding(service, "batch7") == {"Note 07.md"}
         server.let_all.set()
@@ -114,7 +114,7 @@ def test_a_daemon_that_is_killed_goes_on_where_it_stood(where: Place, server: Mo
 
 @pytest.mark.slow
 def test_one_command_completes_what_a_daemon_left(where: Place, server: ModelServer) -> None:
-    with daemon(where) as service:
+    with daemon(where, processes=True) as service:
         assert owed(service) == 40
     server.let_all.set()
     with opened(where) as service:

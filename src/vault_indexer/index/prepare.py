@@ -96,12 +96,15 @@ class Preparer:
         chunker_of: Callable[[Note], Chunker],
         embedder: Embedder,
         caches: Sequence[CatalogReader] = (),
+        *,
+        asks_model: bool = False,
     ) -> None:
         self._vault = vault
         self._max_file_bytes = max_file_bytes
         self._chunker_of = chunker_of
         self._embedder = embedder
         self._caches = caches
+        self._asks_model = asks_model
         for cache in caches:
             # Else the owner could not empty the catalog's log while this worker lives.
             cache.refresh_transaction()
@@ -133,13 +136,14 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
 
     def warm(self, *, model: bool = True) -> None:
-        """Load grammars, strategy and model by preparing notes that do not exist. The one that is cut is too
-        short for a strategy to ask a language model about it."""
+        """Load grammars, strategy and model by preparing notes that do not exist. Where chunking asks a
+        language model, no note is split: that would cost a call, and its answer."""
         note_from("all.md", _EVERY_SYNTAX)
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
-        chunks = self._chunker_of(note).chunk(note)
+        if not self._asks_model:
+            self._chunker_of(note).chunk(note)
         if model:
-            self._embedder.embed([chunk.embedding_text for chunk in chunks])
+            self._embedder.embed([note.text])
 
     def embed(self, batch: Sequence[Parsed], at_once: int | None = None) -> list[PreparedNote]:
         """Vectors for what no cache knows, in one call to the model. Raises ProviderError.
