@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import zlib
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ BUILDING_SUFFIX = ".part"
 
 
 _SEAL = "# crc32 "
+_ENDS_IN_CHECKSUM = re.compile(r"[0-9a-f]{8}\s*\Z")
+"""A value of TOML that is text ends in a quote, so only a checksum whose marker is damaged ends like this."""
 
 
 def _crc(text: str) -> str:
@@ -62,6 +65,8 @@ class Generation:
         checksum does not fit, OSError or UnicodeDecodeError if it cannot be read."""
         text, seal, crc = self.manifest.read_text("utf-8").rpartition(_SEAL)
         if not seal:
+            if _ENDS_IN_CHECKSUM.search(crc):
+                raise ManifestError("its checksum line is damaged")
             return crc
         if crc.strip() != _crc(text.rstrip()):
             raise ManifestError("its checksum does not fit")
