@@ -125,7 +125,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place) -> None:
         for told in (service.status().detail, notices(service)):
             assert str(where.index_dir) in told
             assert "is full" in told and "are needed" in told and "free" in told
-            assert "made anew" not in told, "an index without room is not damaged"
+            assert "rebuilt" not in told, "an index without room is not damaged"
         assert service.status().pending
         assert holding(service, "fan") == {"Oven.md"}, "searches go on"
         seal.unlink()

@@ -31,7 +31,7 @@ log = logging.getLogger("vault_indexer.daemon")
 
 Report = Callable[[Progress], None]
 
-WITHOUT_DAEMON = "no daemon is running: without one, nothing is indexed but when a command runs"
+WITHOUT_DAEMON = "no daemon is running; without a daemon, the index is updated only while a command runs"
 
 
 class LocalSession:

@@ -44,10 +44,10 @@ def open_vectors(
                 raise IndexUnusableError("it is of another state than the catalog's log of changes")
             current = apply_vector_changes(base, catalog, model)
         except IndexUnusableError as error:
-            healed.append(f"vectors: {error}; made anew from the catalog")
+            healed.append(f"vectors: {error}; rebuilt from the catalog")
             return rebuild_vectors(generation, catalog, model, dimension, mend=mend)
         if not current.live_keys() <= catalog.embedded_keys().keys():
-            healed.append("vectors: not those of the catalog; made anew from it")
+            healed.append("vectors: not those of the catalog; rebuilt from it")
             return rebuild_vectors(generation, catalog, model, dimension, mend=mend)
         return current
     finally:

@@ -96,7 +96,7 @@ def _says(row: FileRow | None, reason: str) -> bool:
 
 
 def is_indexed(file: ScannedFile) -> bool:
-    """Whether the file's text belongs into the index."""
+    """Whether the file's text is to be indexed."""
     return file.decision is Decision.INDEX and file.kind is not FileKind.ATTACHMENT
 
 

@@ -67,7 +67,7 @@ class Why:
     """Why a hit is there: its place in each ranking (None: not in it), and what was made of it.
 
     Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
-    the conditions of the query, as written: every hit fulfils them.
+    the conditions of the query, as written: every hit meets them.
     """
 
     vector: VectorReason | None

@@ -103,7 +103,7 @@ class ChunkFilter:
         return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
 
     def first_chunks(self, notes: Iterable[int], limit: int, per_note: int) -> list[int]:
-        """The first `limit` chunks that are left, note by note in the given order: of a note that fulfils the
+        """The first `limit` chunks that are left, note by note in the given order: of a note that meets the
         conditions as a whole its first chunk, else at most `per_note` of those that hold a place."""
         shown: list[int] = []
         for batch in self._batches(notes):
