@@ -63,10 +63,19 @@ class GraphReason:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteReason:
+    """What the whole note says: the cosine of its mean vector (None: it has none), and `coverage`, the part of
+    the query's words that it holds anywhere, each at its weight, in [0, 1]."""
+
+    cosine: float | None
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a hit is there: its place in each ranking (None: not in it), and what was made of it.
 
-    Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
+    `note` is what its whole note says, beside the chunk. Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
     the conditions of the query, as written: every hit meets them.
     """
 
@@ -77,6 +86,7 @@ class Why:
     fused: float = 0.0
     title: float = 0.0
     filters: tuple[str, ...] = ()
+    note: NoteReason | None = None
 
 
 @dataclass(frozen=True, slots=True)

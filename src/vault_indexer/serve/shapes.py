@@ -35,6 +35,13 @@ class GraphJson(TypedDict):
     via: list[str]
 
 
+class NoteReasonJson(TypedDict):
+    """What the whole note says: the cosine of its mean vector, and the part of the query that it holds."""
+
+    cosine: float | None
+    coverage: float
+
+
 class WhyJson(TypedDict):
     """Why a hit is in the answer."""
 
@@ -45,6 +52,7 @@ class WhyJson(TypedDict):
     fused: float
     title: float
     filters: list[str]
+    note: NoteReasonJson | None
 
 
 class PassageJson(TypedDict):

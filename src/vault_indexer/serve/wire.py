@@ -13,6 +13,7 @@ from vault_indexer.model import (
     Hit,
     JsonValue,
     KeywordReason,
+    NoteReason,
     Passage,
     Problem,
     Progress,
@@ -31,6 +32,7 @@ from vault_indexer.serve.shapes import (
     HitJson,
     InspectionJson,
     KeywordJson,
+    NoteReasonJson,
     PassageJson,
     PauseJson,
     ProgressJson,
@@ -123,6 +125,7 @@ def _why_json(why: Why) -> WhyJson:
         "fused": round(why.fused, 6),
         "title": round(why.title, 6),
         "filters": list(why.filters),
+        "note": _note_reason_json(why.note),
     }
 
 
@@ -145,6 +148,13 @@ def _graph_json(reason: GraphReason | None) -> GraphJson | None:
     if reason is None:
         return None
     return {"rank": reason.rank, "score": round(reason.score, 4), "via": list(reason.via)}
+
+
+def _note_reason_json(reason: NoteReason | None) -> NoteReasonJson | None:
+    if reason is None:
+        return None
+    cosine = None if reason.cosine is None else round(reason.cosine, 4)
+    return {"cosine": cosine, "coverage": round(reason.coverage, 4)}
 
 
 def rebuild_json(report: RebuildReport) -> RebuildJson:

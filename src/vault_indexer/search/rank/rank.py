@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from vault_indexer.model import GraphReason, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
+from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, note_evidence
 from vault_indexer.search.rank.notes import note_scores
 from vault_indexer.search.rank.recency import recency_factor
 from vault_indexer.search.rank.retrieve import (
@@ -34,6 +35,10 @@ from vault_indexer.store.keywords import FieldWeights
 MIN_CANDIDATES = 60
 """Each ranking gives at least this many: what both half know is found deep in each. With 100 nDCG@10 is .004
 higher on the help vault, .002 lower on the large one and the same on all others; a search takes longer."""
+
+RANK_TRUST = 0.4
+"""What the trust in the vectors counts in a fusion of ranks, where a weak ranking moves as much as a strong
+one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,13 @@ def rank(
     With `by_note` each note is there once, by its best chunk.
     """
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
-    rankings = _by_meaning_and_word(snapshot, prepared, settings, fields, k)
+    named = _first_chunks_by_name(snapshot, prepared)
+    rankings = _by_meaning_and_word(snapshot, prepared, settings, fields, k, named)
     fused = _fuse(rankings, settings)
     if settings.weights.graph:
         rankings = replace(rankings, graph=_by_link(snapshot, prepared, best_first(fused)))
         fused = _add_link_scores(fused, rankings, settings)
-    named = _best_chunks_by_name(snapshot, prepared, fused)
-    for key in named:
+    for key in named.values():
         fused.setdefault(key, 0.0)
     modified = snapshot.catalog.modified_times({note_id_of(key) for key in fused})
     now = time.time_ns()
@@ -76,11 +81,9 @@ def rank(
     recency = {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
     scores = {key: fused[key] * factor for key, factor in recency.items()}
     if by_note:
-        scores = dict(note_scores(scores).values())
-        named_notes = set(map(note_id_of, named))
-        named = [key for key in scores if note_id_of(key) in named_notes]
+        scores = {named.get(note_id, key): score for note_id, (key, score) in note_scores(scores).items()}
     bonus = max(scores.values(), default=0.0)
-    titles = {key: bonus for key in named if key in scores}
+    titles = {key: bonus for key in named.values() if key in scores}
     final = {key: score + titles.get(key, 0.0) for key, score in scores.items()}
     return Ranked(tuple(best_first(final)), final, fused, recency, titles, rankings)
 
@@ -92,21 +95,50 @@ def relative(ranked: Ranked, key: int) -> float:
 
 
 def _fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
-    """The rankings by meaning and by word, fused as configured.
+    """The rankings by meaning and by word, fused as configured, each at two levels: the chunk and its note.
 
     A convex combination takes a cosine as it is: it is comparable between queries, and low where the model
     knows nothing. A BM25F score has no scale, so it counts beside the best one.
     """
     weights = _weights(rankings, settings)
     if settings.fusion == "rrf":
-        lists = {"vector": list(rankings.vector), "keyword": list(rankings.keyword)}
-        return reciprocal_rank_fusion(lists, weights, settings.rrf_k)
+        return _fuse_ranks(rankings, weights, settings.rrf_k)
     top = max((score for _, score in rankings.keyword.values()), default=1.0)
+    cosines = {key: max(score, 0.0) for key, (_, score) in rankings.vector.items()}
+    words = {key: score / top for key, (_, score) in rankings.keyword.items()}
+    whole = {note_id: max(note.cosine or 0.0, 0.0) for note_id, note in rankings.notes.items()}
+    held = {note_id: note.coverage for note_id, note in rankings.notes.items()}
+    all_keys = cosines.keys() | words.keys()
     scores = {
-        "vector": {key: score if score > 0 else 0.0 for key, (_, score) in rankings.vector.items()},
-        "keyword": {key: score / top for key, (_, score) in rankings.keyword.items()},
+        "vector": _with_notes(cosines, whole, NOTE_MEANING, all_keys) if cosines else {},
+        "keyword": _with_notes(words, held, NOTE_WORDS, all_keys) if words else {},
     }
     return convex_combination(scores, weights)
+
+
+def _with_notes(
+    chunks: Mapping[int, float], notes: Mapping[int, float], weight: float, keys: Iterable[int]
+) -> dict[int, float]:
+    """For each of the keys the mean of what the chunk and its note say; the note counts `weight` times as
+    much."""
+    return {
+        key: (chunks.get(key, 0.0) + weight * notes.get(note_id_of(key), 0.0)) / (1.0 + weight)
+        for key in keys
+    }
+
+
+def _fuse_ranks(rankings: Rankings, weights: Mapping[str, float], k: int) -> dict[int, float]:
+    """Reciprocal rank fusion of four lists: by meaning and by word, of chunks and of their notes."""
+    lists = {"vector": list(rankings.vector), "keyword": list(rankings.keyword)}
+    chunks = reciprocal_rank_fusion(lists, weights, k)
+    cosines = {note_id: note.cosine for note_id, note in rankings.notes.items() if note.cosine is not None}
+    covered = {note_id: note.coverage for note_id, note in rankings.notes.items() if note.coverage}
+    notes = reciprocal_rank_fusion(
+        {"vector": best_first(cosines), "keyword": best_first(covered)},
+        {"vector": NOTE_MEANING * weights["vector"], "keyword": NOTE_WORDS * weights["keyword"]},
+        k,
+    )
+    return {key: score + notes.get(note_id_of(key), 0.0) for key, score in chunks.items()}
 
 
 def _add_link_scores(
@@ -128,25 +160,34 @@ def _add_link_scores(
 
 
 def _weights(rankings: Rankings, settings: SearchSettings) -> dict[str, float]:
-    """What the rankings by meaning and by word count; trust scales scores only, not ranks."""
-    trust = rankings.trust if settings.fusion == "convex" else 1.0
+    """What the rankings by meaning and by word count for this query."""
+    trust = rankings.trust * (RANK_TRUST if settings.fusion == "rrf" else 1.0)
     return {"vector": settings.weights.vector * trust, "keyword": settings.weights.keyword}
 
 
 def _by_meaning_and_word(
-    snapshot: Snapshot, prepared: PreparedQuery, settings: SearchSettings, fields: FieldWeights, k: int
+    snapshot: Snapshot,
+    prepared: PreparedQuery,
+    settings: SearchSettings,
+    fields: FieldWeights,
+    k: int,
+    named: Mapping[int, int],
 ) -> Rankings:
-    """The first `k` of both rankings; for a convex combination with the scores that one of them lacks."""
+    """The first `k` of both rankings, with what the whole notes say; for a convex combination with the
+    scores that one of them lacks, and with those of the chunks that are `named`."""
     weights = settings.weights
     meaning = by_meaning(snapshot, prepared.vector, k, prepared.chosen) if weights.vector else {}
     prepared.deadline.check()
     words = by_word(snapshot, prepared.terms, fields, k, prepared.chosen) if weights.keyword else {}
     found = Rankings(meaning, words, {}, k, prepared.trust)
-    if settings.fusion == "convex" and weights.vector and weights.keyword:
+    if weights.vector and weights.keyword:
         found = replace(found, trust=_trust(snapshot, prepared, words, fields))
-        found = fill_missing_scores(snapshot, found, prepared.vector, prepared.terms, fields)
+        if settings.fusion == "convex":
+            keys = named.values()
+            found = fill_missing_scores(snapshot, found, prepared.vector, prepared.terms, fields, keys)
+    notes = note_evidence(snapshot, found.vector.keys() | found.keyword.keys(), prepared, fields)
     prepared.deadline.check()
-    return found
+    return replace(found, notes=notes)
 
 
 def _by_link(snapshot: Snapshot, prepared: PreparedQuery, strongest: Sequence[int]) -> dict[int, GraphReason]:
@@ -167,19 +208,14 @@ def _trust(snapshot: Snapshot, prepared: PreparedQuery, words: Ranks, fields: Fi
     return trust_beside(held)
 
 
-def _best_chunks_by_name(
-    snapshot: Snapshot, prepared: PreparedQuery, fused: Mapping[int, float]
-) -> list[int]:
-    """Of each note whose name is the query, the best chunk that may be found, else the first."""
-    wanted = match_titles(snapshot, prepared.text)
-    best: dict[int, int] = {}
-    for key in best_first(fused):
-        if note_id_of(key) in wanted:
-            best.setdefault(note_id_of(key), key)
-    for note_id in sorted(wanted - best.keys()):
+def _first_chunks_by_name(snapshot: Snapshot, prepared: PreparedQuery) -> dict[int, int]:
+    """For each note whose name is the query, by id, the first chunk that may be found: who asks for a note by
+    its name wants it from its beginning."""
+    found: dict[int, int] = {}
+    for note_id in sorted(match_titles(snapshot, prepared.text)):
         rows = snapshot.catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
         own = np.array([row[0] for row in rows], np.int64)
         left = own[prepared.passing(own)]
         if len(left):
-            best[note_id] = int(left[0])
-    return list(best.values())
+            found[note_id] = int(left[0])
+    return found

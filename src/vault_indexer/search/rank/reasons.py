@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vault_indexer.model import KeywordReason, VectorReason, Why
+from vault_indexer.model import KeywordReason, VectorReason, Why, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.rank import Ranked
 from vault_indexer.store import Snapshot
@@ -29,6 +29,7 @@ def _why(key: int, prepared: PreparedQuery, ranked: Ranked, keyword: KeywordReas
         fused=ranked.fused[key],
         title=ranked.titles.get(key, 0.0),
         filters=prepared.filters,
+        note=rankings.notes.get(note_id_of(key)),
     )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import GraphReason, NoteRow, note_id_of
+from vault_indexer.model import GraphReason, NoteReason, NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.rank.anchor_text import match_anchor_text
 from vault_indexer.search.rank.neighbours import neighbours_of
@@ -46,13 +46,14 @@ Ranks = dict[int, tuple[int, float]]
 class Rankings:
     """Chunk keys with what each ranking says of them, every dict in its ranking's order. What stands at rank
     `depth` + 1 was only looked up, because another ranking gave it. `trust` is what the vectors count for
-    this query."""
+    this query; `notes` is what the whole notes of the chunks say, by note id."""
 
     vector: Ranks
     keyword: Ranks
     graph: dict[int, GraphReason]
     depth: int = 0
     trust: float = 1.0
+    notes: Mapping[int, NoteReason] = field(default_factory=dict)
 
 
 def by_meaning(snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None) -> Ranks:
@@ -102,12 +103,19 @@ def _with_ranks(keys: Keys, scores: Scores) -> Ranks:
 
 
 def fill_missing_scores(
-    snapshot: Snapshot, found: Rankings, query: Vectors, terms: Sequence[QueryTerm], weights: FieldWeights
+    snapshot: Snapshot,
+    found: Rankings,
+    query: Vectors,
+    terms: Sequence[QueryTerm],
+    weights: FieldWeights,
+    named: Iterable[int] = (),
 ) -> Rankings:
-    """The same, and for every chunk that only one of the two rankings gave, its score in the other."""
+    """The same, and for every chunk that only one of the two rankings gave, its score in the other; for
+    those that are `named`, both."""
     behind = found.depth + 1
-    only_words = np.array(sorted(found.keyword.keys() - found.vector.keys()), np.int64)
-    only_meaning = np.array(sorted(found.vector.keys() - found.keyword.keys()), np.int64)
+    all_keys = found.keyword.keys() | found.vector.keys() | set(named)
+    only_words = np.array(sorted(all_keys - found.vector.keys()), np.int64)
+    only_meaning = np.array(sorted(all_keys - found.keyword.keys()), np.int64)
     meaning = snapshot.vectors.scores(query, only_words) if query.any() else np.full(len(only_words), np.nan)
     words = snapshot.keywords.scores(only_meaning, terms, weights)
     near, said = ~np.isnan(meaning), words > 0

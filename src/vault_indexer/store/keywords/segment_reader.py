@@ -116,6 +116,16 @@ class SegmentData:
             return order[first]
         return np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])
 
+    def numbers_between(self, firsts: Keys, ends: Keys) -> tuple[Keys, Keys]:
+        """Document numbers of ranges of keys (`firsts` inclusive, `ends` exclusive), deleted ones too, each
+        with the number of its range."""
+        ordered, order = self._keys_in_order
+        starts, stops = ordered.searchsorted(firsts), ordered.searchsorted(ends)
+        lengths = stops - starts
+        owners = np.repeat(np.arange(len(firsts)), lengths)
+        within = np.arange(len(owners)) - np.repeat(lengths.cumsum() - lengths, lengths)
+        return owners, order[starts[owners] + within]
+
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""
         from whoosh.util.numeric import byte_to_length

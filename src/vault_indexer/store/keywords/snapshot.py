@@ -116,6 +116,17 @@ class KeywordSnapshot:
         held = sum(term.weight for term in terms if at(self._score(term, weights), where).any())
         return held / (sum(term.weight for term in terms) or 1.0)
 
+    def coverage(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
+        """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part
+        of the terms' weight that its documents hold together, in [0, 1]."""
+        owners, positions = self._positions_in(firsts, ends)
+        held = np.zeros(len(firsts), np.float32)
+        for term in terms:
+            holding = np.zeros(len(firsts), bool)
+            holding[owners[at(self._score(term, weights), positions) > 0]] = True
+            held[holding] += np.float32(term.weight)
+        return held / np.float32(sum(term.weight for term in terms) or 1.0)
+
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
         return bool(len(self._score(term, weights).positions))
@@ -172,6 +183,16 @@ class KeywordSnapshot:
 
     def _classes(self, term: QueryTerm) -> Classes:
         return self._with_longer(term.classes) if term.prefix else term.classes
+
+    def _positions_in(self, firsts: Keys, ends: Keys) -> tuple[Positions, Positions]:
+        """Positions of the live documents of ranges of keys, each with the number of its range."""
+        owners, positions = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for segment, base in zip(self._segments, self._postings.bases, strict=True):
+            own, numbers = segment.data.numbers_between(firsts, ends)
+            alive = segment.live[numbers]
+            owners.append(own[alive])
+            positions.append(numbers[alive] + base)
+        return np.concatenate(owners), np.concatenate(positions)
 
     def _positions(self, keys: Keys) -> Positions:
         """Positions of those of `keys` (distinct) that are live, in no particular order."""

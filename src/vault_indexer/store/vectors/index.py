@@ -31,6 +31,10 @@ _ADD_BATCH = 8192
 _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
+_MEAN_OF = 256
+"""The mean over a range of keys is that of at most so many vectors, spread evenly: it bounds what a very
+long note costs a search."""
+
 
 @dataclass(frozen=True, slots=True)
 class VectorSnapshot:
@@ -96,6 +100,35 @@ class VectorSnapshot:
             found[here] = products(self.delta[there], query)
         return found
 
+    def mean_scores(self, query: Matrix, firsts: Keys, ends: Keys) -> Matrix:
+        """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the
+        cosine of `query` with the mean of its vectors; NaN for a range without any."""
+        owners, vectors = self._vectors_in(firsts, ends)
+        found = np.full(len(firsts), np.nan, np.float32)
+        if len(owners):
+            where = np.flatnonzero(np.diff(owners, prepend=-1))
+            sums = np.add.reduceat(vectors, where, axis=0)
+            norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+            found[owners[where]] = sums @ query / np.maximum(norms, np.finfo(np.float32).tiny)
+        return found
+
+    def _vectors_in(self, firsts: Keys, ends: Keys) -> tuple[Keys, Matrix]:
+        """The vectors of ranges of keys, each with the number of its range; the numbers ascend."""
+        import faiss
+
+        owners, rows = spread_ranges(self.keys.searchsorted(firsts), self.keys.searchsorted(ends), _MEAN_OF)
+        alive = ~self.dead[rows]
+        owners, rows = owners[alive], rows[alive]
+        inner = faiss.downcast_index(self.base.index)
+        vectors = inner.reconstruct_batch(rows) if len(rows) else np.empty((0, self.dimension), np.float32)
+        if not len(self.delta_keys) or not len(firsts):
+            return owners, vectors
+        own = np.maximum(firsts.searchsorted(self.delta_keys, "right") - 1, 0)
+        inside = (firsts[own] <= self.delta_keys) & (self.delta_keys < ends[own])
+        owners = np.concatenate([owners, own[inside]])
+        order = owners.argsort(kind="stable")
+        return owners[order], np.concatenate([vectors, self.delta[inside]])[order]
+
     def _search_base(self, query: Matrix, k: int, allowed: Keys | None) -> tuple[Keys, Matrix]:
         import faiss
 
@@ -138,6 +171,16 @@ class VectorSnapshot:
         rows = len(self.keys)
         most = rows // 2 if more_to_come else rows // 8
         return len(self.delta_keys) > max(4096, most) or int(self.dead.sum()) > max(4096, rows // 2)
+
+
+def spread_ranges(firsts: Keys, ends: Keys, most: int) -> tuple[Keys, Keys]:
+    """The numbers of all ranges in a row, each with the number of its range; of a range that is longer than
+    `most` so many of its numbers, spread evenly."""
+    lengths = ends - firsts
+    taken = np.minimum(lengths, most)
+    owners = np.repeat(np.arange(len(firsts)), taken)
+    within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
+    return owners, firsts[owners] + within * lengths[owners] // np.maximum(taken[owners], 1)
 
 
 def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
