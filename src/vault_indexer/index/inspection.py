@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.chunk import ChoosingChunker
+from vault_indexer.chunk import ChoosingChunker, chunks_of
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
 from vault_indexer.index.reading import note_from
@@ -62,7 +62,7 @@ class Inspector:
         chunker = self._chunker
         own = chunker.diagnostics(note) if isinstance(chunker, ChoosingChunker) else ()
         resolved = tuple(resolve(link.target, note.path, self._paths).path for link in note.links)
-        return Inspection(note, tuple(chunker.chunk(note)), resolved, (*note.diagnostics, *own))
+        return Inspection(note, chunks_of(chunker, note), resolved, (*note.diagnostics, *own))
 
     def _known(self, named: str) -> str:
         path = named.removeprefix("./")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
 from vault_indexer.index.budget import Mark, NoteMeter
-from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents
+from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents, note_words
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store import Generation
@@ -192,7 +192,7 @@ class NoteWorker:
 
     def _index(self, parsed: Parsed, note_id: int, builder: SegmentBuilder) -> None:
         note = parsed.note
-        words = NoteWords(note.path, note.title, note.aliases, note.tags, note.language)
+        words = note_words(note)
         keyed = ((chunk_key(note_id, ordinal), chunk) for ordinal, chunk in enumerate(parsed.chunks))
         for document in keyword_documents(words, keyed):
             builder.add(document)

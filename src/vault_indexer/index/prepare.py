@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.chunk import chunks_of
 from vault_indexer.chunk.llm_client import MODEL_UNREACHED
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.budget import NoteMeter
@@ -119,7 +120,7 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
         try:
             note = note_from(path, read.data)
-            chunks = tuple(self._chunker_of(note).chunk(note))
+            chunks = chunks_of(self._chunker_of(note), note)
         except NoteError as error:
             reason = str(error).removeprefix(f"{path}: ")
             return Skipped(_file_row(read, "skipped", reason))

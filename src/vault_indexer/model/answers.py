@@ -64,8 +64,8 @@ class GraphReason:
 
 @dataclass(frozen=True, slots=True)
 class NoteReason:
-    """What the whole note says: the cosine of its mean vector (None: it has none), and `coverage`, the part of
-    the query's words that it holds anywhere, each at its weight, in [0, 1]."""
+    """What the whole note says. `cosine` is that of its mean vector (None: it has none); `coverage`, in
+    [0, 1], is the part of the query's words that it holds anywhere, each word at its weight."""
 
     cosine: float | None
     coverage: float
@@ -75,8 +75,8 @@ class NoteReason:
 class Why:
     """Why a hit is there: its place in each ranking (None: not in it), and what was made of it.
 
-    `note` is what its whole note says, beside the chunk. Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
-    the conditions of the query, as written: every hit meets them.
+    Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
+    the conditions of the query, as written: every hit meets them. `note` is what its whole note says.
     """
 
     vector: VectorReason | None

@@ -15,7 +15,8 @@ class Chunk:
     """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
 
     `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first).
-    `context` (the parents' headings), `preamble` (a model's sentence on where the chunk stands) and
+    `context` (the parents' headings), `preamble` (a model's sentence on where the chunk stands, or the title
+    of a note without a body) and
     `overlap` (the tail of the previous sibling) are additions: they are kept apart from the body and
     joined to it only in `content` and `embedding_text`. `extra` holds what one strategy alone knows
     (`section_id`, `sentence_ids`, `parent_id`, …), JSON values only.

@@ -23,8 +23,8 @@ tuning halves of six sets; see docs/search.md for what they gave."""
 def note_evidence(
     snapshot: Snapshot, keys: Iterable[int], prepared: PreparedQuery, fields: FieldWeights
 ) -> dict[int, NoteReason]:
-    """For each note of the chunks, by id: the cosine of the mean of its vectors, and how much of the query all
-    its text holds together. Nothing is stored for it: both come from the chunks."""
+    """For each note of the chunks, by id: the cosine of the mean of its vectors, and how much of the query
+    all its text holds together. Nothing is stored for it: both come from the chunks."""
     notes = np.unique(np.fromiter((note_id_of(key) for key in keys), np.int64))
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
     coverage = snapshot.keywords.coverage(firsts, ends, prepared.terms, fields)

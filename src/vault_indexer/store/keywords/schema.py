@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from whoosh.fields import Schema
 
-FIELDS = ("title", "aliases", "headers", "tags", "path", "content")
+FIELDS = ("title", "aliases", "headers", "tags", "path", "content", "properties")
 """Scored fields, in the order of every per-field array. A segment on disk names its own
 fields, so one that was written with more of them stays readable."""
 
@@ -27,6 +27,7 @@ class KeywordDocument:
     tags: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     content: list[str] = field(default_factory=list)
+    properties: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class FieldWeights:
     tags: FieldWeight = FieldWeight(1.5, 0.3)
     path: FieldWeight = FieldWeight(0.5, 0.4)
     content: FieldWeight = FieldWeight(1.0, 0.75)
+    properties: FieldWeight = FieldWeight(1.0, 0.4)
     k1: float = 1.2
 
     def of(self, name: str) -> FieldWeight:
