@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from math import log2
 
 import numpy as np
+from numpy.typing import NDArray
 
 MEASURES = ("nDCG@5", "nDCG@10", "MRR", "Hit@1", "Recall@10")
+OPENS = "Opens@1"
+"""The first hit is relevant and is its note's first chunk. NaN where a set does not ask for that."""
 RESAMPLES = 2000
+RANDOMISATIONS = 4999
 _SEED = 20261121
 
 
@@ -62,3 +66,41 @@ class Mean:
 def _short(value: float) -> str:
     text = f"{value:.3f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The mean change of a measure over the same queries, with its 95% interval and a p-value.
+
+    `p` is two-sided, of a paired randomisation test: under the null hypothesis each query's change has
+    either sign with equal probability (Smucker, Allan and Carterette 2007).
+    """
+
+    change: Mean
+    p: float
+
+    @classmethod
+    def of(cls, old: Sequence[float], new: Sequence[float]) -> PairedDifference:
+        """The change from `old` to `new`, one value a query in each, in the same order."""
+        changes = np.array(new, np.float64) - np.array(old, np.float64)
+        return cls(Mean.of(changes.tolist()), _randomisation_p(changes))
+
+    def __str__(self) -> str:
+        """As in a table: +.012 [+.003, +.021] p .008"""
+        low, high = (_signed(value) for value in (self.change.low, self.change.high))
+        return f"{_signed(self.change.value)} [{low}, {high}] p {_short(self.p)}"
+
+
+def _randomisation_p(changes: NDArray[np.float64]) -> float:
+    """A query that does not change adds nothing to any sum, so it is left out."""
+    moved = changes[changes != 0]
+    if not len(moved):
+        return 1.0
+    random = np.random.default_rng(_SEED)
+    signs = random.integers(0, 2, (RANDOMISATIONS, len(moved)), np.int8) * 2 - 1
+    extreme = np.count_nonzero(np.abs(signs @ moved) >= abs(moved.sum()) - 1e-9)
+    return float(extreme + 1) / (RANDOMISATIONS + 1)
+
+
+def _signed(value: float) -> str:
+    return ("-" if value < 0 else "+") + _short(abs(value))

@@ -40,6 +40,7 @@ class QuerySet:
     queries: tuple[Query, ...] = ()
     questions: tuple[SpanQuestion, ...] = ()
     has_links: bool = False
+    opens_at_start: bool = False
 
     @property
     def by_note(self) -> bool:
