@@ -27,19 +27,9 @@ from pathlib import Path
 
 from quality.engine import FULL, VARIANTS, opened
 from quality.runs import PARTS, SetRun, compared_rows, header, identified, load, paired, rows, save
-from quality.sets import XQUAD_LANGUAGES, QuerySet, chunking, judged, xquad
+from quality.sets import all_sets
 
 _SLOW_MODEL_SETS = ("XQuAD en", "XQuAD es", "XQuAD zh", "XQuAD ru", "chunking", "obsidian-help")
-
-
-def sets(data: Path, large: Path | None, work: Path) -> Iterator[QuerySet]:
-    """All sets whose data are there."""
-    for language in XQUAD_LANGUAGES:
-        yield xquad(data / "bench" / "xquad", work, language)
-    yield chunking(data / "bench" / "chunking", work)
-    yield judged("obsidian-help", data / "vaults" / "obsidian-help", has_links=True)
-    if large is not None:
-        yield judged("large", large, has_links=True)
 
 
 @contextmanager
@@ -75,7 +65,7 @@ def measured_runs(given: argparse.Namespace) -> Iterator[SetRun]:
         return
     provider = "minilm" if given.minilm else "wordllama"
     with folder(given.work) as work:
-        for one in sets(given.data, given.large, work):
+        for one in all_sets(given.data, given.large, work):
             if not is_wanted(one.name, given.sets) or (given.minilm and one.name not in _SLOW_MODEL_SETS):
                 continue
             with opened(one, work, provider) as open_set:

@@ -82,10 +82,9 @@ class OpenSet:
 @contextmanager
 def opened(of: QuerySet, work: Path, provider: str) -> Iterator[OpenSet]:
     """Builds the index in `work` if need be."""
-    name = of.name.replace(" ", "-")
     target = resolve_target(
         of.vault,
-        work / f"index-{provider}-{name}",
+        work / f"index-{provider}-{of.vault.name}",
         None,
         environ={},
         options={"embedding.provider": provider},
