@@ -17,7 +17,7 @@ from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config.settings import RecencySettings, SearchSettings, WeightSettings
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.search.query.parser import parse_query
-from vault_indexer.search.searcher import Searcher
+from vault_indexer.search.searcher import Searcher, SearchResult
 from vault_indexer.store.snapshot import Snapshot
 
 _DEFAULT = WeightSettings()
@@ -65,13 +65,13 @@ class OpenSet:
         searcher = self.searcher.with_settings(settings)
         return [self._measured(searcher, query) for query in self.queries]
 
-    def hits(self, searcher: Searcher, text: str) -> tuple[Hit, ...]:
+    def answer(self, searcher: Searcher, text: str) -> SearchResult:
         """The first ten hits, as a user of the search gets them."""
         request = SearchRequest(plain(text), limit=_DEPTH, by_note=self.by_note)
-        return searcher.search(self.snapshot, request).hits
+        return searcher.search(self.snapshot, request)
 
     def _measured(self, searcher: Searcher, query: Query) -> tuple[float, ...]:
-        hits = self.hits(searcher, query.text)
+        hits = self.answer(searcher, query.text).hits
         values = measured([hit.path if self.by_note else _chunk(hit) for hit in hits], query.grades)
         if not self.opens_at_start:
             return values

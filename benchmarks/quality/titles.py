@@ -29,7 +29,7 @@ def title_queries(vault: Path, most: int) -> tuple[Query, ...]:
         for name in own:
             holders[_folded(name)].add(path)
     chosen = sorted(names, key=lambda path: hashlib.sha256(path.encode()).digest())[:most]
-    queries = {}
+    queries: dict[str, Query] = {}
     for path in chosen:
         for name, kind in names[path].items():
             for text, spelling in _spellings(name, kind):
