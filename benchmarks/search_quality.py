@@ -20,13 +20,26 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quality.engine import FULL, VARIANTS, opened
-from quality.runs import PARTS, SetRun, compared_rows, header, identified, load, paired, rows, save
+from quality.runs import (
+    PARTS,
+    SetRun,
+    compared_mean_rows,
+    compared_rows,
+    header,
+    identified,
+    load,
+    mean_rows,
+    paired,
+    rows,
+    save,
+    with_variants,
+)
 from quality.sets import all_sets
 
 _SLOW_MODEL_SETS = ("XQuAD en", "XQuAD es", "XQuAD zh", "XQuAD ru", "chunking", "obsidian-help")
@@ -61,7 +74,9 @@ def is_wanted(name: str, patterns: str) -> bool:
 def measured_runs(given: argparse.Namespace) -> Iterator[SetRun]:
     """Run the wanted variants over the wanted sets, or read what was saved."""
     if given.saved is not None:
-        yield from (run for run in load(given.saved).values() if is_wanted(run.name, given.sets))
+        for run in load(given.saved).values():
+            if is_wanted(run.name, given.sets):
+                yield with_variants(run, given.variants)
         return
     provider = "minilm" if given.minilm else "wordllama"
     with folder(given.work) as work:
@@ -73,22 +88,35 @@ def measured_runs(given: argparse.Namespace) -> Iterator[SetRun]:
                 yield SetRun(one.name, open_set.measures, identified(open_set.queries), values)
 
 
-def report(runs: Iterable[SetRun], old: dict[str, SetRun] | None, given: argparse.Namespace) -> None:
-    """Print each set's rows as soon as it is measured."""
+def report(runs: Iterable[SetRun], given: argparse.Namespace) -> None:
+    """Print each set's rows as soon as it is measured, then the mean of the sets."""
     print(header())
+    done = []
     for run in runs:
-        if old is None:
-            lines = rows(run, given.parts, kinds=given.kinds)
-        elif run.name in old:
-            before, after = paired(old[run.name], run)
-            if len(after.queries) < len(run.queries):
-                print(f"{run.name}: {len(after.queries)} queries are in both runs", file=sys.stderr)
-            lines = compared_rows(before, after, given.parts, kinds=given.kinds)
-        else:
+        done.append(run)
+        for line in rows(run, given.parts, kinds=given.kinds):
+            print(line, flush=True)
+    for line in mean_rows(done, given.parts) if len(done) > 1 else ():
+        print(line)
+
+
+def report_changes(runs: Iterable[SetRun], old: Mapping[str, SetRun], given: argparse.Namespace) -> None:
+    """Print for each set that both runs have what changed, then the mean change of the sets."""
+    print(header())
+    pairs = []
+    for run in runs:
+        if run.name not in old:
             print(f"{run.name}: not in the run to compare with", file=sys.stderr)
             continue
-        for line in lines:
+        before, after = paired(old[run.name], run)
+        if len(after.queries) < len(run.queries):
+            print(f"{run.name}: {len(after.queries)} queries are in both runs", file=sys.stderr)
+        pairs.append((before, after))
+        for line in compared_rows(before, after, given.parts, kinds=given.kinds):
             print(line, flush=True)
+    if len(pairs) > 1:
+        for line in compared_mean_rows(pairs, given.parts):
+            print(line)
 
 
 def remembered(runs: Iterable[SetRun], file: Path | None) -> Iterator[SetRun]:
@@ -126,8 +154,11 @@ def main() -> None:
     given = parser.parse_args()
     if (given.data is None) == (given.saved is None):
         parser.error("give either DATA or --saved FILE")
-    old = None if given.against is None else load(given.against)
-    report(remembered(measured_runs(given), given.save), old, given)
+    runs = remembered(measured_runs(given), given.save)
+    if given.against is None:
+        report(runs, given)
+    else:
+        report_changes(runs, load(given.against), given)
 
 
 if __name__ == "__main__":

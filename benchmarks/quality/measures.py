@@ -52,11 +52,18 @@ class Mean:
     @classmethod
     def of(cls, values: Sequence[float]) -> Mean:
         """The mean of one value a query, or of one difference a query."""
-        data = np.array(values, np.float64)
+        return cls.of_sets([values])
+
+    @classmethod
+    def of_sets(cls, sets: Sequence[Sequence[float]]) -> Mean:
+        """The mean over sets of their means; the queries are resampled within each set."""
+        data = [np.array(values, np.float64) for values in sets]
         random = np.random.default_rng(_SEED)
-        means = np.array([random.choice(data, len(data)).mean() for _ in range(RESAMPLES)])
+        means = np.array(
+            [np.mean([random.choice(one, len(one)).mean() for one in data]) for _ in range(RESAMPLES)]
+        )
         low, high = np.percentile(means, (2.5, 97.5))
-        return cls(float(data.mean()), float(low), float(high))
+        return cls(float(np.mean([one.mean() for one in data])), float(low), float(high))
 
     def __str__(self) -> str:
         """As in a table: .712 [.650, .770]"""
@@ -82,13 +89,19 @@ class PairedDifference:
     @classmethod
     def of(cls, old: Sequence[float], new: Sequence[float]) -> PairedDifference:
         """The change from `old` to `new`, one value a query in each, in the same order."""
-        changes = np.array(new, np.float64) - np.array(old, np.float64)
-        return cls(Mean.of(changes.tolist()), _randomisation_p(changes))
+        return cls.of_sets([old], [new])
+
+    @classmethod
+    def of_sets(cls, old: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> PairedDifference:
+        """The mean over sets of their changes."""
+        changes = [np.array(b, np.float64) - np.array(a, np.float64) for a, b in zip(old, new, strict=True)]
+        weighted = np.concatenate([one / len(one) for one in changes])
+        return cls(Mean.of_sets([one.tolist() for one in changes]), _randomisation_p(weighted))
 
     def __str__(self) -> str:
-        """As in a table: +.012 [+.003, +.021] p .008"""
+        """As in a table: +.012 [+.003, +.021] p .008; a smaller p than .001 is printed as that."""
         low, high = (_signed(value) for value in (self.change.low, self.change.high))
-        return f"{_signed(self.change.value)} [{low}, {high}] p {_short(self.p)}"
+        return f"{_signed(self.change.value)} [{low}, {high}] p {_short(max(self.p, 0.001))}"
 
 
 def _randomisation_p(changes: NDArray[np.float64]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quality.measures import MEASURES, OPENS, Mean, PairedDifference
@@ -83,6 +83,11 @@ def load(file: Path) -> dict[str, SetRun]:
     }
 
 
+def with_variants(run: SetRun, wanted: Sequence[str]) -> SetRun:
+    """The run with those of the wanted variants that it has."""
+    return replace(run, variants={label: run.variants[label] for label in wanted if label in run.variants})
+
+
 def paired(old: SetRun, new: SetRun) -> tuple[SetRun, SetRun]:
     """Both runs with the queries, variants and measures that both have, in the same order."""
     at_old = {query: at for at, query in enumerate(old.queries)}
@@ -123,6 +128,39 @@ def compared_rows(old: SetRun, new: SetRun, wanted: Sequence[str], *, kinds: boo
             yield _row(label, f"{variant}, old", [str(Mean.of(before)) for before, _ in pairs])
             yield _row(label, f"{variant}, new", [str(Mean.of(after)) for _, after in pairs])
             yield _row(label, f"{variant}, change", [str(PairedDifference.of(*pair)) for pair in pairs])
+
+
+def mean_rows(runs: Sequence[SetRun], wanted: Sequence[str]) -> Iterator[str]:
+    """A Markdown row for each part and variant: the mean over the sets."""
+    for part in wanted:
+        for variant in _shared_variants(runs):
+            cells = [str(Mean.of_sets(values)) for values in _by_set(runs, variant, part)]
+            yield _row(f"mean of {len(runs)} sets, {part}", variant, cells)
+
+
+def compared_mean_rows(pairs: Sequence[tuple[SetRun, SetRun]], wanted: Sequence[str]) -> Iterator[str]:
+    """A Markdown row for each part and variant: the mean change over the sets, each (old, new), `paired`."""
+    old, new = [before for before, _ in pairs], [after for _, after in pairs]
+    for part in wanted:
+        for variant in _shared_variants(new):
+            before, after = _by_set(old, variant, part), _by_set(new, variant, part)
+            columns = zip(before, after, strict=True)
+            cells = [str(PairedDifference.of_sets(*column)) for column in columns]
+            yield _row(f"mean of {len(new)} sets, {part}", f"{variant}, change", cells)
+
+
+def _shared_variants(runs: Sequence[SetRun]) -> list[str]:
+    return [label for label in runs[0].variants if all(label in run.variants for run in runs)]
+
+
+def _by_set(runs: Sequence[SetRun], variant: str, part: str) -> list[list[list[float]]]:
+    """For each measure that all sets have, the values by set, without the sets that have no such query."""
+    columns = []
+    for run in runs:
+        ((_, at),) = run.parts([part], kinds=False)
+        if at:
+            columns.append(_columns(run, variant, at)[: len(MEASURES)])
+    return [list(by_set) for by_set in zip(*columns, strict=True)]
 
 
 def header() -> str:
