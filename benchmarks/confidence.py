@@ -1,7 +1,7 @@
 """How well a score of an answer tells a question that the vault answers from one that it cannot answer.
 
     python benchmarks/confidence.py DATA [--work DIR] [--minilm] [--sets NAME,…] [--field NAME]
-        [--verdict NAME] [--save FILE]
+        [--only-field] [--verdict NAME] [--save FILE]
 
 The sets are those of `quality/unanswerable.py`: `near` (the paragraph with the answer is hidden, the rest of
 its article is there), `far` (the whole article is hidden), `noise`, `off topic`. The search runs as it ships,
@@ -11,7 +11,8 @@ the threshold that rejects 5% of the answerable tune queries of all sets togethe
 
 Scores are features that can be computed from outside of the search, `combined`, a logistic regression on them
 that is fitted to the tune parts (each set and side weighs alike), and what the search itself says:
-`--field relevance` is the attribute `relevance` of the answer, or else of its first hit (0 without hits).
+`--field relevance` is the attribute `relevance` of the answer, or else of its first hit (0 without hits);
+`--only-field` leaves the others out.
 `--verdict verdict` names the attribute that is "none" where the search says that the vault holds no answer.
 `--save` keeps the values of every query as JSON. Prints Markdown, and at the end whether the bars are met:
 AUROC at least .93 near and .97 far, "none" for at most 5% of the answerable and at least 80% of far and
@@ -62,20 +63,24 @@ class Scored:
         return found
 
 
-def scored(of: ConfidenceSet, open_set: OpenSet, field: str, verdict: str) -> Scored:
+def scored(of: ConfidenceSet, open_set: OpenSet, given: argparse.Namespace) -> Scored:
     """Search for every query of the set."""
     searcher = open_set.searcher.with_settings(VARIANTS[FULL])
     background = Background.of(open_set)
-    rows, nones = [], []
+    rows: list[tuple[float, ...]] = []
+    nones = []
     for query in open_set.queries:
         result = open_set.answer(searcher, query.text)
-        own = (float(_attribute(result, field, 0.0)),) if field else ()
-        rows.append((*features(open_set, searcher, background, query.text, result.hits), *own))
-        nones.append(bool(verdict) and _attribute(result, verdict, "none") == "none")
+        own = (float(_attribute(result, given.field, 0.0)),) if given.field else ()
+        outside = (
+            () if given.only_field else features(open_set, searcher, background, query.text, result.hits)
+        )
+        rows.append((*outside, *own))
+        nones.append(bool(given.verdict) and _attribute(result, given.verdict, "none") == "none")
     queries = open_set.queries
     return Scored(
         of,
-        (*FEATURES, *((field,) if field else ())),
+        (*(() if given.only_field else FEATURES), *((given.field,) if given.field else ())),
         np.array(rows),
         np.arange(len(queries)) < len(of.answerable),
         np.array([query.split == ASIDE for query in queries]),
@@ -85,16 +90,13 @@ def scored(of: ConfidenceSet, open_set: OpenSet, field: str, verdict: str) -> Sc
 
 
 def _attribute(result: SearchResult, name: str, absent: float | str) -> float | str:
-    """The attribute of the answer, or else of its first hit; `absent` for an answer without hits.
+    """The attribute of the answer, or else of its first hit; `absent` without hits, or where it is None.
 
     Raises AttributeError if neither has it."""
-    if hasattr(result, name):
-        own: float | str = getattr(result, name)
-        return own
-    if not result.hits:
+    if not hasattr(result, name) and not result.hits:
         return absent
-    of_hit: float | str = getattr(result.hits[0], name)
-    return of_hit
+    found: float | str | None = getattr(result if hasattr(result, name) else result.hits[0], name)
+    return absent if found is None else found
 
 
 def with_combined(sets: Sequence[Scored]) -> list[Scored]:
@@ -196,7 +198,7 @@ def measured(given: argparse.Namespace, work: Path) -> Iterator[Scored]:
     for one in confidence_sets(given.data, work):
         if is_wanted(one.name, given.sets):
             with opened(one.query_set, work, provider) as open_set:
-                yield scored(one, open_set, given.field, given.verdict)
+                yield scored(one, open_set, given)
 
 
 def main() -> None:
@@ -204,13 +206,20 @@ def main() -> None:
     parser = options(__doc__, chosen="")
     parser.add_argument("--minilm", action="store_true")
     parser.add_argument("--field", default="")
+    parser.add_argument("--only-field", action="store_true")
     parser.add_argument("--verdict", default="")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()
     if given.data is None:
         parser.error("DATA is missing")
+    if given.only_field and not given.field:
+        parser.error("--only-field needs --field")
     with folder(given.work) as work:
-        sets = with_combined(list(measured(given, work)))
+        sets = list(measured(given, work))
+    if not sets:
+        parser.error(f"no set is named {given.sets}")
+    if not given.only_field:
+        sets = with_combined(sets)
     if given.save is not None:
         save(sets, given.save)
     thresholds = {name: threshold(sets, name) for name in sets[0].names}

@@ -1,7 +1,8 @@
 """How good search is: judged queries, by words alone, by meaning alone, and by the search as it ships.
 
     python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--minilm] [--sets NAME,…]
-        [--variants NAME,…] [--parts tune,aside,all] [--kinds] [--save FILE] [--against FILE]
+        [--variants NAME,…] [--parts tune,aside,all] [--kinds] [--sample N] [--save FILE]
+        [--against FILE]
     python benchmarks/search_quality.py --saved FILE [--against FILE] …
 
 DATA holds `bench/xquad`, `bench/chunking` and `vaults/obsidian-help`; DIR is the large vault, unpacked (its
@@ -12,7 +13,9 @@ the query, into a part that weights were tuned on and a part kept aside; `all` i
 "RRF 1:1" is reciprocal rank fusion of words and meaning alike, as the peer to beat. `--save` stores the
 measures of every query, `--against` compares with what another checkout saved, query by query: old, new, and
 the change with its 95% interval and the p-value of a paired randomisation test. `--saved` reads the measures
-from a file and runs nothing. Names of sets match as in a shell: `--sets 'XQuAD*,titles*'`. Prints Markdown.
+from a file and runs nothing. `--sample` asks at most N queries of each set, the same ones in every checkout;
+a comparison takes those that both runs have. Names of sets match as in a shell: `--sets 'XQuAD*,titles*'`.
+Prints Markdown, and at the end the mean over the sets.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -37,6 +41,7 @@ from quality.runs import (
     mean_rows,
     paired,
     rows,
+    sampled,
     save,
     with_variants,
 )
@@ -84,8 +89,11 @@ def measured_runs(given: argparse.Namespace) -> Iterator[SetRun]:
             if not is_wanted(one.name, given.sets) or (given.minilm and one.name not in _SLOW_MODEL_SETS):
                 continue
             with opened(one, work, provider) as open_set:
-                values = {label: open_set.run(VARIANTS[label]) for label in given.variants}
-                yield SetRun(one.name, open_set.measures, identified(open_set.queries), values)
+                queries = identified(open_set.queries)
+                chosen = sampled(queries, given.sample or len(queries))
+                part = replace(open_set, queries=tuple(open_set.queries[at] for at in chosen))
+                values = {label: part.run(VARIANTS[label]) for label in given.variants}
+                yield SetRun(one.name, part.measures, tuple(queries[at] for at in chosen), values)
 
 
 def report(runs: Iterable[SetRun], given: argparse.Namespace) -> None:
@@ -146,6 +154,7 @@ def main() -> None:
     parser = options(__doc__, chosen="")
     parser.add_argument("--variants", type=names_of(list(VARIANTS)), default=["keyword", "vector", FULL])
     parser.add_argument("--parts", type=names_of(PARTS), default=list(PARTS))
+    parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--minilm", action="store_true")
     parser.add_argument("--kinds", action="store_true")
     parser.add_argument("--save", type=Path)

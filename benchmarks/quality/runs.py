@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,14 @@ def identified(queries: Iterable[Query]) -> tuple[MeasuredQuery, ...]:
         found.append(MeasuredQuery(query.kind, query.text, query.split, seen[key]))
         seen[key] += 1
     return tuple(found)
+
+
+def sampled(queries: Sequence[MeasuredQuery], most: int) -> list[int]:
+    """Which of the queries to ask where not all are: the same in every checkout, by a hash of the text."""
+    by_hash = sorted(
+        range(len(queries)), key=lambda at: hashlib.sha256(queries[at].text.encode()).digest()[1:]
+    )
+    return sorted(by_hash[:most])
 
 
 def save(runs: Iterable[SetRun], file: Path) -> None:
