@@ -65,12 +65,13 @@ def _aliases(frontmatter: str) -> Iterator[str]:
 def _spellings(name: str, kind: str) -> Iterator[tuple[str, str]]:
     yield name, kind
     yield name.lower(), "lower case"
-    yield _unaccented(name), "no accents"
+    yield unaccented(name), "no accents"
 
 
-def _unaccented(name: str) -> str:
+def unaccented(name: str) -> str:
+    """The name without accents."""
     return "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
 
 
 def _folded(name: str) -> str:
-    return _unaccented(name).casefold()
+    return unaccented(name).casefold()

@@ -21,6 +21,7 @@ from pathlib import Path
 import yaml
 
 from quality.queries import Query, read_queries
+from quality.titles import unaccented
 
 QUERIES = Path(__file__).parent.parent / "queries"
 KINDS = {"?": "question", "~": "paraphrase"}
@@ -72,7 +73,9 @@ def library_queries() -> tuple[Query, ...]:
         for (column, value), grades in holders.items()
     ]
     titles = [Query("title", row["title"], {path: 1}) for path, row in rows]
-    return (*titles, *single, *read_queries(QUERIES / "library.txt", [path for path, _ in rows]))
+    accented = [one for one in (*titles, *single) if unaccented(one.text) != one.text]
+    plain = [Query("no accents", unaccented(one.text).lower(), one.grades) for one in accented]
+    return (*titles, *single, *plain, *read_queries(QUERIES / "library.txt", [path for path, _ in rows]))
 
 
 def _library() -> Iterator[tuple[str, dict[str, str]]]:
