@@ -15,7 +15,8 @@ import numpy as np
 from quality.engine import FULL, VARIANTS, OpenSet, opened, variant
 from quality.measures import MEASURES, Mean
 from quality.queries import ASIDE, TUNE
-from search_quality import folder, options, sets
+from quality.sets import all_sets
+from search_quality import folder, is_wanted, options
 
 WITHOUT = {
     "graph": variant(graph=0),
@@ -45,12 +46,15 @@ def _signed(mean: Mean) -> str:
 
 def main() -> None:
     """Print the gains."""
-    given = options(__doc__, chosen="obsidian-help,large").parse_args()
+    parser = options(__doc__, chosen="obsidian-help,large")
+    given = parser.parse_args()
+    if given.data is None:
+        parser.error("DATA is missing")
     print("| set, part, queries | gain by | " + " | ".join(MEASURES) + " |")
     print("| --- | --- |" + " ---: |" * len(MEASURES))
     with folder(given.work) as work:
-        for one in sets(given.data, given.large, work):
-            if one.name in given.sets.split(","):
+        for one in all_sets(given.data, given.large, work):
+            if is_wanted(one.name, given.sets):
                 with opened(one, work, "wordllama") as open_set:
                     for row in gains(open_set, one.name):
                         print(row, flush=True)

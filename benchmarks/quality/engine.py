@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from quality.measures import measured
+from quality.measures import MEASURES, OPENS, measured
 from quality.queries import Query
 from quality.sets import QuerySet, SpanQuestion, overlapping
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config.settings import RecencySettings, SearchSettings, WeightSettings
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.search.query.parser import parse_query
-from vault_indexer.search.searcher import Searcher
+from vault_indexer.search.searcher import Searcher, SearchResult
 from vault_indexer.store.snapshot import Snapshot
 
 _DEFAULT = WeightSettings()
@@ -53,24 +53,38 @@ class OpenSet:
     searcher: Searcher
     snapshot: Snapshot
 
+    opens_at_start: bool = False
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the values that `run` gives for each query."""
+        return (*MEASURES, OPENS) if self.opens_at_start else MEASURES
+
     def run(self, settings: SearchSettings) -> list[tuple[float, ...]]:
         """The measures of each query, in order."""
         searcher = self.searcher.with_settings(settings)
-        return [measured(self._ranking(searcher, query.text), query.grades) for query in self.queries]
+        return [self._measured(searcher, query) for query in self.queries]
 
-    def _ranking(self, searcher: Searcher, text: str) -> list[str]:
-        request = SearchRequest(_plain(text), limit=_DEPTH, by_note=self.by_note)
-        hits = searcher.search(self.snapshot, request).hits
-        return [hit.path if self.by_note else _chunk(hit) for hit in hits]
+    def answer(self, searcher: Searcher, text: str) -> SearchResult:
+        """The first ten hits, as a user of the search gets them."""
+        request = SearchRequest(plain(text), limit=_DEPTH, by_note=self.by_note)
+        return searcher.search(self.snapshot, request)
+
+    def _measured(self, searcher: Searcher, query: Query) -> tuple[float, ...]:
+        hits = self.answer(searcher, query.text).hits
+        values = measured([hit.path if self.by_note else _chunk(hit) for hit in hits], query.grades)
+        if not self.opens_at_start:
+            return values
+        opens = bool(hits) and query.grades.get(hits[0].path, 0) > 0 and hits[0].chunk_index == 0
+        return (*values, float(opens))
 
 
 @contextmanager
 def opened(of: QuerySet, work: Path, provider: str) -> Iterator[OpenSet]:
     """Builds the index in `work` if need be."""
-    name = of.name.replace(" ", "-")
     target = resolve_target(
         of.vault,
-        work / f"index-{provider}-{name}",
+        work / f"index-{provider}-{of.vault.name}",
         None,
         environ={},
         options={"embedding.provider": provider},
@@ -82,7 +96,7 @@ def opened(of: QuerySet, work: Path, provider: str) -> Iterator[OpenSet]:
     index = assembly.open_to_read(current)
     with index.holder.lease() as snapshot:
         queries = of.queries or _judged(of.questions, snapshot)
-        yield OpenSet(queries, of.by_note, index.searcher, snapshot)
+        yield OpenSet(queries, of.by_note, index.searcher, snapshot, of.opens_at_start)
 
 
 class _Told:
@@ -110,6 +124,6 @@ def _chunk(hit: Hit) -> str:
     return f"{hit.path}:{hit.start_pos}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The query without what the query language would read as an operator: ranking is measured here."""
     return _OPERATORS.sub(" ", text).strip() if parse_query(text).conditions else text

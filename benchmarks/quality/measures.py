@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
 
 import numpy as np
+from numpy.typing import NDArray
 
 MEASURES = ("nDCG@5", "nDCG@10", "MRR", "Hit@1", "Recall@10")
+OPENS = "Opens@1"
+"""The first hit is relevant and is its note's first chunk. NaN where a set does not ask for that."""
 RESAMPLES = 2000
+RANDOMISATIONS = 4999
 _SEED = 20261121
 
 
@@ -48,11 +53,15 @@ class Mean:
     @classmethod
     def of(cls, values: Sequence[float]) -> Mean:
         """The mean of one value a query, or of one difference a query."""
-        data = np.array(values, np.float64)
-        random = np.random.default_rng(_SEED)
-        means = np.array([random.choice(data, len(data)).mean() for _ in range(RESAMPLES)])
+        return cls.of_sets([values])
+
+    @classmethod
+    def of_sets(cls, sets: Sequence[Sequence[float]]) -> Mean:
+        """The mean over sets of their means; the queries are resampled within each set."""
+        data = [np.array(values, np.float64) for values in sets]
+        means = np.mean([one[_resampled(len(one), at)].mean(axis=1) for at, one in enumerate(data)], axis=0)
         low, high = np.percentile(means, (2.5, 97.5))
-        return cls(float(data.mean()), float(low), float(high))
+        return cls(float(np.mean([one.mean() for one in data])), float(low), float(high))
 
     def __str__(self) -> str:
         """As in a table: .712 [.650, .770]"""
@@ -62,3 +71,53 @@ class Mean:
 def _short(value: float) -> str:
     text = f"{value:.3f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+@lru_cache(maxsize=8)
+def _resampled(size: int, of_set: int) -> NDArray[np.intp]:
+    """Positions of values, drawn with replacement: a row for each resample, other rows for each set."""
+    return np.random.default_rng([_SEED, of_set]).integers(0, size, (RESAMPLES, size))
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The mean change of a measure over the same queries, with its 95% interval and a p-value.
+
+    `p` is two-sided, of a paired randomisation test: under the null hypothesis each query's change has
+    either sign with equal probability (Smucker, Allan and Carterette 2007).
+    """
+
+    change: Mean
+    p: float
+
+    @classmethod
+    def of(cls, old: Sequence[float], new: Sequence[float]) -> PairedDifference:
+        """The change from `old` to `new`, one value a query in each, in the same order."""
+        return cls.of_sets([old], [new])
+
+    @classmethod
+    def of_sets(cls, old: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> PairedDifference:
+        """The mean over sets of their changes."""
+        changes = [np.array(b, np.float64) - np.array(a, np.float64) for a, b in zip(old, new, strict=True)]
+        weighted = np.concatenate([one / len(one) for one in changes])
+        return cls(Mean.of_sets([one.tolist() for one in changes]), _randomisation_p(weighted))
+
+    def __str__(self) -> str:
+        """As in a table: +.012 [+.003, +.021] p .008; a smaller p than .001 is printed as that."""
+        low, high = (_signed(value) for value in (self.change.low, self.change.high))
+        return f"{_signed(self.change.value)} [{low}, {high}] p {_short(max(self.p, 0.001))}"
+
+
+def _randomisation_p(changes: NDArray[np.float64]) -> float:
+    """A query that does not change adds nothing to any sum, so it is left out."""
+    moved = changes[changes != 0]
+    if not len(moved):
+        return 1.0
+    random = np.random.default_rng(_SEED)
+    signs = random.integers(0, 2, (RANDOMISATIONS, len(moved)), np.int8) * 2 - 1
+    extreme = np.count_nonzero(np.abs(signs @ moved) >= abs(moved.sum()) - 1e-9)
+    return float(extreme + 1) / (RANDOMISATIONS + 1)
+
+
+def _signed(value: float) -> str:
+    return ("-" if value < 0 else "+") + _short(abs(value))

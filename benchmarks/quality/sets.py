@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from quality.queries import Query, read_queries
+from quality.titles import title_queries
+from quality.written import QUERIES, language_notes, languages, library_notes, library_queries
 
-XQUAD_LANGUAGES = ("en", "es", "zh", "ru")
-_QUERIES = Path(__file__).parent.parent / "queries"
+XQUAD_LANGUAGES = ("en", "es", "zh", "ru", "vi")
+_TITLES_OF_LARGE = 150
+_BODY = "Not much to say yet.\n"
+_ALL_NOTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class QuerySet:
     queries: tuple[Query, ...] = ()
     questions: tuple[SpanQuestion, ...] = ()
     has_links: bool = False
+    opens_at_start: bool = False
 
     @property
     def by_note(self) -> bool:
@@ -47,18 +53,39 @@ class QuerySet:
         return not self.questions
 
 
-def xquad(data: Path, work: Path, language: str) -> QuerySet:
-    """XQuAD (Artetxe, Ruder and Yogatama 2020): a vault of one paragraph a note, question to paragraph."""
-    told = json.loads((data / f"xquad.{language}.json").read_text("utf-8"))
-    paragraphs = [one for article in told["data"] for one in article["paragraphs"]]
-    notes = {f"p{number:03}.md": one["context"] for number, one in enumerate(paragraphs)}
+def xquad(data: Path, work: Path, language: str, asked_in: str = "") -> QuerySet:
+    """XQuAD (Artetxe, Ruder and Yogatama 2020): a vault of one paragraph a note, question to paragraph.
+
+    With `asked_in` the questions are in another language than the paragraphs.
+    """
+    notes = dict(
+        zip(xquad_paths(), (one["context"] for one in xquad_paragraphs(data, language)), strict=True)
+    )
     vault = written(work / f"xquad-{language}", notes)
+    paragraphs = xquad_paragraphs(data, asked_in or language)
     queries = [
         Query("question", asked["question"], {path: 1})
         for path, one in zip(notes, paragraphs, strict=True)
         for asked in one["qas"]
     ]
-    return QuerySet(f"XQuAD {language}", vault, tuple(queries))
+    name = f"XQuAD {asked_in}>{language}" if asked_in else f"XQuAD {language}"
+    return QuerySet(name, vault, tuple(queries))
+
+
+def xquad_paragraphs(data: Path, language: str) -> list[dict[str, Any]]:
+    """The paragraphs (`context`) with their questions (`qas`), in the same order in every language."""
+    return [one for article in xquad_articles(data, language) for one in article]
+
+
+def xquad_articles(data: Path, language: str) -> list[list[dict[str, Any]]]:
+    """The paragraphs of each article."""
+    told = json.loads((data / f"xquad.{language}.json").read_text("utf-8"))
+    return [article["paragraphs"] for article in told["data"]]
+
+
+def xquad_paths() -> list[str]:
+    """The notes of an XQuAD vault."""
+    return [f"p{number:03}.md" for number in range(240)]
 
 
 def chunking(data: Path, work: Path) -> QuerySet:
@@ -82,17 +109,72 @@ def chunking(data: Path, work: Path) -> QuerySet:
 
 def judged(name: str, vault: Path, *, has_links: bool = False) -> QuerySet:
     """A vault with the queries of `queries/<name>.txt`."""
-    queries = read_queries(_QUERIES / f"{name}.txt", _paths(vault))
+    queries = read_queries(QUERIES / f"{name}.txt", _paths(vault))
     return QuerySet(name, vault, tuple(queries), has_links=has_links)
 
 
-def written(folder: Path, notes: dict[str, str]) -> Path:
+def titles(name: str, vault: Path, most: int) -> QuerySet:
+    """The names of the vault's notes, or of a sample of so many."""
+    return QuerySet(name, vault, title_queries(vault, most), has_links=True, opens_at_start=True)
+
+
+def properties(work: Path, body: str = "") -> QuerySet:
+    """A library kept in frontmatter, with empty bodies or with a body that says nothing of the values."""
+    name = "properties with bodies" if body else "properties"
+    notes = {path: text + body for path, text in library_notes().items()}
+    return QuerySet(name, written(work / name.replace(" ", "-"), notes), library_queries())
+
+
+def small(work: Path, language: str) -> QuerySet:
+    """Fifteen notes or so in one language, with a question for each."""
+    notes, queries = language_notes(language)
+    return QuerySet(f"small {language}", written(work / f"small-{language}", notes), queries)
+
+
+def mixed(work: Path) -> QuerySet:
+    """The notes of all languages in one vault, a folder each; a query's kind is its language."""
+    together: dict[str, str] = {}
+    asked: list[Query] = []
+    for language in languages():
+        notes, queries = language_notes(language)
+        together |= {f"{language}/{path}": text for path, text in notes.items()}
+        asked += [
+            Query(language, one.text, {f"{language}/{path}": grade for path, grade in one.grades.items()})
+            for one in queries
+        ]
+    return QuerySet("mixed languages", written(work / "mixed-languages", together), tuple(asked))
+
+
+def all_sets(data: Path, large: Path | None, work: Path) -> Iterator[QuerySet]:
+    """All sets, those over one vault behind each other; without `large` those over it are missing."""
+    bench, help_vault = data / "bench", data / "vaults" / "obsidian-help"
+    for language in XQUAD_LANGUAGES:
+        yield xquad(bench / "xquad", work, language)
+    for language in XQUAD_LANGUAGES[1:]:
+        yield xquad(bench / "xquad", work, "en", asked_in=language)
+        yield xquad(bench / "xquad", work, language, asked_in="en")
+    yield chunking(bench / "chunking", work)
+    yield judged("obsidian-help", help_vault, has_links=True)
+    yield titles("titles obsidian-help", help_vault, _ALL_NOTES)
+    yield properties(work)
+    yield properties(work, body=_BODY)
+    for language in languages():
+        yield small(work, language)
+    yield mixed(work)
+    if large is not None:
+        yield judged("large", large, has_links=True)
+        yield titles("titles large", large, _TITLES_OF_LARGE)
+
+
+def written(folder: Path, notes: Mapping[str, str]) -> Path:
     """The folder with just these notes; a file that is there with the same text is left alone."""
-    folder.mkdir(parents=True, exist_ok=True)
+    for extra in set(folder.rglob("*.md")) - {folder / name for name in notes}:
+        extra.unlink()
     for name, text in notes.items():
         file = folder / name
         data = text.encode()
         if not file.exists() or file.read_bytes() != data:
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
     return folder
 

@@ -1,0 +1,79 @@
+"""Questions that a vault answers, and questions that it cannot: what a confidence has to tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quality.queries import Query, read_queries
+from quality.sets import QuerySet, judged, written, xquad_articles
+from quality.written import QUERIES
+
+NEAR, FAR, NOISE = "near", "far", "noise"
+CONFIDENCE_LANGUAGES = ("en", "es", "zh", "ru")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceSet:
+    """A vault, what it answers, and what it cannot.
+
+    Kind `near`: the paragraph that answers is not in the vault, others of its article are. `far`: nothing of
+    the article is. `noise`: keyboard noise. `off topic`: what no note is about.
+    """
+
+    name: str
+    kind: str
+    vault: Path
+    answerable: tuple[Query, ...]
+    unanswerable: tuple[Query, ...]
+
+    @property
+    def query_set(self) -> QuerySet:
+        """Both lists as one set, the answerable first."""
+        return QuerySet(self.name, self.vault, (*self.answerable, *self.unanswerable))
+
+
+def confidence_sets(data: Path, work: Path) -> Iterator[ConfidenceSet]:
+    """Near, far and noise in four languages, and what the help vault does not hold."""
+    without_answer = read_queries(QUERIES / "unanswerable.txt", ())
+    noise = tuple(query for query in without_answer if query.kind == NOISE)
+    for language in CONFIDENCE_LANGUAGES:
+        xquad = data / "bench" / "xquad"
+        yield _hidden(xquad, work, language, NEAR, lambda _article, paragraph: paragraph % 2 == 0)
+        far = _hidden(xquad, work, language, FAR, lambda article, _paragraph: article % 2 == 0)
+        yield far
+        yield ConfidenceSet(f"{NOISE} {language}", NOISE, far.vault, far.answerable, noise)
+    answerable = judged("obsidian-help", data / "vaults" / "obsidian-help")
+    for kind in dict.fromkeys(query.kind for query in without_answer):
+        asked = tuple(query for query in without_answer if query.kind == kind)
+        name = f"{kind} obsidian-help"
+        yield ConfidenceSet(name, kind, answerable.vault, answerable.queries, asked)
+
+
+def _hidden(
+    data: Path, work: Path, language: str, kind: str, is_kept: Callable[[int, int], bool]
+) -> ConfidenceSet:
+    """XQuAD with the paragraphs that `is_kept` (numbers of article and paragraph) leaves."""
+    notes: dict[str, str] = {}
+    answerable: list[Query] = []
+    unanswerable: list[Query] = []
+    for path, kept, paragraph in _numbered(data, language, is_kept):
+        grades = {path: 1} if kept else {}
+        if kept:
+            notes[path] = paragraph["context"]
+        questions = [Query("question", one["question"], grades) for one in paragraph["qas"]]
+        (answerable if kept else unanswerable).extend(questions)
+    vault = written(work / f"xquad-{kind}-{language}", notes)
+    return ConfidenceSet(f"{kind} {language}", kind, vault, tuple(answerable), tuple(unanswerable))
+
+
+def _numbered(
+    data: Path, language: str, is_kept: Callable[[int, int], bool]
+) -> Iterator[tuple[str, bool, dict[str, Any]]]:
+    number = 0
+    for article, paragraphs in enumerate(xquad_articles(data, language)):
+        for at, paragraph in enumerate(paragraphs):
+            yield f"p{number:03}.md", is_kept(article, at), paragraph
+            number += 1
