@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quality.queries import Query, read_queries
 
-XQUAD_LANGUAGES = ("en", "es", "zh", "ru")
+XQUAD_LANGUAGES = ("en", "es", "zh", "ru", "vi")
 _QUERIES = Path(__file__).parent.parent / "queries"
 
 
