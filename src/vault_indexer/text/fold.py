@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _LETTERS = str.maketrans("øłđðıħŋёґأإآٱىةہۀ’ʼ", "olddihnегاااايههه''", "ـ") | str.maketrans(
@@ -10,8 +11,10 @@ _LETTERS = str.maketrans("øłđðıħŋёґأإآٱىةہۀ’ʼ", "olddihnег
 _INVISIBLE = "\u00ad\u200c\u200d\u2060\u0640"
 """What shapes a word and is no part of it: soft hyphen, the two joiners, word joiner, Arabic tatweel."""
 
-_ONE_ENCODING = str.maketrans("’یک٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "'يك01234567890123456789", _INVISIBLE)
+_ENCODINGS = str.maketrans("’یک٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "'يك01234567890123456789", _INVISIBLE)
 """Characters that differ by keyboard, not in what they say: Persian and Arabic ye, kaf and digits."""
+
+_NEEDS_CARE = re.compile(f"[{''.join(map(chr, _ENCODINGS))}\u0307]")
 
 NUKTAS = "\u093c\u09bc\u0a3c\u0abc\u0b3c"
 """The dot below that Indic scripts put to a letter of another language, and that is often left out."""
@@ -26,8 +29,10 @@ def normalize(word: str) -> str:
     """
     if word.isascii():
         return word.lower()
-    folded = unicodedata.normalize("NFKC", word).casefold().replace("i\u0307", "i")
-    return unicodedata.normalize("NFKC", folded.translate(_ONE_ENCODING)) or folded
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    if _NEEDS_CARE.search(folded):  # seldom, and faster to look for than to translate
+        folded = folded.replace("i\u0307", "i").translate(_ENCODINGS) or folded
+    return unicodedata.normalize("NFKC", folded)
 
 
 def fold(word: str) -> str:
