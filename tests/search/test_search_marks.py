@@ -15,6 +15,7 @@ NOTES = {
     "gia đình": "Má của tôi và em bé đang ở nhà với bà ngoại, và má không đi chợ.",
     "mả": "Ngôi mả của ông nội nằm trên đồi, và chúng tôi đã đến đó với những bông hoa.",
     "cà phê": "Một quán café ở Hà Nội có cà phê trứng, và người ta ngồi ở đó cho đến khi trời tối.",
+    "bếp": "Trứng và gạo ở trong bếp, và chúng tôi đã nấu cơm cho những người khách.",
     "plain": "ghi chu khong dau: gieo ma tren dong, viet nam",
 }
 
@@ -65,7 +66,7 @@ def test_words_with_other_marks_are_found_behind(rank: Rank) -> None:
 
 
 def test_a_rare_word_is_not_taken_for_the_frequent_ones_that_look_like_it(rank: Rank) -> None:
-    assert rank("mả không")[0] == "mả", "`ma` and `má` are frequent, `mả` is not"
+    assert rank("mạ trứng")[0] == "lúa", "two notes hold `trứng`, one holds `mạ`, five a word like it"
 
 
 def test_a_title_with_other_marks_is_not_what_the_query_names(rank: Rank) -> None:
