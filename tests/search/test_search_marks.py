@@ -8,6 +8,7 @@ import pytest
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import SearchRequest
+from vault_indexer.search.present.snippet import Snippets
 
 NOTES = {
     "lúa": "Người nông dân gieo mạ trên những cánh đồng của làng vào mùa xuân.",
@@ -73,3 +74,17 @@ def test_a_title_with_other_marks_is_not_what_the_query_names(rank: Rank) -> Non
     assert rank("cà phê")[0] == rank("ca phe")[0] == "cà phê"
     assert rank("mả")[0] == "mả"
     assert rank("mạ")[0] != "mả"
+
+
+@pytest.mark.parametrize(
+    ("word", "body", "marked"),
+    [
+        ("किताब", "पुस्तकालय में किताबें हैं", ["किताबें"]),
+        ("हिन्दी", "यह हिन्दी भाषा है", ["हिन्दी"]),
+        ("ספר", "זה סֵפֶר טוב", ["סֵפֶר"]),
+        ("cafe", "un cafe\u0301 noir", ["cafe\u0301"]),
+    ],
+)
+def test_a_snippet_marks_whole_words_in_scripts_with_marks(word: str, body: str, marked: list[str]) -> None:
+    snippet = Snippets([word], 200).of(body, {word: 1.0})
+    assert [snippet.text[start:end] for start, end in snippet.marks] == marked
