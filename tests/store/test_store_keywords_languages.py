@@ -26,10 +26,34 @@ NOTES = {
     "ko": "도서관에서 책을 빌릴 수 있습니다.",
     "th": "ห้องสมุดเปิดทุกวันยกเว้นวันอาทิตย์",
     "ar": "المكتبة مفتوحة كل يوم من الصباح إلى المساء",
+    "he": "הספרייה של העיר פתוחה בכל יום, והספר הזה מונח על השולחן",
+    "fa": "این کتاب‌ها در کتابخانه است و من آن را می‌خوانم",
+    "pl": "Książki są na półce, a kąt pokoju jest pusty.",
+    "vi-mạ": "Người nông dân gieo mạ trên những cánh đồng của làng vào mùa xuân.",
+    "vi-ma": "Con ma trong truyện, ma ở bờ sông và ma ở chợ không có thật, người ta đã nói như vậy.",
+    "vi-má": "Má của tôi và em bé đang ở nhà với bà ngoại.",
     "hi": "पुस्तकालय में किताबें हैं और यह हर दिन खुला है",
 }
 KEYS = {name: key for key, name in enumerate(NOTES, 1)}
-LANGUAGES = ["en", "fr", "de", "es", "tr", "ru", "el", "zh", "ja", "ko", "th", "ar", "hi"]
+LANGUAGES = [
+    "en",
+    "fr",
+    "de",
+    "es",
+    "tr",
+    "ru",
+    "el",
+    "zh",
+    "ja",
+    "ko",
+    "th",
+    "ar",
+    "hi",
+    "he",
+    "fa",
+    "pl",
+    "vi",
+]
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +105,17 @@ def test_each_note_is_of_its_language(name: str) -> None:
         ("ห้องสมุด", "th"),
         ("مكتبة", "ar"),
         ("किताब", "hi"),
+        ("ספר", "he"),
+        ("בספרייה", "he"),
+        ("كتابخانه", "fa"),
+        ("می خوانم", "fa"),
+        ("polce", "pl"),
+        ("książka", "pl"),
+        ("mạ", "vi-mạ"),
+        ("ma", "vi-ma"),
+        ("Má", "vi-má"),
+        ("lang", "vi-mạ"),
+        ("nguoi nong dan", "vi-mạ"),
     ],
 )
 def test_a_word_of_the_language_finds_its_note(snapshot: KeywordSnapshot, query: str, first: str) -> None:
@@ -92,3 +127,12 @@ def test_the_other_form_is_found_too_but_later(snapshot: KeywordSnapshot) -> Non
     assert found(snapshot, "gardens") == ["en", "en-garden"]
     assert found(snapshot, "cafe") == ["en-cafe", "fr-café"]
     assert found(snapshot, "café") == ["fr-café", "en-cafe"]
+
+
+@pytest.mark.parametrize(("query", "first"), [("mạ", "vi-mạ"), ("má", "vi-má"), ("ma", "vi-ma")])
+def test_words_that_marks_distinguish_are_found_too_but_behind(
+    snapshot: KeywordSnapshot, query: str, first: str
+) -> None:
+    ranking = found(snapshot, query)
+    assert ranking[0] == first
+    assert set(ranking) == {"vi-mạ", "vi-ma", "vi-má"}

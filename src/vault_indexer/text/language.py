@@ -96,7 +96,7 @@ def _signs() -> tuple[_Votes, _Votes]:
     letters = [
         (code, letter) for code, found in map(str.split, LETTERS.split("\n")[1:-1]) for letter in found
     ]
-    return _votes(words), _votes(letters)
+    return _votes((code, normalize(word)) for code, word in words), _votes(letters)
 
 
 def _votes(signs: Iterable[tuple[str, str]]) -> _Votes:

@@ -14,12 +14,14 @@ class TermClass:
 
     A document's term frequency is max(tf(exact), sum of weight * tf(variant)), its document frequency the
     largest among the terms (as in Lucene's SynonymQuery), so that an exact form outranks an inflected one.
-    `weight` scales the class's score.
+    `weight` scales the class's score. `folded`: the class also holds words that differ from the query's by
+    their marks, so it says nothing about how rare the query's word is.
     """
 
     exact: str
     variants: tuple[tuple[str, float], ...] = ()
     weight: float = 1.0
+    folded: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -31,7 +33,7 @@ class TermClass:
 class QueryTerm:
     """One word of a query. `start` and `end` are its span in the query.
 
-    Of several classes (one for each language that the word may belong to) a document gets the best
+    Of several classes (one or two for each language that the word may belong to) a document gets the best
     score, not the sum. `prefix` asks for every term that begins with the exact one as well.
     """
 

@@ -20,7 +20,7 @@ from vault_indexer.text.scripts import CLUSTER_MARKS, MARKS, SPACELESS
 from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import VARIANT_MARK
 
-ANALYZER = "terms-1"
+ANALYZER = "terms-2"
 """Names what `analyze` does, for the manifest: another value means another index."""
 
 LONGEST_TERM = 64
@@ -33,7 +33,14 @@ RUN = re.compile(rf"[{SPACELESS}](?:[{SPACELESS}{MARKS}])*+")
 _ASCII_WORD = re.compile(rf"\w++(?:[-./:\\@'&+#]{{1,2}}\w++)*+{_SUFFIX}", re.ASCII)
 _CLUSTER = re.compile(rf".[{CLUSTER_MARKS}]*+", re.DOTALL)
 _PARTS = re.compile(r"[^-./:\\@'’&+#_]+")
+_NON_JOINER = "\u200c"
+_HALF_SPACE = re.compile(f"(?<=[\u0600-\u06ff]){_NON_JOINER}")
+"""Persian puts it between a word and its ending, where others write a space or nothing."""
+
 _HUMPS = re.compile(r"[A-Z]+(?![a-z\x80-\U0010ffff])|[A-Z]?[a-z\x80-\U0010ffff]+|\d+")
+_DOTLESS = frozenset({"tr", "az"})
+"""Languages in which I is the capital of ı."""
+
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)")
 
 
@@ -59,7 +66,7 @@ def run_terms(run: str) -> list[str]:
 def word_terms(word: str, language: str) -> tuple[str, ...]:
     """Index terms of one match of `WORD`, which may be a compound."""
     whole = word.strip("_")  # emphasis
-    parts = _PARTS.findall(whole)
+    parts = _parts(whole)
     if len(parts) == 1 and parts[0] == whole:
         return _simple_terms(whole, language)
     if not parts:
@@ -71,9 +78,13 @@ def word_terms(word: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms))
 
 
+def _parts(word: str) -> list[str]:
+    return _PARTS.findall(_HALF_SPACE.sub("_", word) if _NON_JOINER in word else word)
+
+
 def compound_parts(word: str) -> list[str]:
     """The parts by which a compound or camelCase word can be found, as written; none of a simple word."""
-    parts = _PARTS.findall(word)
+    parts = _parts(word)
     if len(parts) > 1:
         return [part for part in parts if len(part) > 1]
     return _humps(word)
@@ -83,6 +94,9 @@ def compound_parts(word: str) -> list[str]:
 def _simple_terms(word: str, language: str) -> tuple[str, ...]:
     exact = normalize(word)[:LONGEST_TERM]
     terms = [exact, *(VARIANT_MARK + variant for variant in concepts(exact, language) if variant != exact)]
+    if "I" in word and language in _DOTLESS:
+        dotless = normalize(word.replace("I", "ı"))
+        terms += [VARIANT_MARK + variant for variant in (dotless, *concepts(dotless, language))]
     for hump in _humps(word):
         part = normalize(hump)
         terms.append(VARIANT_MARK + part)

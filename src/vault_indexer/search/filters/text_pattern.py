@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
 
-from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.fold import NUKTAS, fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms
 
@@ -23,11 +23,19 @@ _PIECE = re.compile(
 )
 _GAP = r"(?:(?!\n[ \t]*\n)[\W_]){1,16}?"
 _SPACE = r"\s++"
-_ACCENTS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+_ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
 _CYRILLIC = range(0x0400, 0x0530)
 _ACCENTED_SCRIPTS = 0x0700
-_FOLDED_BLOCKS = ((0x21, 0x0700), (0x1E00, 0x2000), (0x2070, 0x2190), (0xFB00, 0xFE00), (0xFE70, 0xFFF0))
+_INDIC = range(0x0900, 0x0C00)
+_FOLDED_BLOCKS = (
+    (0x21, 0x0700),
+    (0x0900, 0x0C00),
+    (0x1E00, 0x2000),
+    (0x2070, 0x2190),
+    (0xFB00, 0xFE00),
+    (0xFE70, 0xFFF0),
+)
 
 
 @dataclass(frozen=True)
@@ -160,7 +168,7 @@ def _folding() -> re.Pattern[str]:
     """Characters beside ASCII that may stand for letters of ASCII."""
     chars = {char for folded, own in _spellings().items() if folded.isascii() for char in own}
     return re.compile(
-        f"[{re.escape(''.join(sorted(char for char in chars if not char.isascii())))}{_ACCENTS}]"
+        f"[{re.escape(''.join(sorted(char for char in chars if not char.isascii())))}{_ACCENTS}\u200c]"
     )
 
 
@@ -174,7 +182,11 @@ def _letters(folded: str) -> str:
     if ord(folded) in _CYRILLIC:
         apart = _decompose(folded)
         return f"(?:{one}|{apart})\u0301?" if apart else f"{one}\u0301?"
-    return f"{one}[{_ACCENTS}]*+" if ord(folded) < _ACCENTED_SCRIPTS and folded.isalpha() else one
+    if ord(folded) in _INDIC and folded.isalpha():
+        return f"{one}[{NUKTAS}\u200c\u200d]?"
+    if ord(folded) < _ACCENTED_SCRIPTS and folded.isalpha():
+        return rf"{one}[{_ACCENTS}]*+\u200c?"  # which ends a word, too, if that is what the rest needs
+    return one
 
 
 def _decompose(letter: str) -> str:

@@ -11,10 +11,11 @@ from math import fsum
 from typing import NamedTuple
 
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.scripts import MARKS
 from vault_indexer.text.sentences import sentences
 
 _ELLIPSIS = "…"
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"\w[\w{MARKS}]*+")
 _INSIDE = re.compile(r"(?<=\w)")
 _SIGN = re.compile(r"\W")
 _SPACE = re.compile(r"\s+")

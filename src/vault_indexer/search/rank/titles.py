@@ -17,18 +17,30 @@ _NAME_FIELDS = ("title", "aliases", "path")
 
 
 def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
-    """Ids of the notes whose title, an alias, or file name is `name`, case and accents aside."""
-    wanted = plain(name)
+    """Ids of the notes whose title, an alias, or file name is `name`, case and accents aside.
+
+    Where `name` has accents, a note with just these goes before others, and one with different ones does not
+    match: `mạ` and `mả` are different words.
+    """
+    wanted, written = plain(name), _spelling(name)
     rows = snapshot.catalog.rows_in(
         "SELECT note_id, title, aliases, path FROM notes WHERE note_id IN (%s)",
         _candidates(snapshot, name),
     )
-    found = []
+    same, similar = set(), set()
     for note_id, title, aliases, path in rows:
         names = (title, *json.loads(str(aliases)), doc_id_of(str(path).rpartition("/")[2]))
-        if any(plain(str(one)) == wanted for one in names):
-            found.append(note_id)
-    return frozenset(found)
+        spellings = {_spelling(str(one)) for one in names if plain(str(one)) == wanted}
+        if written in spellings:
+            same.add(note_id)
+        elif spellings and (written == wanted or wanted in spellings):
+            similar.add(note_id)
+    return frozenset(same | similar if written == wanted else same or similar)
+
+
+def _spelling(name: str) -> str:
+    """The name without case, but with accents, and with single spaces."""
+    return " ".join(normalize(name).split())
 
 
 def _candidates(snapshot: Snapshot, name: str) -> list[int]:

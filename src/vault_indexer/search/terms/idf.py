@@ -17,6 +17,9 @@ def weight_by_idf(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryT
     in titles. This takes the frequency in the field where a word is most frequent. A word that every chunk
     holds keeps a little, so a query of function words alone still ranks. On questions it raised nDCG@10 of
     BM25F from .671 to .880 (chunking), from .533 to .562 (large vault), from .642 to .685 (Obsidian's help).
+
+    Words that differ by their marks count only where no chunk holds the word as written: `ma` is frequent in
+    Vietnamese, `mạ` is rare. That raised Hit@1 on XQuAD vi from .905 to .924 (tuning half).
     """
     documents = len(snapshot.keywords) + 1
     most = log(documents / 0.5)
@@ -27,6 +30,11 @@ def weight_by_idf(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryT
 
 
 def _frequency(snapshot: Snapshot, term: QueryTerm) -> int:
+    as_written = {form for one in term.classes if not one.folded for form in one.terms}
     forms = {form for one in term.classes for form in one.terms}
-    held = max((snapshot.keywords.document_frequency(form) for form in forms), default=0)
+    held = _most(snapshot, as_written) or _most(snapshot, forms)
     return min(held, len(snapshot.keywords))  # deleted chunks count until a merge drops them
+
+
+def _most(snapshot: Snapshot, forms: Iterable[str]) -> int:
+    return max(map(snapshot.keywords.document_frequency, forms), default=0)

@@ -1,0 +1,172 @@
+"""Which spellings of a word are one word, which are forms of it, and which are others, by language."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_indexer.text.language import detect
+from vault_indexer.text.query import FOLDED_WEIGHT, VARIANT_WEIGHT, analyze_query
+from vault_indexer.text.tokens import analyze
+
+
+def worth(query: str, text: str, language: str) -> float:
+    """What a text of one word counts for a query of one word, in (0, 1]; 0: it is not found."""
+    (term, *_) = analyze_query(query, [language])
+    held = set(analyze(text, language))
+    found = [0.0]
+    for one in term.classes:
+        weights = {form: weight for form, weight in one.variants if form in held}
+        own = 1.0 if one.exact in held else 0.0
+        found.append(one.weight * max([own, *weights.values()]))
+    return max(found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("Straße", "STRASSE", "de"),
+        ("Donau\u00addampf", "Donaudampf", "de"),
+        ("θάλασσας", "ΘΆΛΑΣΣΑΣ", "el"),
+        ("İstanbul", "istanbul", "tr"),
+        ("țară", "ţară", "ro"),
+        ("كـتاب", "كتاب", "ar"),
+        ("٢٠٢٤", "2024", "ar"),
+        ("کتاب", "كتاب", "fa"),
+        ("سیب", "سيب", "fa"),
+        ("می\u200cخواهم", "میخواهم", "fa"),
+        ("क्\u200dष", "क्ष", "hi"),
+        ("việt", "vie\u0302\u0323t", "vi"),
+        ("ｻｰﾊﾞｰ", "サーバー", "ja"),
+        ("각", "\u1100\u1161\u11a8", "ko"),
+    ],
+)
+def test_two_encodings_of_a_word_are_the_same_word(one: str, other: str, language: str) -> None:
+    assert worth(one, other, language) == worth(other, one, language) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "language"),
+    [
+        ("viet", "việt", "vi"),
+        ("cafe", "café", "fr"),
+        ("uber", "über", "de"),
+        ("ilica", "Ilıca", "tr"),
+        ("ırak", "IRAK", "tr"),
+        ("lodz", "łódź", "pl"),
+        ("tara", "țară", "ro"),
+        ("θαλασσα", "θάλασσα", "el"),
+        ("Mueller", "Müller", "de"),
+        ("Haeuser", "Haus", "de"),
+        ("елка", "ёлка", "ru"),
+        ("ёлка", "елка", "ru"),
+        ("احمد", "أحمد", "ar"),
+        ("أحمد", "احمد", "ar"),
+        ("كتب", "كُتُب", "ar"),
+        ("مكتبة", "المكتبة", "ar"),
+        ("مكتبة", "والمكتبة", "ar"),
+        ("على", "علي", "ar"),
+        ("ספר", "הספר", "he"),
+        ("הספר", "ספר", "he"),
+        ("ובספר", "הספר", "he"),
+        ("ספר", "סֵפֶר", "he"),
+        ("ספר", "הַסֵּפֶר", "he"),
+        ("सड़क", "सडक", "hi"),
+        ("सडक", "सड़क", "hi"),
+        ("सड़क", "स\u095cक", "hi"),
+        ("کتاب", "کتاب\u200cها", "fa"),
+        ("کتابها", "کتاب", "fa"),
+    ],
+)
+def test_a_form_that_writers_choose_freely_is_found_like_an_inflected_one(
+    query: str, text: str, language: str
+) -> None:
+    assert worth(query, text, language) >= VARIANT_WEIGHT
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "language"),
+    [
+        ("mạ", "ma", "vi"),
+        ("mạ", "má", "vi"),
+        ("đá", "da", "vi"),
+        ("año", "ano", "es"),
+        ("schön", "schon", "de"),
+        ("ılık", "ilik", "tr"),
+        ("kąt", "kat", "pl"),
+    ],
+)
+def test_a_word_that_differs_by_its_marks_is_another_word(query: str, other: str, language: str) -> None:
+    assert 0 < worth(query, other, language) <= FOLDED_WEIGHT
+    assert worth(query, query, language) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "language"),
+    [("pêche", "péché", "fr"), ("fată", "fata", "ro"), ("πότε", "ποτέ", "el"), ("préfère", "préférer", "fr")],
+)
+def test_stems_have_no_marks_since_inflection_changes_them(query: str, other: str, language: str) -> None:
+    assert worth(query, other, language) == VARIANT_WEIGHT
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "language"),
+    [("и", "й", "ru"), ("के", "की", "hi"), ("が", "か", "ja"), ("ข้าว", "ขาว", "th")],
+)
+def test_vowels_and_letters_are_no_marks(query: str, other: str, language: str) -> None:
+    assert worth(query, other, language) == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "language"),
+    [
+        ("canción", "canciones", "es"),
+        ("Häuser", "Haus", "de"),
+        ("łąki", "łąka", "pl"),
+        ("orașului", "oraşe", "ro"),
+        ("şehirler", "şehir", "tr"),
+        ("θάλασσας", "θάλασσα", "el"),
+    ],
+)
+def test_an_inflected_form_is_no_other_word(query: str, text: str, language: str) -> None:
+    assert worth(query, text, language) == VARIANT_WEIGHT
+
+
+def test_in_a_vietnamese_query_with_marks_a_word_without_is_meant_so() -> None:
+    first = {term.word: term.classes[0].terms for term in analyze_query("ma của làng", ["vi", "en"])}
+    assert first["ma"] == ("ma",)
+    (alone,) = analyze_query("ma", ["vi"])
+    assert "~ma" in alone.classes[0].terms
+
+
+def test_another_language_of_the_vault_does_not_bring_the_folded_form_back() -> None:
+    for term in analyze_query("mạ vàng của làng ma", ["vi", "en", "es"]):
+        assert all(one.folded and one.weight <= FOLDED_WEIGHT for one in term.classes if "~ma" in one.terms)
+
+
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("phở bò", "vi"),
+        ("thuật toán", "vi"),
+        ("książka", "pl"),
+        ("şehir için", "tr"),
+        ("și orașe", "ro"),
+        ("این کتاب است", "fa"),
+        ("في هذا الكتاب", "ar"),
+    ],
+)
+def test_a_short_query_tells_its_language_by_its_letters(query: str, language: str) -> None:
+    assert detect(query, ["en", "es", "vi", "pl", "tr", "ro", "fa", "ar"]) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("हिन्दी की किताबें", ["हिन्दी", "की", "किताबें"]),
+        ("מִלִּים", ["מִלִּים"]),
+        ("வணக்கம் உலகம்", ["வணக்கம்", "உலகம்"]),
+        ("বাংলা", ["বাংলা"]),
+    ],
+)
+def test_vowel_signs_do_not_end_a_word(text: str, words: list[str]) -> None:
+    assert [term for term in analyze(text, "") if term[0] != "~"] == words
