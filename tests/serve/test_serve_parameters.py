@@ -61,7 +61,7 @@ def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
 
 def test_search_documents_its_own_parameters(api: Api) -> None:
     found = documented(api, "search")
-    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand"]
+    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand", "correct"]
     assert [name for name, one in found.items() if one["required"]] == ["q"]
     limit = found["limit"]["schema"]
     assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 0, 200, 0)

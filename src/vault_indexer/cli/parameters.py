@@ -69,6 +69,14 @@ class Output:
     ] = False
 
 
+Correct = Annotated[
+    bool,
+    typer.Option(
+        "--correct/--no-correct", help="Search likely spellings of words that no note holds as well."
+    ),
+]
+
+
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:
     """The `app` of a module with one command; the help is the docstring of its function."""
     app = typer.Typer()

@@ -2,6 +2,7 @@
 
 from vault_indexer.model.answers import (
     Backlink,
+    Correction,
     Expand,
     Explanation,
     GraphReason,
@@ -65,6 +66,7 @@ __all__ = [
     "BlockId",
     "Chunk",
     "ChunkRow",
+    "Correction",
     "Diagnostic",
     "Element",
     "ElementKind",

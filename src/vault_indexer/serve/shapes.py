@@ -93,6 +93,10 @@ class IndexStateJson(TypedDict):
     pending: int
 
 
+CorrectionJson = TypedDict("CorrectionJson", {"from": str, "to": str})
+"""A word of the query that no note holds, and the likely spelling that was searched as well."""
+
+
 class SearchJson(TypedDict):
     """`search --json` and `GET /v1/search`."""
 
@@ -101,6 +105,7 @@ class SearchJson(TypedDict):
     index: IndexStateJson
     results: list[HitJson]
     notices: list[str]
+    corrections: list[CorrectionJson]
 
 
 class ExplainJson(TypedDict):
