@@ -71,10 +71,9 @@ class Output:
 
 Correct = Annotated[
     bool,
-    typer.Option(
-        "--correct/--no-correct", help="Search likely spellings of words that no note holds as well."
-    ),
+    typer.Option(" /--no-correct", help="Search no likely spellings of words that no note holds."),
 ]
+"""As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
 
 
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:

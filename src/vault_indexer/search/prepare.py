@@ -16,12 +16,12 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, parse_query
 from vault_indexer.search.terms import (
-    correction_terms,
     expand_terms,
     find_corrections,
     language_of,
     trust,
     weight_by_idf,
+    with_corrections,
 )
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -93,14 +93,13 @@ def prepare_query(
     typing = request.as_you_type and query.open_end
     terms = analyze_query(query.text, snapshot.languages, typing=typing)
     corrections = find_corrections(snapshot, query, terms, weights) if request.correct else ()
-    terms += correction_terms(snapshot, corrections)
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
     others = expand_terms(snapshot, query.text)
     vector, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         text=query.text,
-        terms=(*weight_by_idf(snapshot, terms), *others),
+        terms=(*weight_by_idf(snapshot, with_corrections(snapshot, terms, corrections)), *others),
         vector=vector,
         trust=trust(embedder.model, language_of(query.text, snapshot.languages)),
         conditions=query.conditions,

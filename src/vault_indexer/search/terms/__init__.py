@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
-from vault_indexer.search.terms.spelling import correction_terms, find_corrections
+from vault_indexer.search.terms.spelling import find_corrections, with_corrections
 from vault_indexer.search.terms.vector_trust import language_of, trust, trust_beside
 
 __all__ = [
-    "correction_terms",
     "expand_terms",
     "find_corrections",
     "language_of",
     "trust",
     "trust_beside",
     "weight_by_idf",
+    "with_corrections",
 ]

@@ -49,7 +49,7 @@ def vocabulary_file() -> Path | None:
 
 
 def _rank(lines: mmap.mmap, word: str) -> float:
-    token = b"\n" + b64encode(f" {word}".encode("utf-8", "replace")) + b" "
+    token = b"\n" + b64encode(f" {word}".encode("utf-8", "surrogatepass")) + b" "
     at = lines.find(token)
     if at < 0:
         return float("inf")

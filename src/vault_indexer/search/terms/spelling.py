@@ -10,6 +10,7 @@ from dataclasses import replace
 from vault_indexer.model import Correction
 from vault_indexer.search.query import Query, ranking_words
 from vault_indexer.search.terms.common_words import is_common
+from vault_indexer.search.terms.vector_trust import language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights, edit_distances
 from vault_indexer.text.fold import fold, normalize
@@ -17,14 +18,24 @@ from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
-CORRECTION_WEIGHT = 0.6
-"""What a likely spelling counts beside a word that the user wrote."""
+CORRECTION_WEIGHT = 0.8
+"""The share of a word's weight that its likely spelling gets; the word as written keeps the rest.
+
+With one misspelt word in each question on Obsidian's help (two letters swapped, one dropped, one doubled),
+nDCG@10 was .67 to .70 for 0.8, and .66 to .69 for 0.6. It was .62 to .67 where the word as written kept its
+whole weight: no hit could hold the whole query, so the vectors counted more, which know no misspelt word.
+"""
 
 _SHORTEST = 4
-_TWO_EDITS_FROM = 8
+_LONG = 8
+"""A word of so many letters may be two edits from its likely spelling, and has few neighbours by chance."""
+
 _CANDIDATES = 8
 _FREQUENT = 3
 """A word that so many chunks hold is hardly a misspelling itself."""
+
+_KNOWN_WELL = "en"
+"""The language whose common words are known nearly all: there a rare neighbour that is common will do."""
 
 _MOST = 8
 """So many words of a query are corrected: each costs milliseconds, and with more it is no misspelt query."""
@@ -39,17 +50,19 @@ def find_corrections(
 
     A word is probably misspelt if no chunk and no title holds any form of it, it is no common word of any
     language, and no filter of the query asks for it as written. Its likely spelling is the nearest word of
-    the vault that is frequent there or common in a language: one edit away, or two from eight letters on. A
-    query in a language that the vault does not know has no corrections. `terms` are the words of the query.
+    the vault that is frequent there: one edit away, or two from eight letters on. A rare word will do if it
+    is one edit from a word of eight letters, or a common word in an English query. A query in a language that
+    the vault does not know has no corrections. `terms` are the words of the query.
     """
     unknown = [term for term in terms if _is_unknown(snapshot, term, weights)]
     language = detect(query.text) if unknown else ""
     if not unknown or (language and language not in snapshot.languages):
         return ()
+    is_english = language_of(query.text, snapshot.languages) == _KNOWN_WELL
     found: list[Correction] = []
     at = 0
     for term in sorted(unknown, key=lambda term: (term.start, -term.end))[:_MOST]:
-        likely = _likely(snapshot, term.word) if term.start >= at else None
+        likely = _likely(snapshot, term.word, is_english) if term.start >= at else None
         if likely:
             at = term.end
             found.append(Correction(term.word, likely))
@@ -57,11 +70,18 @@ def find_corrections(
     return tuple(one for one in found if _key(one.written) not in kept)
 
 
-def correction_terms(snapshot: Snapshot, corrections: Iterable[Correction]) -> Iterator[QueryTerm]:
-    """The query terms of the likely spellings, which count less than words that the user wrote."""
-    for one in corrections:
-        for term in analyze_query(one.searched, snapshot.languages):
-            yield replace(term, weight=term.weight * CORRECTION_WEIGHT)
+def with_corrections(
+    snapshot: Snapshot, terms: Iterable[QueryTerm], corrections: Iterable[Correction]
+) -> Iterator[QueryTerm]:
+    """The words of a query. A likely spelling follows its word, and the two share the word's weight."""
+    likely = {one.written: one.searched for one in corrections}
+    for term in terms:
+        if term.word not in likely:
+            yield term
+            continue
+        yield replace(term, weight=term.weight * (1 - CORRECTION_WEIGHT))
+        for added in analyze_query(likely[term.word], snapshot.languages):
+            yield replace(added, weight=added.weight * term.weight * CORRECTION_WEIGHT)
 
 
 def _is_unknown(snapshot: Snapshot, term: QueryTerm, weights: FieldWeights) -> bool:
@@ -70,13 +90,17 @@ def _is_unknown(snapshot: Snapshot, term: QueryTerm, weights: FieldWeights) -> b
     return not snapshot.keywords.knows(term, weights) and not is_common(term.word)
 
 
-def _likely(snapshot: Snapshot, word: str) -> str | None:
+def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
     exact = normalize(word)
     near = [one for one in snapshot.keywords.lexicon.near(exact, _CANDIDATES) if one.term.isalpha()]
-    allowed = 1 if len(exact) < _TWO_EDITS_FROM else 2
+    is_long = len(exact) >= _LONG
     apart = edit_distances(exact, [one.term for one in near])
-    close = (one for one, edits in zip(near, apart, strict=True) if edits <= allowed)
-    return next((one.term for one in close if one.frequency >= _FREQUENT or is_common(one.term)), None)
+    for one, edits in zip(near, apart, strict=True):
+        if edits > (2 if is_long else 1):
+            continue
+        if one.frequency >= _FREQUENT or (is_long and edits == 1) or (is_english and is_common(one.term)):
+            return one.term
+    return None
 
 
 def _words_of_filters(query: Query) -> frozenset[str]:
