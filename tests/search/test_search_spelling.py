@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from vault_indexer.api import Vault
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Correction, SearchAnswer, SearchRequest
 from vault_indexer.search.terms.common_words import is_common, vocabulary_file
@@ -126,6 +127,8 @@ def test_a_request_without_corrections_is_taken_as_written(service: VaultService
     assert answer.corrections == ()
     assert not any("searched for" in notice for notice in answer.notices)
     assert words_of(answer) == set()
+    assert Vault(service).search("obsidain", correct=False).corrections == ()
+    assert Vault(service).search("obsidain").corrections == (Correction("obsidain", "obsidian"),)
 
 
 def test_an_explanation_counts_the_likely_spelling_like_the_search(service: VaultService) -> None:

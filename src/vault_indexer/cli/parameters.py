@@ -71,7 +71,9 @@ class Output:
 
 Correct = Annotated[
     bool,
-    typer.Option(" /--no-correct", help="Search no likely spellings of words that no note holds."),
+    typer.Option(
+        " /--no-correct", show_default=False, help="Search no likely spellings of words that no note holds."
+    ),
 ]
 """As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
 
