@@ -68,14 +68,16 @@ class Vault:
         by_note: bool = False,
         as_you_type: bool = False,
         fresh: bool = False,
+        correct: bool = True,
     ) -> SearchAnswer:
         """Ranked hits; `limit` 0 means the configured number. Raises UsageError for an empty or long query.
 
         `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed
-        in the vault up to now is indexed first.
+        in the vault up to now is indexed first. `correct`: of words that no note holds, likely spellings are
+        searched as well.
         """
         if isinstance(query, str):
-            query = SearchRequest(query, limit, by_note, as_you_type, fresh)
+            query = SearchRequest(query, limit, by_note, as_you_type, fresh, correct=correct)
         return self._service.search(query)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:

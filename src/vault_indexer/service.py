@@ -136,7 +136,9 @@ class VaultService:
             state = IndexState(snapshot.generation, snapshot.seq, self._session.pending())
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._session.notices()))
-        return SearchAnswer(request.query, round(took_ms, 3), state, found.hits, tuple(notices))
+        return SearchAnswer(
+            request.query, round(took_ms, 3), state, found.hits, tuple(notices), found.corrections
+        )
 
     def explain(
         self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never

@@ -51,6 +51,17 @@ def test_explain_says_why(indexed: Sandbox) -> None:
     assert "telescope" in ran.out
 
 
+def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed: Sandbox) -> None:
+    corrected = json.loads(indexed.indexer("search", "telescpoe", "--json").out)
+    assert corrected["corrections"] == [{"from": "telescpoe", "to": "telescope"}]
+    assert corrected["results"][0]["why"]["keyword"]["terms"].keys() == {"telescope"}
+    as_written = json.loads(indexed.indexer("search", "telescpoe", "--no-correct", "--json").out)
+    assert as_written["corrections"] == []
+    assert all(hit["why"]["keyword"] is None for hit in as_written["results"])
+    said = indexed.indexer("search", "telescpoe")
+    assert "no note holds 'telescpoe': searched for 'telescope' as well" in said.err
+
+
 def test_by_note_gives_each_note_once(indexed: Sandbox) -> None:
     ran = indexed.indexer("search", "bread dough", "--by", "note", "--json")
     paths = [hit["path"] for hit in json.loads(ran.out)["results"]]

@@ -61,7 +61,7 @@ def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
 
 def test_search_documents_its_own_parameters(api: Api) -> None:
     found = documented(api, "search")
-    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand"]
+    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand", "correct"]
     assert [name for name, one in found.items() if one["required"]] == ["q"]
     limit = found["limit"]["schema"]
     assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 0, 200, 0)
@@ -133,6 +133,12 @@ def test_the_parameters_have_their_effect(api: Api) -> None:
     }.items():
         path = "path=Sky&" if view in ("note", "mentions") else ""
         assert key in api.ask(f"/v1/links?{path}view={view}").json
+    assert api.ask("/v1/search?q=telescpoe").json["corrections"] == [{"from": "telescpoe", "to": "telescope"}]
+    assert api.ask("/v1/search?q=telescpoe&correct=false").json["corrections"] == []
+    explained: Any = [
+        api.ask(f"/v1/explain?path=Sky&q=telescpoe&correct={one}").json for one in (True, False)
+    ]
+    assert [bool(one["why"]["keyword"]) for one in explained] == [True, False]
     unfinished = api.ask("/v1/search?q=telesc&as_you_type=true").json["results"]
     assert isinstance(unfinished, list)
     assert unfinished[0]["path"] == "Sky.md"

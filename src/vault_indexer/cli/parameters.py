@@ -69,6 +69,15 @@ class Output:
     ] = False
 
 
+Correct = Annotated[
+    bool,
+    typer.Option(
+        " /--no-correct", show_default=False, help="Search no likely spellings of words that no note holds."
+    ),
+]
+"""As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
+
+
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:
     """The `app` of a module with one command; the help is the docstring of its function."""
     app = typer.Typer()

@@ -2,6 +2,7 @@
 
 from vault_indexer.model.answers import (
     Backlink,
+    Correction,
     Expand,
     Explanation,
     GraphReason,
@@ -66,6 +67,7 @@ __all__ = [
     "BlockId",
     "Chunk",
     "ChunkRow",
+    "Correction",
     "Diagnostic",
     "Element",
     "ElementKind",

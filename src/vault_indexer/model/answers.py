@@ -14,7 +14,10 @@ Expand = Literal["", "section", "window", "section_or_window"]
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each."""
+    """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each.
+
+    `correct`: of words that are probably misspelt, likely spellings are searched as well.
+    """
 
     query: str
     limit: int = 0
@@ -22,6 +25,7 @@ class SearchRequest:
     as_you_type: bool = False
     fresh: bool = False
     expand: Expand = ""
+    correct: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Correction:
+    """A word of the query that no note holds, and the likely spelling that was searched as well."""
+
+    written: str
+    searched: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """The answer to one search; `notices` are short sentences a user should see."""
 
@@ -142,6 +154,7 @@ class SearchAnswer:
     index: IndexState
     results: tuple[Hit, ...]
     notices: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

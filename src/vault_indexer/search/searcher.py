@@ -12,7 +12,7 @@ import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
-from vault_indexer.model import Explanation, Hit, NoteRow, SearchRequest, Why, note_id_of
+from vault_indexer.model import Correction, Explanation, Hit, NoteRow, SearchRequest, Why, note_id_of
 from vault_indexer.ports import Embedder
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
@@ -38,6 +38,7 @@ class SearchResult:
 
     hits: tuple[Hit, ...]
     notices: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 class Searcher:
@@ -97,7 +98,8 @@ class Searcher:
             expansion=self._expansion(request.expand) if request.expand else None,
         )
         hits = builder.build(RankedChunk(key, relative(ranked, key), reasons[key]) for key in shown)
-        return SearchResult(hits, (*prepared.notices, *prepared.notices_of_filters(found=bool(hits))))
+        notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(hits)))
+        return SearchResult(hits, notices, prepared.corrections)
 
     def explain(
         self,

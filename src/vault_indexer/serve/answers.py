@@ -81,14 +81,22 @@ def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mappin
 
 
 def _search(  # noqa: PLR0913 - the parameters of the endpoint
-    context: AnswerContext, *, q: str, limit: int, by: str, fresh: bool, as_you_type: bool, expand: Expand
+    context: AnswerContext,
+    *,
+    q: str,
+    limit: int,
+    by: str,
+    fresh: bool,
+    as_you_type: bool,
+    expand: Expand,
+    correct: bool,
 ) -> SearchJson:
-    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand)
+    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct)
     return search_json(context.service.search(request, is_cancelled=context.is_cancelled))
 
 
-def _explain(context: AnswerContext, *, path: str, q: str) -> ExplainJson:
-    request = SearchRequest(q)
+def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> ExplainJson:
+    request = SearchRequest(q, correct=correct)
     return explain_json(context.service.explain(path, request, is_cancelled=context.is_cancelled))
 
 

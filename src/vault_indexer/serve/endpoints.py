@@ -167,6 +167,13 @@ _QUERY = Parameter(
     help=f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.",
 )
 
+_CORRECT = Parameter(
+    name="correct",
+    kind=bool,
+    default=True,
+    help="Search likely spellings of words that no note holds as well.",
+)
+
 SEARCH: Endpoint[SearchJson] = Endpoint(
     name="search",
     path="/v1/search",
@@ -200,6 +207,7 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
             default="",
             help="Add the text around each hit; empty adds none.",
         ),
+        _CORRECT,
     ),
     answer=SearchJson,
     answer_help="Ranked hits.",
@@ -209,7 +217,7 @@ EXPLAIN: Endpoint[ExplainJson] = Endpoint(
     name="explain",
     path="/v1/explain",
     help="Where a note is in the answer to a query, and why or why not.",
-    parameters=(_NOTE, _QUERY),
+    parameters=(_NOTE, _QUERY, _CORRECT),
     answer=ExplainJson,
     answer_help="The note in the answer.",
 )

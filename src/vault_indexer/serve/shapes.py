@@ -101,6 +101,10 @@ class IndexStateJson(TypedDict):
     pending: int
 
 
+CorrectionJson = TypedDict("CorrectionJson", {"from": str, "to": str})
+"""A word of the query that no note holds, and the likely spelling that was searched as well."""
+
+
 class SearchJson(TypedDict):
     """`search --json` and `GET /v1/search`."""
 
@@ -109,6 +113,7 @@ class SearchJson(TypedDict):
     index: IndexStateJson
     results: list[HitJson]
     notices: list[str]
+    corrections: list[CorrectionJson]
 
 
 class ExplainJson(TypedDict):

@@ -60,6 +60,7 @@ def search_json(answer: SearchAnswer) -> SearchJson:
         },
         "results": [hit_json(hit) for hit in answer.results],
         "notices": list(answer.notices),
+        "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
     }
 
 

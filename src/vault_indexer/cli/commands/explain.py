@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.hits import reasons_of
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Correct, Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_about
 from vault_indexer.cli.terminal import out, print_json, text
@@ -21,10 +21,13 @@ def explain(
     output: Output,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in `search`.")],
+    correct: Correct = True,
 ) -> int:
     """Explain where a note is among the hits of a query and why, or why it is not there."""
     answer = ask_about(
-        place, note, lambda reached, path: reached.index.ask(EXPLAIN, path=path, q=" ".join(query))
+        place,
+        note,
+        lambda reached, path: reached.index.ask(EXPLAIN, path=path, q=" ".join(query), correct=correct),
     )
     if output.json:
         print_json(answer)

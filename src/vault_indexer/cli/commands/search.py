@@ -10,7 +10,7 @@ import typer
 
 from vault_indexer.cli.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.hits import print_hits, print_notices
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Correct, Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.start_hint import hint_at_start
@@ -55,6 +55,7 @@ class Search:
     expand: Annotated[
         Expand | None, typer.Option("--expand", help="Show the text around each hit, not only a snippet.")
     ] = None
+    correct: Correct = True
 
     def parameters(self) -> dict[str, Value]:
         """The parameters of the endpoint."""
@@ -65,6 +66,7 @@ class Search:
             "fresh": self.fresh,
             "as_you_type": self.as_you_type,
             "expand": self.expand.value if self.expand else "",
+            "correct": self.correct,
         }
 
 

@@ -17,9 +17,11 @@ from vault_indexer.search.query.ast import (
     Null,
     Phrase,
     Property,
+    Query,
     Scope,
     Within,
     Word,
+    ranking_words,
 )
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.query.values import iso_date, moment_ns, number
@@ -39,6 +41,7 @@ __all__ = [
     "Null",
     "Phrase",
     "Property",
+    "Query",
     "Scope",
     "Within",
     "Word",
@@ -46,4 +49,5 @@ __all__ = [
     "moment_ns",
     "number",
     "parse_query",
+    "ranking_words",
 ]

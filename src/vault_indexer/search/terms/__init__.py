@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
-from vault_indexer.search.terms.spelling import correct_spelling
+from vault_indexer.search.terms.spelling import find_corrections, with_corrections
 from vault_indexer.search.terms.vector_trust import language_of, trust, trust_beside
 
-__all__ = ["correct_spelling", "expand_terms", "language_of", "trust", "trust_beside", "weight_by_idf"]
+__all__ = [
+    "expand_terms",
+    "find_corrections",
+    "language_of",
+    "trust",
+    "trust_beside",
+    "weight_by_idf",
+    "with_corrections",
+]

@@ -1,61 +1,123 @@
-"""Corrections of words that the vault does not know."""
+"""Likely spellings of words that the vault does not know, searched beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from vault_indexer.model import Correction
+from vault_indexer.search.query import Query, ranking_words
+from vault_indexer.search.terms.common_words import is_common
+from vault_indexer.search.terms.vector_trust import language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights, edit_distances
-from vault_indexer.text.fold import normalize
+from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
+from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
+CORRECTION_WEIGHT = 0.8
+"""The share of a word's weight that its likely spelling gets; the word as written keeps the rest.
+
+With one misspelt word in each question on Obsidian's help (two letters swapped, one dropped, one doubled),
+nDCG@10 was .67 to .70 for 0.8, and .66 to .69 for 0.6. It was .62 to .67 where the word as written kept its
+whole weight: no hit could hold the whole query, so the vectors counted more, which know no misspelt word.
+"""
+
 _SHORTEST = 4
-_TWO_EDITS_FROM = 8
-_CANDIDATES = 5
+_LONG = 8
+"""A word of so many letters may be two edits from its likely spelling, and has few neighbours by chance."""
+
+_CANDIDATES = 8
+_FREQUENT = 3
+"""A word that so many chunks hold is hardly a misspelling itself."""
+
+_KNOWN_WELL = "en"
+"""The language whose common words are known nearly all: there a rare neighbour that is common will do."""
+
 _MOST = 8
 """So many words of a query are corrected: each costs milliseconds, and with more it is no misspelt query."""
 
-
-class Correction(NamedTuple):
-    """A word of the query, and the one that was searched instead."""
-
-    written: str
-    searched: str
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
-def correct_spelling(
-    snapshot: Snapshot, text: str, terms: Sequence[QueryTerm], weights: FieldWeights
-) -> tuple[str, tuple[Correction, ...]]:
-    """The text with every unknown word replaced by a likely one, and the replacements in order.
+def find_corrections(
+    snapshot: Snapshot, query: Query, terms: Iterable[QueryTerm], weights: FieldWeights
+) -> tuple[Correction, ...]:
+    """A likely spelling for each word that is probably misspelt, in the order of the text.
 
-    A word is unknown if no chunk holds any form of it. One edit is allowed, two from eight letters on. A
-    query in a language that the vault does not know is left alone.
+    A word is probably misspelt if no chunk and no title holds any form of it, it is no common word of any
+    language, and no filter of the query asks for it as written. Its likely spelling is the nearest word of
+    the vault that is frequent there: one edit away, or two from eight letters on. A rare word will do if it
+    is one edit from a word of eight letters, or a common word in an English query. A query in a language that
+    the vault does not know has no corrections. `terms` are the words of the query.
     """
     unknown = [term for term in terms if _is_unknown(snapshot, term, weights)]
-    language = detect(text) if unknown else ""
+    language = detect(query.text) if unknown else ""
     if not unknown or (language and language not in snapshot.languages):
-        return text, ()
+        return ()
+    is_english = language_of(query.text, snapshot.languages) == _KNOWN_WELL
     found: list[Correction] = []
-    parts, at = [], 0
+    at = 0
     for term in sorted(unknown, key=lambda term: (term.start, -term.end))[:_MOST]:
-        better = _likely(snapshot, normalize(term.word))
-        if better and term.start >= at and text[term.start : term.end] == term.word:
-            parts += [text[at : term.start], better]
+        likely = _likely(snapshot, term.word, is_english) if term.start >= at else None
+        if likely:
             at = term.end
-            found.append(Correction(term.word, better))
-    return "".join([*parts, text[at:]]), tuple(found)
+            found.append(Correction(term.word, likely))
+    kept = _words_of_filters(query) | _words_of_blank_notes(snapshot) if found else frozenset()
+    return tuple(one for one in found if _key(one.written) not in kept)
+
+
+def with_corrections(
+    snapshot: Snapshot, terms: Iterable[QueryTerm], corrections: Iterable[Correction]
+) -> Iterator[QueryTerm]:
+    """The words of a query. A likely spelling follows its word, and the two share the word's weight."""
+    likely = {one.written: one.searched for one in corrections}
+    for term in terms:
+        if term.word not in likely:
+            yield term
+            continue
+        yield replace(term, weight=term.weight * (1 - CORRECTION_WEIGHT))
+        for added in analyze_query(likely[term.word], snapshot.languages):
+            yield replace(added, weight=added.weight * term.weight * CORRECTION_WEIGHT)
 
 
 def _is_unknown(snapshot: Snapshot, term: QueryTerm, weights: FieldWeights) -> bool:
     if len(term.word) < _SHORTEST or not term.word.isalpha():
         return False
-    return not snapshot.keywords.knows(term, weights)
+    return not snapshot.keywords.knows(term, weights) and not is_common(term.word)
 
 
-def _likely(snapshot: Snapshot, word: str) -> str | None:
-    near = [one.term for one in snapshot.keywords.lexicon.near(word, _CANDIDATES) if one.term.isalpha()]
-    allowed = 1 if len(word) < _TWO_EDITS_FROM else 2
-    apart = edit_distances(word, near)
-    return next((term for term, edits in zip(near, apart, strict=True) if edits <= allowed), None)
+def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
+    exact = normalize(word)
+    near = [one for one in snapshot.keywords.lexicon.near(exact, _CANDIDATES) if one.term.isalpha()]
+    is_long = len(exact) >= _LONG
+    apart = edit_distances(exact, [one.term for one in near])
+    for one, edits in zip(near, apart, strict=True):
+        if edits > (2 if is_long else 1):
+            continue
+        if one.frequency >= _FREQUENT or (is_long and edits == 1) or (is_english and is_common(one.term)):
+            return one.term
+    return None
+
+
+def _words_of_filters(query: Query) -> frozenset[str]:
+    """The words, folded, of phrases in quotes and of operators: a hit holds them as they are written."""
+    texts = (text for condition in query.conditions for text in ranking_words(condition.node))
+    return frozenset(_key(word) for text in texts for word in _LETTERS.findall(text))
+
+
+def _words_of_blank_notes(snapshot: Snapshot) -> frozenset[str]:
+    """The words, folded, of titles, aliases and names of notes without text, which no chunk holds."""
+    rows: Sequence[tuple[object, ...]] = snapshot.catalog.rows(
+        "SELECT title, aliases, path FROM notes n"
+        " WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.note_id = n.note_id)"
+    )
+    names = (f"{title} {' '.join(json.loads(str(aliases)))} {path}" for title, aliases, path in rows)
+    return frozenset(_key(word) for name in names for word in _LETTERS.findall(name))
+
+
+def _key(word: str) -> str:
+    return fold(normalize(word))
