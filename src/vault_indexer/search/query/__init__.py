@@ -17,11 +17,14 @@ from vault_indexer.search.query.ast import (
     Null,
     Phrase,
     Property,
+    Regex,
     Scope,
+    Text,
     Within,
     Word,
 )
 from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
 from vault_indexer.search.query.values import iso_date, moment_ns, number
 
 __all__ = [
@@ -39,9 +42,14 @@ __all__ = [
     "Null",
     "Phrase",
     "Property",
+    "Regex",
+    "RegexMatcher",
     "Scope",
+    "Text",
     "Within",
     "Word",
+    "compile_regex",
+    "encode",
     "iso_date",
     "moment_ns",
     "number",
