@@ -296,7 +296,8 @@ class TextReader:
             first, last = found
             start += len(data[known:first].decode("utf-8"))
             end = start + len(data[first:last].decode("utf-8"))
-            yield start, end
+            # An empty match is at the characters around it: it has to touch a chunk.
+            yield (start, end) if start < end else (max(start - 1, 0), end + 1)
             start, known = end, last
             at = _next_place(data, first, last)
 
