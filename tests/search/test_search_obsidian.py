@@ -130,3 +130,14 @@ def test_the_hits_are_the_parts_that_the_expression_matches(opened: Indexed) -> 
     answer = opened[0].search(SearchRequest("/a dog\\s+eats/"))
     assert [hit.path for hit in answer.results] == ["Pets/Dogs.md"]
     assert "A dog eats" in answer.results[0].content
+
+
+@pytest.mark.parametrize("scope", ["line", "block", "section", "task", "content"])
+@pytest.mark.parametrize(
+    "expression", [r"\.$", r"\bcat", "dog.*cat|cat.*dog", r"l\s*", "$", "a[^!]*e", "É?l", r"\d"]
+)
+def test_a_piece_matches_as_a_text_of_its_own(opened: Indexed, scope: str, expression: str) -> None:
+    """A second expression that is always true, in a group, keeps the search from taking the quick way."""
+    assert names_left(opened, f"{scope}:/{expression}/") == names_left(
+        opened, f"{scope}:(/{expression}/ OR /{expression}|{expression}/)"
+    )

@@ -66,7 +66,7 @@ _READ_NS = 9
 _SIGNS_NS = 3
 _QUICK_NS = 7
 _SLOW_NS = 38
-_REGEX_NS = 6
+_REGEX_NS = 3
 _PARSE_NS = 700
 """What a character costs: to read and fold, to search by a pattern of signs, of plain letters, of letters
 with accents, and by a regular expression, and to parse. Measured on a vault of 60 million characters."""
@@ -171,10 +171,10 @@ class TextCandidates:
 
     def _notes_with_pieces(self, matcher: RegexMatcher) -> Mask:
         found = np.ones(self._size, bool)
-        words = self._snapshot.keywords.lexicon.containing("") if matcher.pieces else []
+        lexicon = self._snapshot.keywords.lexicon
         for piece in matcher.pieces:
             if self._may_scan():
-                terms = [word for word in words if piece in word or len(word) >= LONGEST_TERM]
+                terms = {*lexicon.containing(piece), *lexicon.cut_words}
                 keys = self._snapshot.keywords.holding(terms, _TEXT_FIELDS)
                 here = np.zeros(self._size, bool)
                 here[self._owner[np.searchsorted(self._keys, keys)]] = True
@@ -303,22 +303,24 @@ class TextReader:
 
     def _spend_clocked(self, size: int, started: int) -> None:
         clocked = (time.thread_time_ns() - started) // _CLOCK_SHARE
-        self._budget.spend(max(_FOUND_NS + size * _REGEX_NS, clocked))
+        self._budget.spend(max(_TEST_NS + size * _REGEX_NS, clocked))
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
         structure = self._structure(scope, notes)
         anchor = _anchor(inside)
+        required = _required_regex(inside, scope) if anchor is None else None
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
+            if required and not self._is_anywhere(required, searched):
+                continue
             note = structure.note(note_id, searched.text)
             self._budget.spend(_STRUCTURE_NS + _HEADING_NS * len(note.headings))
             if scope is Scope.BLOCK and note.blocks is None:
                 self._budget.spend(_PARSE_NS * len(note.text))
-            aligned = scope in (Scope.LINE, Scope.CONTENT)
-            known = _Known(note_id, searched, anchor, aligned)
+            known = _Known(note_id, searched, anchor, scope)
             test = self._test(inside, known) if inside else _always
-            spans = self._spans(pieces(note, scope), searched, test, anchor)
+            spans = self._spans(pieces(note, scope), searched, test, required or anchor)
             found = tuple(spans if all_places else islice(spans, 1))
             if self._budget.is_spent and (all_places or not found):
                 self.unread.add(note_id)
@@ -346,12 +348,17 @@ class TextReader:
             self._budget.spend(_COMPILE_NS)
 
     def _spans(
-        self, found: Pieces, searched: SearchedText, test: _Test, anchor: TextPattern | None
+        self, found: Pieces, searched: SearchedText, test: _Test, anchor: Pattern | None
     ) -> Iterator[Span]:
-        """The places of the pieces that pass a test. Every one of these holds the anchor's word, so the
-        others are not looked into."""
+        """The places of the pieces that pass a test. Every one of these holds the anchor, so the others are
+        not looked into."""
         self._budget.spend(_PIECE_NS * len(found))
-        for number in self._numbers(found, searched, anchor):
+        numbers = (
+            self._numbers_matching(found, searched, anchor)
+            if isinstance(anchor, RegexMatcher)
+            else self._numbers(found, searched, anchor)
+        )
+        for number in numbers:
             if self._budget.is_spent:
                 return
             if test(found.starts[number], found.ends[number]):
@@ -371,6 +378,27 @@ class TextReader:
             if number is not None and number != last:
                 last = number
                 yield number
+
+    def _numbers_matching(
+        self, found: Pieces, searched: SearchedText, matcher: RegexMatcher
+    ) -> Iterator[int]:
+        """The pieces in which a match of the whole text begins: at least those that match by themselves."""
+        text, data = searched.text, searched.encoded
+        at = position = 0
+        while at <= len(data):
+            started = time.thread_time_ns()
+            match = matcher.find(data, at)
+            self._spend_clocked((match[0] if match else len(data)) - at, started)
+            if match is None:
+                return
+            position += len(data[at : match[0]].decode("utf-8"))
+            number = found.at_or_behind(position)
+            if number is None:
+                return
+            yield number
+            after = max(found.ends[number], position + 1)
+            at = match[0] + len(encode(text[position:after]))
+            position = after
 
     def _test(self, node: Node, known: _Known) -> _Test:
         """Whether a tree of words, phrases and expressions holds for a piece that holds the anchor."""
@@ -399,7 +427,7 @@ class TextReader:
             if pattern.cased is not None:
                 return partial(self._is_cased_within, pattern, known.searched, ns)
             return partial(self._is_within, regex, where, ns)
-        if (known.aligned or not pattern.bounded) and not self._is_anywhere(pattern, known.searched):
+        if _is_seen_in_text(pattern, known.scope) and not self._is_anywhere(pattern, known.searched):
             return _never
         return partial(self._matches_within, pattern, known.searched.text)
 
@@ -457,12 +485,12 @@ class TextReader:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a test of pieces knows of their note. `aligned`: every piece begins and ends with a line."""
+    """What a test of pieces knows of their note."""
 
     note_id: int
     searched: SearchedText
     anchor: TextPattern | None
-    aligned: bool
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,6 +552,25 @@ def _anchor(inside: Node | None) -> TextPattern | None:
     """
     words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
     return text_pattern(words[0]) if words else None
+
+
+def _required_regex(inside: Node | None, scope: Scope) -> RegexMatcher | None:
+    """An expression that every piece for which a tree holds must match; None if there is none of use."""
+    for part in inside.parts if isinstance(inside, All) else (inside,):
+        if isinstance(part, Regex):
+            matcher = compile_regex(part.pattern, part.column, match_case=part.match_case)
+            if _is_seen_in_text(matcher, scope):
+                return matcher
+    return None
+
+
+def _is_seen_in_text(matcher: RegexMatcher, scope: Scope) -> bool:
+    """Whether a match in a piece, as a text of its own, is one of the whole text, too.
+
+    The borders of a piece count as those of a line. Lines, and the content, do begin there; other pieces may
+    be indented. All end with a line, save headings, which may end before their closing signs.
+    """
+    return scope in (Scope.LINE, Scope.CONTENT) or (scope != Scope.HEADING and not matcher.has_line_start)
 
 
 def _required_words(node: Node) -> set[str]:

@@ -134,7 +134,7 @@ def text_pattern(words: str, *, match_case: bool = False) -> TextPattern:
 
 
 def _letters_of(text: str) -> str:
-    return "".join(filter(str.isalnum, unicode_form("NFKD", text)))
+    return "".join(filter(str.isalnum, text if text.isascii() else unicode_form("NFKD", text)))
 
 
 def _expression(source: str, letters: Callable[[str], str]) -> str:

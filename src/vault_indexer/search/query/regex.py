@@ -43,11 +43,11 @@ class RegexMatcher:
     """A compiled expression. Case does not matter unless `match_case`; `^` and `$` are the borders of lines.
 
     `pieces` are lower-case letters and digits that every text holds in which the expression matches.
-    `bounded` says that it has `^`, `$`, `\\b` or `\\B`, which look at what stands beside a match.
+    `has_line_start` says that it has `^`.
     """
 
     pieces: tuple[str, ...]
-    bounded: bool
+    has_line_start: bool
     _engine: Any
 
     def find(self, data: bytes, at: int = 0) -> tuple[int, int] | None:
@@ -122,7 +122,7 @@ def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) ->
         raise QueryError(f"this regular expression is not valid: {_message(error)}", column) from None
     if engine.programsize > MAX_PROGRAM:
         raise QueryError("this regular expression is too large: its repetitions multiply", column)
-    return RegexMatcher(translation.pieces(), translation.bounded, engine)
+    return RegexMatcher(translation.pieces(), translation.has_line_start, engine)
 
 
 def _message(error: Exception) -> str:
@@ -141,7 +141,7 @@ class _Translation:
 
     pattern: str
     column: int
-    bounded: bool = False
+    has_line_start: bool = False
     _depth: int = 0
     _run: str = ""
     _runs: list[str] = field(default_factory=list)
@@ -193,8 +193,8 @@ class _Translation:
             case "{":
                 close = self.pattern.find("}", at)
                 return (self.pattern[at : close + 1], close + 1) if close > 0 else (r"\{", at + 1)
-            case "^" | "$":
-                self.bounded = True
+            case "^":
+                self.has_line_start = True
         return {"$": r"(?:\r?$)", ".": r"[^\r\n]"}.get(char, char), at + 1
 
     def _escape(self, at: int, *, in_class: bool = False) -> tuple[str, int]:
@@ -219,7 +219,6 @@ class _Translation:
         if char == "s":
             return rf"\s{_SPACE}"
         if char in _SAME or char == "S":
-            self.bounded |= char in "bB"
             return f"\\{char}"
         if char == "0":
             return r"\x00"
