@@ -13,7 +13,7 @@ from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutEr
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.query.parser import MAX_OPERATORS, MAX_TERMS, parse_query
+from vault_indexer.search.query.parser import MAX_EXPRESSIONS, MAX_OPERATORS, MAX_TERMS, parse_query
 from vault_indexer.search.rank.retrieve import by_word
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
@@ -196,3 +196,10 @@ def test_an_unfinished_query_is_an_error_otherwise(ask: Ask) -> None:
         ask("tag:#")
     with pytest.raises(QueryError):
         ask('""')
+
+
+def test_regular_expressions_of_a_query_have_a_bound() -> None:
+    allowed = " OR ".join(f"/{number}/" for number in range(MAX_EXPRESSIONS))
+    assert parse_query(f"path:({allowed})").conditions
+    with pytest.raises(QueryError, match=f"at most {MAX_EXPRESSIONS} are allowed"):
+        parse_query(f"path:({allowed} OR /x/)")

@@ -66,14 +66,15 @@ _READ_NS = 9
 _SIGNS_NS = 3
 _QUICK_NS = 7
 _SLOW_NS = 38
-_REGEX_NS = 3
+_REGEX_NS = 4
 _PARSE_NS = 700
 """What a character costs: to read and fold, to search by a pattern of signs, of plain letters, of letters
 with accents, and by a regular expression, and to parse. Measured on a vault of 60 million characters."""
 
-_CLOCK_SHARE = 2
-"""A regular expression counts by its clock, divided by this, where that is more than the estimate: of the few
-that make RE2 slow, the cost cannot be told from the text."""
+_MATCH_NS = 5000
+"""What one call of a regular expression costs beside its characters. Where the processor time of a call is
+more than the estimate, that time counts: a few expressions need so many states that RE2 is slow, and the
+pattern does not show which."""
 
 _STRIDE = 100
 """Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
@@ -302,8 +303,7 @@ class TextReader:
             at = _next_place(data, first, last)
 
     def _spend_clocked(self, size: int, started: int) -> None:
-        clocked = (time.thread_time_ns() - started) // _CLOCK_SHARE
-        self._budget.spend(max(_TEST_NS + size * _REGEX_NS, clocked))
+        self._budget.spend(max(_MATCH_NS + size * _REGEX_NS, time.thread_time_ns() - started))
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""

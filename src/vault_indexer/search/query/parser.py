@@ -48,6 +48,7 @@ from vault_indexer.search.query.values import MOMENTS, is_moment, is_tag, iso_da
 MAX_DEPTH = 32
 MAX_TERMS = 128
 MAX_OPERATORS = 32
+MAX_EXPRESSIONS = 8
 """Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
 words that only rank do not count."""
 
@@ -368,7 +369,13 @@ def _check_size(conditions: Iterable[Condition]) -> None:
         for atom in atoms(condition.node)
         if not isinstance(atom, (Word, Phrase))
     ]
-    for found, most, kind in ((terms, MAX_TERMS, "terms"), (operators, MAX_OPERATORS, "operators")):
+    expressions = [term for term in terms if isinstance(term, Regex)]
+    bounds = (
+        (terms, MAX_TERMS, "terms"),
+        (operators, MAX_OPERATORS, "operators"),
+        (expressions, MAX_EXPRESSIONS, "regular expressions"),
+    )
+    for found, most, kind in bounds:
         if len(found) > most:
             raise QueryError(
                 f"the filters of this query have {len(found)} {kind}: at most {most} are allowed",
