@@ -28,6 +28,7 @@ ROUNDS = 3
 
 MODULES: Mapping[str, str] = {
     "faiss-cpu": "faiss",
+    "google-re2": "re2",
     "llama-index-core": "llama_index.core.base.embeddings.base",
     "pystemmer": "Stemmer",
     "pyyaml": "yaml",

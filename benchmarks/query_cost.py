@@ -53,12 +53,30 @@ QUERIES = (
     "after:2020",
     "meeting OR work",
     '"a" OR "b" OR "c"',
+    r"/docker (image|run)/",
+    r"/\d{4}-\d{2}-\d{2}/",
+    r"-/\d{4}-\d{2}-\d{2}/",
+    "/zzqq9/",
+    "/[aeiou]{9}/",
+    "-/e/",
+    "line:/^the /",
+    "line:/^zz.*q$/",
+    "line:(/the$/ -the)",
+    "block:/docker$/",
+    r"path:/\d{4}/",
+    "[title:/^inst/]",
+    "match-case:Docker",
+    'match-case:"tHE"',
+    "/(?:x+x+)+y/",
+    "/.*a.{500}9/",
+    "/[^]*a.{500}Ω/",
     " ".join(f"w{number}" for number in range(700)),
     " OR ".join(f'"the w{number}"' for number in range(100)),
 )
 WORDS = (
     *("the", "of", "a", "to", "in", "is", "and", "docker", "q", "x", "é", "日本", "这", "на"),
     *("C++", "a.b", "->", ".", "``", "zebra", "install", "https://", "(?:a+)+$", "not"),
+    *(r"/\bthe\b/", "/docker$/", r"/\w+ing (of|to)/", "/x{3}/", "match-case:The"),
 )
 PLACES = ("line", "block", "section", "content", "heading", "task", "path", "file")
 

@@ -17,6 +17,7 @@ HEAVY = {
     "llama_index",
     "mcp",
     "networkx",
+    "re2",
     "rich",
     "safetensors",
     "sentence_transformers",

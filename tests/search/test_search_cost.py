@@ -13,7 +13,7 @@ from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutEr
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.query.parser import MAX_OPERATORS, MAX_TERMS, parse_query
+from vault_indexer.search.query.parser import MAX_EXPRESSIONS, MAX_OPERATORS, MAX_TERMS, parse_query
 from vault_indexer.search.rank.retrieve import by_word
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
@@ -22,7 +22,16 @@ from vault_indexer.text.query import analyze_query
 
 Indexed = tuple[VaultService, IndexReader]
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
-QUERIES = ["heap", "the heap", '"the heap"', "tag:area", "line:(the -x)", 'task:""', "-(heap OR telescope)"]
+QUERIES = [
+    "heap",
+    "the heap",
+    '"the heap"',
+    "tag:area",
+    "line:(the -x)",
+    'task:""',
+    "-(heap OR telescope)",
+    "/[ae]/",
+]
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -71,7 +80,15 @@ def test_a_spent_budget_leaves_what_needs_no_reading(indexed: Indexed) -> None:
 
 
 def test_a_budget_that_ends_on_the_way_gives_no_wrong_hit(indexed: Indexed) -> None:
-    for query in ("-(line:(the heap))", '-"the heap"', 'line:the -"horse manure"', 'section:(the OR "a") -x'):
+    for query in (
+        "-(line:(the heap))",
+        '-"the heap"',
+        'line:the -"horse manure"',
+        'section:(the OR "a") -x',
+        "/the h/",
+        "line:/e$/",
+        "-/x/",
+    ):
         every = chosen(indexed, query)
         every.settle()
         for budget in range(0, 400_000, 10_000):
@@ -81,7 +98,17 @@ def test_a_budget_that_ends_on_the_way_gives_no_wrong_hit(indexed: Indexed) -> N
             assert short.unchecked or set(short.keys.tolist()) == set(every.keys.tolist())
 
 
-FILTERS = ["tag:area", "-tag:area", '"the heap"', '-"the heap"', "line:(the -heap)", "block:the", '"."']
+FILTERS = [
+    "tag:area",
+    "-tag:area",
+    "/h[ae]/",
+    "-line:/the$/",
+    '"the heap"',
+    '-"the heap"',
+    "line:(the -heap)",
+    "block:the",
+    '"."',
+]
 PLACES = [
     "-section:heap",
     'content:"the"',
@@ -169,3 +196,10 @@ def test_an_unfinished_query_is_an_error_otherwise(ask: Ask) -> None:
         ask("tag:#")
     with pytest.raises(QueryError):
         ask('""')
+
+
+def test_regular_expressions_of_a_query_have_a_bound() -> None:
+    allowed = " OR ".join(f"/{number}/" for number in range(MAX_EXPRESSIONS))
+    assert parse_query(f"path:({allowed})").conditions
+    with pytest.raises(QueryError, match=f"at most {MAX_EXPRESSIONS} are allowed"):
+        parse_query(f"path:({allowed} OR /x/)")

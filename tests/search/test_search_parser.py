@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from query_goldens import Case, cases, told, update
 
@@ -25,6 +25,7 @@ def test_there_are_goldens() -> None:
 
 
 SIGNS = "tag: path: section: task-todo: before: lang: links-to: [ ] ( ) \" \\ - : > <= #a OR null '"
+SIGNS += " match-case: ignore-case: / /a/ \\d {2} | * (?= ^ $ [^] . + \\u0041"
 PIECES = st.sampled_from(
     [*SIGNS.split(), " ", " OR ", "a", "née", "全文", "2024-01-01", "3", "\n", "\u0301", "\0"]
 )
@@ -54,6 +55,7 @@ WORDS = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
 
 @given(st.lists(WORDS, min_size=1, max_size=8), st.sampled_from(["'s", ":", "?", ",", '"', ")", "."]))
 def test_a_sentence_is_text_whatever_its_punctuation(words: list[str], mark: str) -> None:
+    assume(not (mark == ":" and parse_query(f"{words[0]}: x").notices))  # an operator
     sentence = " ".join([words[0] + mark, *words[1:]])
     query = parse_query(sentence)
     assert query.text == sentence

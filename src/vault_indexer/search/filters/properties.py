@@ -17,7 +17,9 @@ from vault_indexer.search.query import (
     Null,
     Phrase,
     Property,
+    Regex,
     Word,
+    compile_regex,
     iso_date,
     number,
 )
@@ -89,6 +91,8 @@ def _is(test: Node, value: str | int | float | bool) -> bool:
     match test:
         case Compare():
             return _passes_comparison(test, value)
+        case Regex(pattern, column, match_case):
+            return compile_regex(pattern, column, match_case=match_case).is_in(_as_text(value))
         case Phrase(text, _):
             return plain(text) == plain(_as_text(value)) or _same_number(text, value)
         case Word(text, _):

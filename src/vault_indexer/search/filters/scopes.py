@@ -62,6 +62,13 @@ class Pieces:
         number = bisect_right(self.starts, position) - 1
         return number if number >= 0 and position < self.ends[number] else None
 
+    def at_or_behind(self, position: int) -> int | None:
+        """The number of the piece that holds a position or ends there, or of the next one."""
+        number = bisect_right(self.starts, position) - 1
+        if number < 0 or position > self.ends[number]:
+            number += 1
+        return number if number < len(self) else None
+
 
 def pieces(note: NoteText, scope: Scope) -> Pieces:
     """The note's pieces of a scope; none for scopes of names."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -16,7 +18,20 @@ from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.matches import Ids, Matches, Span
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern, text_pattern
-from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Word
+from vault_indexer.search.query import (
+    All,
+    Either,
+    Node,
+    Not,
+    Phrase,
+    Regex,
+    RegexMatcher,
+    Scope,
+    Text,
+    Word,
+    compile_regex,
+    encode,
+)
 from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import LONGEST_TERM
@@ -28,6 +43,8 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.int64]
     Mask = NDArray[np.bool_]
+
+Pattern = TextPattern | RegexMatcher
 
 _Test = Callable[[int, int], bool]
 """Whether the text from one position to another passes."""
@@ -49,9 +66,19 @@ _READ_NS = 9
 _SIGNS_NS = 3
 _QUICK_NS = 7
 _SLOW_NS = 38
+_REGEX_NS = 4
 _PARSE_NS = 700
-"""What a character costs: to read and fold, to search by a pattern of signs, of plain letters, and of letters
-with accents, and to parse. Measured on a vault of 60 million characters."""
+"""What a character costs: to read and fold, to search by a pattern of signs, of plain letters, of letters
+with accents, and by a regular expression, and to parse. Measured on a vault of 60 million characters."""
+
+_MATCH_NS = 5000
+"""What one call of a regular expression costs beside its characters. Where the processor time of a call is
+more than the estimate, that time counts: a few expressions need so many states that RE2 is slow, and the
+pattern does not show which."""
+
+_STRIDE = 100
+"""Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
+only says which chunk to show."""
 
 _NOTE_NS = 8_000
 _STRUCTURE_NS = 25_000
@@ -78,11 +105,22 @@ def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
     return np.unique(keys >> CHUNK_KEY_BITS)
 
 
-def holds(node: Node, has: Callable[[str], bool]) -> bool:
-    """Whether a tree of words and phrases holds, for one piece of text or one name."""
+def pattern_of(node: Text) -> Pattern:
+    """What to look for in a text. Raises QueryError for a wrong regular expression."""
     match node:
-        case Word(text, _) | Phrase(text, _):
-            return has(text)
+        case Word(text, _):
+            return text_pattern(text)
+        case Phrase(text, _, match_case):
+            return text_pattern(text, match_case=True) if match_case else text_pattern(text)
+        case Regex(pattern, column, match_case):
+            return compile_regex(pattern, column, match_case=match_case)
+
+
+def holds(node: Node, has: Callable[[Text], bool]) -> bool:
+    """Whether a tree of words, phrases and expressions holds, for one piece of text or one name."""
+    match node:
+        case Word() | Phrase() | Regex():
+            return has(node)
         case All(parts):
             return all(holds(part, has) for part in parts)
         case Either(parts):
@@ -106,14 +144,14 @@ class TextCandidates:
         self._owner = owner
         self._size = size
         self._near: dict[tuple[str, ...], Mask] = {}
-        self._of_pattern: dict[TextPattern, Mask] = {}
+        self._of_pattern: dict[Pattern, Mask] = {}
         self._scans = 0
 
     def of(self, inside: Node) -> Mask:
-        """Notes with a piece for which a tree of words and phrases may hold."""
+        """Notes with a piece for which a tree of words, phrases and expressions may hold."""
         match inside:
-            case Word(text, _) | Phrase(text, _):
-                return self.of_pattern(text_pattern(text))
+            case Word() | Phrase() | Regex():
+                return self.of_pattern(pattern_of(inside))
             case All(parts):
                 return reduce(np.logical_and, map(self.of, parts))
             case Either(parts):
@@ -121,11 +159,28 @@ class TextCandidates:
             case _:
                 return np.ones(self._size, bool)
 
-    def of_pattern(self, pattern: TextPattern) -> Mask:
-        """Notes that hold all that a pattern is made of within `_WINDOW` neighbouring chunks."""
+    def of_pattern(self, pattern: Pattern) -> Mask:
+        """Notes that hold all that a pattern is made of: words within `_WINDOW` neighbouring chunks, the
+        required letters of a regular expression anywhere."""
         if pattern not in self._of_pattern:
-            self._of_pattern[pattern] = self._notes_with(pattern)
+            self._of_pattern[pattern] = (
+                self._notes_with_pieces(pattern)
+                if isinstance(pattern, RegexMatcher)
+                else self._notes_with(pattern)
+            )
         return self._of_pattern[pattern]
+
+    def _notes_with_pieces(self, matcher: RegexMatcher) -> Mask:
+        found = np.ones(self._size, bool)
+        lexicon = self._snapshot.keywords.lexicon
+        for piece in matcher.pieces:
+            if self._may_scan():
+                terms = {*lexicon.containing(piece), *lexicon.cut_words}
+                keys = self._snapshot.keywords.holding(terms, _TEXT_FIELDS)
+                here = np.zeros(self._size, bool)
+                here[self._owner[np.searchsorted(self._keys, keys)]] = True
+                found &= here
+        return found
 
     def _notes_with(self, pattern: TextPattern) -> Mask:
         left = np.ones(len(self._keys), bool)
@@ -179,7 +234,7 @@ class TextReader:
         snapshot: Snapshot,
         deadline: QueryDeadline,
         budget: WorkBudget,
-        may_hold: Callable[[TextPattern, int], bool],
+        may_hold: Callable[[Pattern, int], bool],
     ) -> None:
         self._may_hold = may_hold
         self._compiled: set[TextPattern] = set()
@@ -196,15 +251,17 @@ class TextReader:
         self._texts = {note_id: SearchedText(text) for note_id, text in texts.items()}
         self._budget.spend(_READ_NS * sum(map(len, texts.values())))
 
-    def notes_with_phrase(self, text: str, notes: Ids, *, all_places: bool) -> Matches:
-        """Of these notes those with the words in this order: in the text, which gives places (all, or the
-        first one), or in title or alias."""
-        pattern = text_pattern(text)
+    def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with the words in this order, or with a match of the expression: in the text,
+        which gives places (all, or the first one), or in title or alias."""
+        pattern = pattern_of(node)
+        if isinstance(pattern, RegexMatcher):
+            return self._notes_matching(pattern, notes, all_places=all_places)
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
             regex, where = pattern.over(searched)
-            matches = regex.finditer(where, NoteText(where).body_start)
-            found = tuple(match.span() for match in (matches if all_places else islice(matches, 1)))
+            matches = pattern.spans(searched, NoteText(where).body_start)
+            found = tuple(matches if all_places else islice(matches, 1))
             read = found[0][1] if found and not all_places else len(where)
             self._count(pattern, regex, read)
             if found:
@@ -212,20 +269,62 @@ class TextReader:
                 places[note_id] = found
         return Matches(frozenset(places) | self._notes_titled(pattern, notes), places)
 
+    def _notes_matching(self, matcher: RegexMatcher, notes: Ids, *, all_places: bool) -> Matches:
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._read(notes):
+            start = NoteText(searched.text).body_start
+            found: list[Span] = []
+            for span in self._matches(matcher, searched, start):
+                found.append(span)
+                if not all_places or self._budget.is_spent:
+                    break
+            if found:
+                places[note_id] = tuple(found)
+            if all_places and self._budget.is_spent:
+                self.unread.add(note_id)
+        return Matches(frozenset(places) | self._notes_titled(matcher, notes), places)
+
+    def _matches(self, matcher: RegexMatcher, searched: SearchedText, start: int) -> Iterator[Span]:
+        """Places in the text from a position on. Counts what it takes to find them."""
+        data = searched.encoded
+        at = known = len(encode(searched.text[:start]))
+        while at <= len(data):
+            started = time.thread_time_ns()
+            found = matcher.find(data, at)
+            self._spend_clocked((found[1] if found else len(data)) - at, started)
+            if found is None:
+                return
+            first, last = found
+            start += len(data[known:first].decode("utf-8"))
+            end = start + len(data[first:last].decode("utf-8"))
+            # An empty match is at the characters around it: it has to touch a chunk.
+            yield (start, end) if start < end else (max(start - 1, 0), end + 1)
+            start, known = end, last
+            at = _next_place(data, first, last)
+
+    def _spend_clocked(self, size: int, started: int) -> None:
+        self._budget.spend(max(_MATCH_NS + size * _REGEX_NS, time.thread_time_ns() - started))
+
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
         structure = self._structure(scope, notes)
         anchor = _anchor(inside)
+        required = _required_regex(inside, scope) if anchor is None else None
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
+            if required and not self._is_anywhere(required, searched):
+                continue
             note = structure.note(note_id, searched.text)
             self._budget.spend(_STRUCTURE_NS + _HEADING_NS * len(note.headings))
             if scope is Scope.BLOCK and note.blocks is None:
                 self._budget.spend(_PARSE_NS * len(note.text))
-            test = self._test(inside, note_id, searched, anchor) if inside else _always
-            spans = self._spans(pieces(note, scope), searched, test, anchor)
+            known = _Known(note_id, searched, anchor, scope)
+            test = self._test(inside, known) if inside else _always
+            spans = self._spans(pieces(note, scope), searched, test, required or anchor)
             found = tuple(spans if all_places else islice(spans, 1))
-            if found:
+            if self._budget.is_spent and (all_places or not found):
+                self.unread.add(note_id)
+            elif found:
                 places[note_id] = found
         return Matches(frozenset(places), places)
 
@@ -249,12 +348,19 @@ class TextReader:
             self._budget.spend(_COMPILE_NS)
 
     def _spans(
-        self, found: Pieces, searched: SearchedText, test: _Test, anchor: TextPattern | None
+        self, found: Pieces, searched: SearchedText, test: _Test, anchor: Pattern | None
     ) -> Iterator[Span]:
-        """The places of the pieces that pass a test. Every one of these holds the anchor's word, so the
-        others are not looked into."""
+        """The places of the pieces that pass a test. Every one of these holds the anchor, so the others are
+        not looked into."""
         self._budget.spend(_PIECE_NS * len(found))
-        for number in self._numbers(found, searched, anchor):
+        numbers = (
+            self._numbers_matching(found, searched, anchor)
+            if isinstance(anchor, RegexMatcher)
+            else self._numbers(found, searched, anchor)
+        )
+        for number in numbers:
+            if self._budget.is_spent:
+                return
             if test(found.starts[number], found.ends[number]):
                 yield found.starts[number], found.place_ends[number]
 
@@ -273,37 +379,88 @@ class TextReader:
                 last = number
                 yield number
 
-    def _test(self, node: Node, note_id: int, searched: SearchedText, anchor: TextPattern | None) -> _Test:
-        """Whether a tree of words and phrases holds for a piece of the text that holds the anchor."""
+    def _numbers_matching(
+        self, found: Pieces, searched: SearchedText, matcher: RegexMatcher
+    ) -> Iterator[int]:
+        """The pieces in which a match of the whole text begins: at least those that match by themselves."""
+        text, data = searched.text, searched.encoded
+        at = position = 0
+        while at <= len(data):
+            started = time.thread_time_ns()
+            match = matcher.find(data, at)
+            self._spend_clocked((match[0] if match else len(data)) - at, started)
+            if match is None:
+                return
+            position += len(data[at : match[0]].decode("utf-8"))
+            number = found.at_or_behind(position)
+            if number is None:
+                return
+            yield number
+            after = max(found.ends[number], position + 1)
+            at = match[0] + len(encode(text[position:after]))
+            position = after
+
+    def _test(self, node: Node, known: _Known) -> _Test:
+        """Whether a tree of words, phrases and expressions holds for a piece that holds the anchor."""
         match node:
-            case Word(text, _) | Phrase(text, _):
+            case Word() | Phrase() | Regex():
                 self._budget.spend(_TERM_NS)
-                pattern = text_pattern(text)
-                if pattern is anchor:
-                    return _always
-                if not self._may_hold(pattern, note_id):
-                    return _never
-                regex, where = pattern.over(searched)
-                self._count(pattern, regex, 0)
-                return partial(self._is_within, regex, where, _ns_per_char(pattern, regex))
+                return self._leaf_test(pattern_of(node), known)
             case All(parts):
-                return partial(_all, [self._test(part, note_id, searched, anchor) for part in parts])
+                return partial(_all, [self._test(part, known) for part in parts])
             case Either(parts):
-                return partial(_any, [self._test(part, note_id, searched, anchor) for part in parts])
+                return partial(_any, [self._test(part, known) for part in parts])
             case Not(operand, _):
-                return partial(_not, self._test(operand, note_id, searched, anchor))
+                return partial(_not, self._test(operand, known))
             case _:
                 raise AssertionError(node)
+
+    def _leaf_test(self, pattern: Pattern, known: _Known) -> _Test:
+        if pattern is known.anchor:
+            return _always
+        if not self._may_hold(pattern, known.note_id):
+            return _never
+        if isinstance(pattern, TextPattern):
+            regex, where = pattern.over(known.searched)
+            self._count(pattern, regex, 0)
+            ns = _ns_per_char(pattern, regex)
+            if pattern.cased is not None:
+                return partial(self._is_cased_within, pattern, known.searched, ns)
+            return partial(self._is_within, regex, where, ns)
+        if _is_seen_in_text(pattern, known.scope) and not self._is_anywhere(pattern, known.searched):
+            return _never
+        return partial(self._matches_within, pattern, known.searched.text)
+
+    def _is_anywhere(self, matcher: RegexMatcher, searched: SearchedText) -> bool:
+        """Whether an expression matches in the text: at no place of it means in none of its pieces."""
+        return next(self._matches(matcher, searched, 0), None) is not None
 
     def _is_within(self, regex: re.Pattern[str], where: str, ns: int, start: int, end: int) -> bool:
         found = regex.search(where, start, end)
         self._budget.spend(_TEST_NS + ns * ((found.end() if found else end) - start))
         return found is not None
 
-    def _notes_titled(self, pattern: TextPattern, notes: Ids) -> Ids:
+    def _is_cased_within(
+        self, pattern: TextPattern, searched: SearchedText, ns: int, start: int, end: int
+    ) -> bool:
+        found = next(pattern.spans(searched, start, end), None)
+        self._budget.spend(_TEST_NS + ns * ((found[1] if found else end) - start))
+        return found is not None
+
+    def _matches_within(self, matcher: RegexMatcher, text: str, start: int, end: int) -> bool:
+        """A piece is a text of its own: its borders are borders of lines and words."""
+        started = time.thread_time_ns()
+        found = matcher.is_in(text[start:end].rstrip("\r\n"))
+        self._spend_clocked(end - start, started)
+        return found
+
+    def _notes_titled(self, pattern: Pattern, notes: Ids) -> Ids:
         sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
         rows = self._catalog.rows_in(sql, sorted(notes))
-        return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
+        if isinstance(pattern, TextPattern):
+            return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
+        named = ((row[0], [row[1], *json.loads(row[2])]) for row in rows)
+        return frozenset(note_id for note_id, names in named if any(map(pattern.is_in, names)))
 
     def _structure(self, scope: Scope, notes: Ids) -> _Structure:
         ids = sorted(notes)
@@ -327,6 +484,16 @@ class TextReader:
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """What a test of pieces knows of their note."""
+
+    note_id: int
+    searched: SearchedText
+    anchor: TextPattern | None
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
 class _Structure:
     """What the catalog holds of the structure of some notes, by note; only what a scope needs is read."""
 
@@ -347,6 +514,15 @@ def _ns_per_char(pattern: TextPattern, regex: re.Pattern[str]) -> int:
     if pattern.is_literal:
         return _SIGNS_NS
     return _QUICK_NS if regex is pattern.quick else _SLOW_NS
+
+
+def _next_place(data: bytes, first: int, last: int) -> int:
+    """Where to look on behind a match: from the next line or `_STRIDE` bytes behind its beginning on."""
+    line_end = data.find(b"\n", last, first + _STRIDE)
+    at = max(last, first + 1, line_end if line_end >= 0 else first + _STRIDE)
+    while at < len(data) and data[at] & 0xC0 == 0x80:  # within a character
+        at += 1
+    return at
 
 
 def _always(_start: int, _end: int) -> bool:
@@ -376,6 +552,25 @@ def _anchor(inside: Node | None) -> TextPattern | None:
     """
     words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
     return text_pattern(words[0]) if words else None
+
+
+def _required_regex(inside: Node | None, scope: Scope) -> RegexMatcher | None:
+    """An expression that every piece for which a tree holds must match; None if there is none of use."""
+    for part in inside.parts if isinstance(inside, All) else (inside,):
+        if isinstance(part, Regex):
+            matcher = compile_regex(part.pattern, part.column, match_case=part.match_case)
+            if _is_seen_in_text(matcher, scope):
+                return matcher
+    return None
+
+
+def _is_seen_in_text(matcher: RegexMatcher, scope: Scope) -> bool:
+    """Whether a match in a piece, as a text of its own, is one of the whole text, too.
+
+    The borders of a piece count as those of a line. Lines, and the content, do begin there; other pieces may
+    be indented. All end with a line, save headings, which may end before their closing signs.
+    """
+    return scope in (Scope.LINE, Scope.CONTENT) or (scope != Scope.HEADING and not matcher.has_line_start)
 
 
 def _required_words(node: Node) -> set[str]:

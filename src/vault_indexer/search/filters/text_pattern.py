@@ -8,11 +8,13 @@ punctuation there: then that is wanted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
+from unicodedata import normalize as unicode_form
 
+from vault_indexer.search.query import encode
 from vault_indexer.text.fold import NUKTAS, fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms
@@ -43,7 +45,8 @@ class TextPattern:
     """A word or phrase that can be looked for in texts.
 
     `words` are the folded words of the pattern, `pairs` the pairs of characters of scripts without spaces,
-    `begins` single such characters, which begin a term, `pieces` compounds that some term contains.
+    `begins` single such characters, which begin a term, `pieces` compounds that some term contains. `cased`
+    are its letters as they were written, without accents; None: case does not matter.
     """
 
     source: str
@@ -51,6 +54,7 @@ class TextPattern:
     pairs: tuple[str, ...]
     begins: tuple[str, ...]
     pieces: tuple[str, ...]
+    cased: str | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -77,15 +81,37 @@ class TextPattern:
 
     def is_in(self, text: str | SearchedText) -> bool:
         """Whether it occurs anywhere."""
-        regex, where = self.over(text)
-        return regex.search(where) is not None
+        return next(self.spans(text), None) is not None
+
+    def spans(
+        self, text: str | SearchedText, start: int = 0, end: int | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Where it occurs, in order."""
+        prepared = SearchedText(text) if isinstance(text, str) else text
+        regex, where = self.over(prepared)
+        end = len(where) if end is None else end
+        if self.cased is None:
+            yield from (found.span() for found in regex.finditer(where, start, end))
+            return
+        while found := regex.search(where, start, end):
+            first, last = found.span()
+            if _letters_of(prepared.text[first:last]) == self.cased:
+                yield first, last
+                start = max(last, first + 1)
+            else:
+                start = first + 1
 
 
 class SearchedText:
-    """A text that several patterns look through: it is folded once."""
+    """A text that several patterns look through: it is folded and encoded once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The text as regular expressions look at it; each character keeps its bytes."""
+        return encode(self.text)
 
     @cached_property
     def lowered(self) -> str | None:
@@ -98,7 +124,7 @@ class SearchedText:
 
 
 @lru_cache(maxsize=512)
-def text_pattern(words: str) -> TextPattern:
+def text_pattern(words: str, *, match_case: bool = False) -> TextPattern:
     """The pattern of a word or phrase; a text without letter or digit is wanted as it is."""
     source = normalize(words.strip())
     found = list(_PIECE.finditer(source))
@@ -111,7 +137,12 @@ def text_pattern(words: str) -> TextPattern:
         pairs=tuple(dict.fromkeys(pair for run in runs for pair in run[:-1])),
         begins=tuple(run[0] for run in runs if len(run) == 1),
         pieces=() if known or runs else tuple(word for word in WORD.findall(source) if len(word) > 1),
+        cased=_letters_of(words) if match_case else None,
     )
+
+
+def _letters_of(text: str) -> str:
+    return "".join(filter(str.isalnum, text if text.isascii() else unicode_form("NFKD", text)))
 
 
 def _expression(source: str, letters: Callable[[str], str]) -> str:

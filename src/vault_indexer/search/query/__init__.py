@@ -18,12 +18,15 @@ from vault_indexer.search.query.ast import (
     Phrase,
     Property,
     Query,
+    Regex,
     Scope,
+    Text,
     Within,
     Word,
     ranking_words,
 )
 from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
 from vault_indexer.search.query.values import iso_date, moment_ns, number
 
 __all__ = [
@@ -42,9 +45,14 @@ __all__ = [
     "Phrase",
     "Property",
     "Query",
+    "Regex",
+    "RegexMatcher",
     "Scope",
+    "Text",
     "Within",
     "Word",
+    "compile_regex",
+    "encode",
     "iso_date",
     "moment_ns",
     "number",

@@ -5,7 +5,7 @@ Columns are 1-based and count characters of the query. Nodes that say the same a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -47,10 +47,23 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that stand in this order, without the quotes around them."""
+    """Words that stand in this order, without the quotes around them; with `match_case` also in this case.
+
+    A word behind `match-case:` or `ignore-case:` is one: it does not only rank, it must be there.
+    """
 
     text: str
     column: int = field(compare=False)
+    match_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """A regular expression that matches somewhere, without the slashes around it."""
+
+    pattern: str
+    column: int = field(compare=False)
+    match_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +148,10 @@ class Linked:
     column: int = field(compare=False)
 
 
-Node = Word | Phrase | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked
+Text = Word | Phrase | Regex
+"""The leaves that are looked for in a text or name."""
+
+Node = Text | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +181,10 @@ def outline(node: Node) -> str:
     match node:
         case Word(text, column):
             return f"{text}@{column}"
-        case Phrase(text, column):
-            return f'"{text}"@{column}'
+        case Phrase(text, column, match_case):
+            return f'{"match-case " if match_case else ""}"{text}"@{column}'
+        case Regex(pattern, column, match_case):
+            return f"{'match-case ' if match_case else ''}/{pattern}/@{column}"
         case Not(operand, column):
             return f"not@{column}({outline(operand)})"
         case All(parts):
@@ -231,6 +249,25 @@ def leaves(node: Node) -> Iterator[Node]:
                 yield from leaves(inside)
             case _:
                 yield atom
+
+
+def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Node:
+    """A tree of words, phrases and expressions in which case matters or not; each must be there.
+
+    Leaves at the columns `decided` stay as they are."""
+    match node:
+        case Word(_, column) | Phrase(_, column) | Regex(_, column) if column in decided:
+            return node
+        case Word(text, column) | Phrase(text, column):
+            return Phrase(text, column, match_case)
+        case Regex(pattern, column):
+            return Regex(pattern, column, match_case)
+        case Not(operand, column):
+            return Not(with_case(operand, match_case, decided), column)
+        case All(parts) | Either(parts):
+            return type(node)(tuple(with_case(part, match_case, decided) for part in parts))
+        case _:
+            return node
 
 
 def column_of(node: Node) -> int:

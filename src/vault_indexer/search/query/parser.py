@@ -1,8 +1,9 @@
 """From the text of a query to its tree: pure, and lenient where a sentence only looks like an operator.
 
     query   = { term } { "OR" { term } }           (OR binds weaker than what stands side by side)
-    term    = [ "-" ] ( "(" query ")" | phrase | filter | property | word )
-    filter  = name ":" ( "(" query ")" | phrase | word )      without a space behind the colon
+    term    = [ "-" ] ( "(" query ")" | phrase | regex | filter | property | word )
+    regex   = "/" expression "/"
+    filter  = name ":" ( "(" query ")" | phrase | regex | word )      without a space behind the colon
     property = "[" name [ ":" ( "null" | comparison | query ) ] "]"
 
 Words rank; everything else filters. `docs/query-language.md` is the page for people.
@@ -31,6 +32,7 @@ from vault_indexer.search.query.ast import (
     Phrase,
     Property,
     Query,
+    Regex,
     Scope,
     Within,
     Word,
@@ -38,24 +40,32 @@ from vault_indexer.search.query.ast import (
     column_of,
     leaves,
     ranking_words,
+    with_case,
 )
+from vault_indexer.search.query.regex import compile_regex, looks_unfinished, regex_end
 from vault_indexer.search.query.values import MOMENTS, is_moment, is_tag, iso_date, number
 
 MAX_DEPTH = 32
 MAX_TERMS = 128
 MAX_OPERATORS = 32
+MAX_EXPRESSIONS = 8
 """Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
 words that only rank do not count."""
 
-_OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)(?=\S)")
+_OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)")
 _OR = re.compile(r"OR(?=\s)")
 _ANOTHER_OR = re.compile(r"OR(?:\s|$)")
 _FLAG = re.compile(r"-(?:$|[\s\-]|[A-Za-z](?:\s|$))")
 _PROPERTY = re.compile(r"\[\s*(?:\"([^\"\]]+)\"|([^\W\d][^\[\]:\"\n]+?))\s*(?=[\]:])")
+_TASKS = frozenset({Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE})
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
 _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
 _ESCAPE = re.compile(r"\\([\"\\])")
 _SPACES = re.compile(r"\s*")
+_NAME_SEARCH = re.compile(r"\[\s*(?:/[^\]\n]+/|\([^\]\n]+\))\s*(?:\]|:[^\]\n]*\])(?!\()")
+"""`[/stat.*/]` and `[(a OR b):x]`: Obsidian looks for the names of properties so."""
+
+_CASE = MappingProxyType({"match-case": True, "ignore-case": False})
 _NAMED = MappingProxyType({scope.value: scope for scope in Scope})
 
 
@@ -112,6 +122,8 @@ class _Parser:
     notices: list[str] = field(default_factory=list)
     open: set[int] = field(default_factory=set)
     """Parentheses that are known to be never closed."""
+    cased: set[int] = field(default_factory=set)
+    """Columns of the words for which `match-case:` or `ignore-case:` has decided."""
 
     def sequence(self, end: str) -> list[_Part]:
         """Terms up to `end` (")", "]", or "" for the end of the query), which stays unread.
@@ -174,18 +186,38 @@ class _Parser:
                 return self._group(end, strict=strict)
             case '"':
                 return self._phrase(end, strict=strict)
+            case "/":
+                return self._regex(end)
             case "[":
                 return self._property(end)
             case "<" | ">" if end == "]":
                 return self._comparison()
         operator = _OPERATOR.match(self.text, self.at)
-        if operator and end != "]" and self.text[operator.end()] != end:
-            name = operator[1]
-            if name in _NAMED:
-                return self._scope(_NAMED[name], operator.end(), end)
-            if name in _VALUES:
-                return self._value(name, operator.end(), end)
+        if operator and end != "]" and operator[1] in _OPERATORS:
+            return self._operator(operator[1], operator.end(), end, strict=strict)
         return self._word(end)
+
+    def _operator(self, name: str, argument: int, end: str, *, strict: bool) -> Node | None:
+        """An operator by its name; `argument` is where its value begins."""
+        follows = self.text[argument : argument + 1]
+        if not follows or follows == end or follows.isspace():
+            return self._bare_operator(name, argument, strict=strict)
+        if name in _CASE:
+            return self._with_case(name, argument, end)
+        if name in _NAMED:
+            return self._scope(_NAMED[name], argument, end)
+        return self._value(name, argument, end)
+
+    def _bare_operator(self, name: str, argument: int, *, strict: bool) -> Node:
+        """An operator without a value is a mistake; a question may have such a word before a space."""
+        ends = not self.text[argument:].strip()
+        if strict or ends or not self.text[argument].isspace():
+            meant = f' ({name}:"" finds any task)' if name in _TASKS else ""
+            raise QueryError(f"{name}: needs a value right behind the colon{meant}", argument + 1)
+        self.notices.append(f"{name}: at column {self.at + 1} has a space behind it: taken as text")
+        word = Word(self.text[self.at : argument], self.at + 1)
+        self.at = argument
+        return word
 
     def _group(self, end: str, *, strict: bool) -> Node | None:
         start = self.at
@@ -228,6 +260,27 @@ class _Parser:
         self.at = start + 1
         return self._word(end) if self._has_word(end) else None
 
+    def _regex(self, end: str) -> Node:
+        start = self.at
+        close = regex_end(self.text, start, end)
+        if close is None:
+            self.notices.extend(filter(None, [looks_unfinished(self.text, start)]))
+            return self._word(end)
+        self.at = close + 1
+        pattern = self.text[start + 1 : close]
+        compile_regex(pattern, start + 1)
+        return Regex(pattern, start + 1)
+
+    def _with_case(self, name: str, argument: int, end: str) -> Node:
+        self.at = argument
+        inside = self._operand(end, strict=True)
+        if inside is None:
+            raise QueryError(f"{name}: needs at least one word", argument + 1)
+        _check_leaves(f"{name}:", inside, (Word, Phrase, Regex))
+        cased = with_case(inside, _CASE[name], self.cased)
+        self.cased.update(map(column_of, leaves(cased)))
+        return cased
+
     def _word(self, end: str) -> Word:
         """Up to white space, or to the end of what it stands in; parentheses of its own may be in it."""
         start, inner = self.at, 0
@@ -242,17 +295,18 @@ class _Parser:
     def _scope(self, scope: Scope, argument: int, end: str) -> Node:
         column, self.at = self.at + 1, argument
         inside = self._argument(end)
-        if inside is None and scope in (Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE):
+        if inside is None and scope in _TASKS:
             return Within(scope, None, column)
         if inside is None:
             raise QueryError(f"{scope}: needs at least one word", argument + 1)
-        _check_leaves(f"{scope}:", inside, (Word, Phrase))
+        _check_leaves(f"{scope}:", inside, (Word, Phrase, Regex))
         if scope is Scope.TAG:
             _check_tags(inside)
         return Within(scope, inside, column)
 
     def _argument(self, end: str) -> Node | None:
-        if self.text[self.at] in '("':
+        operator = _OPERATOR.match(self.text, self.at)
+        if self.text[self.at] in '("/' or (operator and operator[1] in _CASE):
             return self._operand(end, strict=True)
         return self._word(end)
 
@@ -266,6 +320,10 @@ class _Parser:
     def _property(self, end: str) -> Node | None:
         found = _PROPERTY.match(self.text, self.at)
         if not found or end == "]" or self.text.startswith("](", found.end()):
+            if _NAME_SEARCH.match(self.text, self.at):
+                self.notices.append(
+                    f"the bracket at column {self.at + 1} is taken as text: a property needs its whole name"
+                )
             return self._word(end)
         column, self.at = self.at + 1, found.end()
         name = (found[1] or found[2]).strip()
@@ -280,7 +338,7 @@ class _Parser:
         if not parts:
             return Property(name, None, column)
         test = _join([part.node for part in parts])
-        _check_leaves(f"[{name}:]", test, (Word, Phrase, Compare))
+        _check_leaves(f"[{name}:]", test, (Word, Phrase, Regex, Compare))
         return Property(name, Null(column_of(test)) if _is_null(test) else test, column)
 
     def _comparison(self) -> Node:
@@ -311,7 +369,13 @@ def _check_size(conditions: Iterable[Condition]) -> None:
         for atom in atoms(condition.node)
         if not isinstance(atom, (Word, Phrase))
     ]
-    for found, most, kind in ((terms, MAX_TERMS, "terms"), (operators, MAX_OPERATORS, "operators")):
+    expressions = [term for term in terms if isinstance(term, Regex)]
+    bounds = (
+        (terms, MAX_TERMS, "terms"),
+        (operators, MAX_OPERATORS, "operators"),
+        (expressions, MAX_EXPRESSIONS, "regular expressions"),
+    )
+    for found, most, kind in bounds:
         if len(found) > most:
             raise QueryError(
                 f"the filters of this query have {len(found)} {kind}: at most {most} are allowed",
@@ -326,13 +390,15 @@ def _is_null(node: Node) -> bool:
 def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
     for atom in atoms(inside):
         if not isinstance(atom, allowed):
-            raise QueryError(f"{place} takes words and phrases only, no other operator", column_of(atom))
+            raise QueryError(
+                f"{place} takes words, phrases and regular expressions, no other operator", column_of(atom)
+            )
 
 
 def _check_tags(inside: Node) -> None:
     for atom in atoms(inside):
         name = atom.text.removeprefix("#").rstrip("/") if isinstance(atom, (Word, Phrase)) else ""
-        if not is_tag(name):
+        if not is_tag(name) or (isinstance(atom, Phrase) and atom.match_case):
             raise QueryError(
                 "tag: takes the name of a tag, such as tag:#recipe or tag:area/garden", column_of(atom)
             )
@@ -369,3 +435,5 @@ _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyT
         "linked-from": _link_filter,
     }
 )
+
+_OPERATORS = frozenset({*_NAMED, *_CASE, *_VALUES})
