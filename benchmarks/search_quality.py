@@ -1,6 +1,7 @@
 """How good search is: judged queries, by words alone, by meaning alone, and by what is made of both.
 
-    python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--minilm] [--sets NAME,…] [--kinds]
+    python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--provider NAME] [--sets NAME,…]
+        [--kinds]
 
 DATA holds `bench/xquad`, `bench/chunking` and `vaults/obsidian-help`; DIR is the large vault, unpacked (its
 queries are in `queries/large.txt`). Indices are built in the work folder and used again. The measures are
@@ -25,6 +26,7 @@ from quality.queries import ASIDE, TUNE
 from quality.sets import XQUAD_LANGUAGES, QuerySet, chunking, judged, xquad
 
 Values = Sequence[tuple[float, ...]]
+_SLOW = ("minilm", "e5")
 _SLOW_MODEL_SETS = ("XQuAD en", "XQuAD es", "XQuAD zh", "XQuAD ru", "chunking", "obsidian-help")
 
 
@@ -82,18 +84,20 @@ def options(description: str | None, chosen: str) -> argparse.ArgumentParser:
 def main() -> None:
     """Print a table row for each set, part and variant."""
     parser = options(__doc__, chosen="")
-    parser.add_argument("--minilm", action="store_true")
+    parser.add_argument(
+        "--provider", default="wordllama", help="what embeds: wordllama, multilingual, e5, minilm"
+    )
     parser.add_argument("--kinds", action="store_true")
     given = parser.parse_args()
-    provider = "minilm" if given.minilm else "wordllama"
+    slow = given.provider in _SLOW
     print("| set, part, queries | by | " + " | ".join(MEASURES) + " |")
     print("| --- | --- |" + " ---: |" * len(MEASURES))
     with folder(given.work) as work:
         for one in sets(given.data, given.large, work):
             wanted = given.sets.split(",") if given.sets else [one.name]
-            if one.name not in wanted or (given.minilm and one.name not in _SLOW_MODEL_SETS):
+            if one.name not in wanted or (slow and one.name not in _SLOW_MODEL_SETS):
                 continue
-            with opened(one, work, provider) as open_set:
+            with opened(one, work, given.provider) as open_set:
                 for row in table(open_set, one, kinds=given.kinds):
                     print(row, flush=True)
 
