@@ -17,7 +17,7 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.packages import package_folder
 from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
-from vault_indexer.providers.unit import unit_rows
+from vault_indexer.providers.unit import encodable, unit_rows
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -75,7 +75,7 @@ class LlamaIndexEmbedder:
         sent = [row for row, text in enumerate(texts) if text.strip()]
         vectors = np.zeros((len(texts), self._model.dimension), dtype=np.float32)
         if sent:
-            vectors[sent] = self._check(self._ask([texts[row] for row in sent]))
+            vectors[sent] = self._check(self._ask([encodable(texts[row]) for row in sent]))
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
@@ -85,7 +85,7 @@ class LlamaIndexEmbedder:
         if not text.strip():
             return np.zeros(self._model.dimension, dtype=np.float32)
         with self._endpoint.translate_errors():
-            answer = _normalise([self._embedding.get_query_embedding(text)], 1)
+            answer = _normalise([self._embedding.get_query_embedding(encodable(text))], 1)
         row: Vectors = self._check(answer)[0]
         return row
 
