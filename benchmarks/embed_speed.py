@@ -1,6 +1,6 @@
-"""Texts embedded per second by one process: our path, wordllama's own, and all-MiniLM-L6-v2 if asked.
+"""Texts embedded per second by one process: our path, wordllama's own, and other providers if asked.
 
-    python benchmarks/embed_speed.py VAULT [--texts 20000] [--minilm]
+    python benchmarks/embed_speed.py VAULT [--texts 20000] [--also minilm,multilingual,e5]
 
 All read the same pieces of about 700 characters from the vault's notes, in this run; the model is loaded
 before the clock starts. Ours is timed from an empty cache of words, then again.
@@ -21,7 +21,7 @@ from vault_indexer.providers import TokenWeights, WordLlamaEmbedder, embedder_fo
 
 PIECE_CHARS = 700
 BATCH = 256
-MINILM_TEXTS = 500
+OTHER_TEXTS = 200
 
 
 def pieces(vault: Path) -> Iterator[str]:
@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("vault", type=Path)
     parser.add_argument("--texts", type=int, default=20_000)
-    parser.add_argument("--minilm", action="store_true", help="time all-MiniLM-L6-v2 too, on fewer texts")
+    parser.add_argument("--also", default="", help="other providers to time, on fewer texts")
     options = parser.parse_args()
     texts = list(islice((piece for piece in pieces(options.vault) if piece.strip()), options.texts))
     print(f"{len(texts)} texts, {np.mean([len(text) for text in texts]):.0f} characters on average\n")
@@ -58,10 +58,9 @@ def main() -> None:
     original = wordllama_embed()
     report("WordLlama.embed", original, texts)
     cosines = np.sum(plain.embed(texts[:BATCH]) * original(texts[:BATCH]), axis=1)
-    if options.minilm:
-        report(
-            "all-MiniLM-L6-v2", embedder_for(EmbeddingSettings(provider="minilm")).embed, texts[:MINILM_TEXTS]
-        )
+    for provider in filter(None, options.also.split(",")):
+        settings = EmbeddingSettings.model_validate({"provider": provider})
+        report(provider, embedder_for(settings).embed, texts[:OTHER_TEXTS])
     print(f"\ncosine of our vectors to WordLlama's: {cosines.min():.6f} at least")
 
 

@@ -1,6 +1,6 @@
 """How good search is: judged queries, by words alone, by meaning alone, and by the search as it ships.
 
-    python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--minilm] [--sets NAME,…]
+    python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--provider NAME] [--sets NAME,…]
         [--variants NAME,…] [--parts tune,aside,all] [--kinds] [--sample N] [--save FILE]
         [--against FILE]
     python benchmarks/search_quality.py --saved FILE [--against FILE] …
@@ -47,6 +47,7 @@ from quality.runs import (
 )
 from quality.sets import all_sets
 
+_SLOW = ("minilm", "e5")
 _SLOW_MODEL_SETS = ("XQuAD en", "XQuAD es", "XQuAD zh", "XQuAD ru", "chunking", "obsidian-help")
 
 
@@ -83,12 +84,12 @@ def measured_runs(given: argparse.Namespace) -> Iterator[SetRun]:
             if is_wanted(run.name, given.sets):
                 yield with_variants(run, given.variants)
         return
-    provider = "minilm" if given.minilm else "wordllama"
+    slow = given.provider in _SLOW
     with folder(given.work) as work:
         for one in all_sets(given.data, given.large, work):
-            if not is_wanted(one.name, given.sets) or (given.minilm and one.name not in _SLOW_MODEL_SETS):
+            if not is_wanted(one.name, given.sets) or (slow and one.name not in _SLOW_MODEL_SETS):
                 continue
-            with opened(one, work, provider) as open_set:
+            with opened(one, work, given.provider) as open_set:
                 queries = identified(open_set.queries)
                 chosen = sampled(queries, given.sample or len(queries))
                 part = replace(open_set, queries=tuple(open_set.queries[at] for at in chosen))
@@ -155,7 +156,9 @@ def main() -> None:
     parser.add_argument("--variants", type=names_of(list(VARIANTS)), default=["keyword", "vector", FULL])
     parser.add_argument("--parts", type=names_of(PARTS), default=list(PARTS))
     parser.add_argument("--sample", type=int, default=0)
-    parser.add_argument("--minilm", action="store_true")
+    parser.add_argument(
+        "--provider", default="wordllama", help="what embeds: wordllama, multilingual, e5, minilm"
+    )
     parser.add_argument("--kinds", action="store_true")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--against", type=Path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,15 @@ from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError, VaultError
+from vault_indexer.errors import (
+    DamagedError,
+    IndexUnusableError,
+    LockedError,
+    ManifestError,
+    ProviderError,
+    UsageError,
+    VaultError,
+)
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import BuildSpec, Pool, build
 from vault_indexer.index.inspection import Inspector, LateEmbedder
@@ -33,7 +42,7 @@ from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.sample import first_part, has_drifted, sample_texts
+from vault_indexer.index.sample import first_part, has_drifted, sample_languages, sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
@@ -41,10 +50,13 @@ from vault_indexer.model import RebuildReport
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
+    AUTO_PROVIDERS,
     LazyEmbedder,
     TokenWeights,
     WordLlamaEmbedder,
     WordLlamaTokenizer,
+    better_model_advice,
+    choose_provider,
     embedder_for,
     is_same_model,
     llm_for,
@@ -61,6 +73,10 @@ from vault_indexer.vault.walk import Scan, root_identity, scan
 
 WEIGHTS_BLOB = "token_weights"
 """Under this name a generation keeps the token weights it was built with."""
+
+_WITH_TOKENIZER = frozenset({"auto", *AUTO_PROVIDERS})
+"""Providers for which sizes in tokens are measured by the tokens of wordllama: what `auto` chooses must not
+decide how notes are split."""
 
 _BYTES_PER_NOTE_BYTE = 5
 """An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
@@ -200,7 +216,7 @@ def make_chunker(
     return make(
         chunking,
         embedder=embedder,
-        tokenizer=WordLlamaTokenizer() if settings.embedding.provider == "wordllama" else None,
+        tokenizer=WordLlamaTokenizer() if settings.embedding.provider in _WITH_TOKENIZER else None,
         llm=llm_for(settings.llm) if chunking.asks_model else None,
         llm_cache=llm_cache,
     )
@@ -272,10 +288,10 @@ class Assembly:
         if not is_sound(generation.catalog):
             raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
         weights = _weights_of(generation)
-        embedder = _embedder(settings, weights)
+        embedder = self._embedder_of_index(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
         worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
-        pool = self._pool(worker, size=self._pool_plan().workers)
+        pool = self._pool(worker, size=self._pool_plan(settings).workers)
         spare = self._pool(worker, size=1)
         slow = self._is_slow(settings)
         try:
@@ -292,14 +308,16 @@ class Assembly:
             raise
         reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
         close = partial(_close, writer, pool, spare)
-        return OpenGeneration(generation, manifest, settings, writer, reader, reasons, spare, close)
+        advice = self._advice(writer.holder, manifest)
+        return OpenGeneration(generation, manifest, settings, writer, reader, reasons, spare, close, advice)
 
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
         searcher = opened.reader.searcher.with_settings(self.settings.search)
         manifest, reasons = self._fit(opened.generation)
         found = replace(opened.reader, searcher=searcher)
-        return replace(opened, manifest=manifest, reasons=reasons, reader=found)
+        advice = self._advice(opened.writer.holder, manifest)
+        return replace(opened, manifest=manifest, reasons=reasons, reader=found, advice=advice)
 
     def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""
@@ -314,6 +332,11 @@ class Assembly:
     ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist."""
         found = self._scan()
+        return self._with_model_for(found)._build(found, report, refit=refit, soon=soon)
+
+    def _build(
+        self, found: Scan, report: Report, *, refit: bool, soon: bool
+    ) -> tuple[Generation, RebuildReport]:
         index_dir = self.index_dir
         caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
         sound = self._sound_generation()
@@ -321,7 +344,7 @@ class Assembly:
         model = _embedder(self.settings, weights).model
         spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
         worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
-        pool = self._pool(worker, size=self._pool_plan().workers)
+        pool = self._pool(worker, size=self._pool_plan(self.settings).workers)
         with index_errors(self.root, _build_bytes(found, sound)):
             generation = index_dir.begin()
             try:
@@ -336,7 +359,38 @@ class Assembly:
 
     def load_embedder(self) -> Embedder:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
-        return _embedder(self.settings, self._weights(self._scan(), self._sound_generation(), refit=False))
+        found = self._scan()
+        assembly = self._with_model_for(found)
+        weights = assembly._weights(found, self._sound_generation(), refit=False)
+        return _embedder(assembly.settings, weights)
+
+    def _with_model_for(self, found: Scan) -> Assembly:
+        """The same, with a model for the languages of the vault where the configuration says `auto`."""
+        if self.settings.embedding.provider != "auto":
+            return self
+        current = self._sound_generation()
+        built_with = ""
+        if current is not None:
+            with suppress(ManifestError, OSError, UnicodeDecodeError):
+                built_with = Manifest.from_toml(current.read_manifest()).embedding_model.provider
+        provider = choose_provider(sample_languages(self.vault, found), current=built_with)
+        return replace(self, settings=_with_provider(self.settings, provider))
+
+    def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
+        """The embedder of a generation. Raises IndexUnusableError if the configuration says `auto` and the
+        model was uninstalled: then a build chooses another."""
+        try:
+            return _embedder(settings, weights)
+        except ProviderError as error:
+            if self.settings.embedding.provider == "auto" and settings.embedding.provider in AUTO_PROVIDERS:
+                raise IndexUnusableError(f"the index needs its embedding model: {error}") from error
+            raise
+
+    def _advice(self, holder: SnapshotHolder, built: Manifest) -> str:
+        if self.settings.embedding.provider != "auto":
+            return ""
+        with holder.lease() as snapshot:
+            return better_model_advice(snapshot.catalog.notes_by_language(), built.embedding_model.provider)
 
     def _scan(self) -> Scan:
         rules = load_ignore_rules(self.vault, self.settings.files)
@@ -379,28 +433,35 @@ class Assembly:
 
     def _fit(self, generation: Generation) -> tuple[Manifest, tuple[str, ...]]:
         """What the generation was built with, as far as it tells, and why it does not fit any more."""
-        wanted = self.wanted()
         try:
             built = Manifest.from_toml(generation.read_manifest())
         except (ManifestError, OSError, UnicodeDecodeError) as error:
-            return wanted, (f"manifest.toml: {error}",)
+            return self.wanted(), (f"manifest.toml: {error}",)
+        wanted = self._keeping_model(built.embedding_model).wanted()
         chosen = chunking_config(self.settings, strategies_in(built.chunking_config))
         wanted = wanted.model_copy(update={"chunking_config": chosen})
         if is_same_model(wanted.embedding_model, built.embedding_model):
             wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
         return built, tuple(differences(built, wanted))
 
+    def _keeping_model(self, built: EmbeddingModel) -> Assembly:
+        """The same, with the model of an index where the configuration says `auto` and `auto` may have chosen
+        it: only a build chooses another."""
+        if self.settings.embedding.provider != "auto" or built.provider not in AUTO_PROVIDERS:
+            return self
+        return replace(self, settings=_with_provider(self.settings, built.provider))
+
     def _pool(self, worker: WorkerSpec, size: int) -> Pool:
         return WorkerPool(
             size,
             partial(start_worker, worker),
-            self._pool_plan().limits,
+            self._pool_plan(worker.settings).limits,
             final_job=FinishJob(),
             budget=note_budget(self.settings.index),
         )
 
-    def _pool_plan(self) -> PoolPlan:
-        return PoolPlan.of(self.settings.index, slow=self._is_slow(self.settings))
+    def _pool_plan(self, settings: Settings) -> PoolPlan:
+        return PoolPlan.of(self.settings.index, slow=self._is_slow(settings))
 
 
 def _build_bytes(found: Scan, current: Generation | None) -> int:
@@ -435,11 +496,16 @@ def _manifest(
     )
 
 
+def _with_provider(settings: Settings, provider: str) -> Settings:
+    embedding = settings.embedding.model_copy(update={"provider": provider})
+    return settings.model_copy(update={"embedding": embedding})
+
+
 def _weighting(settings: Settings) -> str:
     embedding = settings.embedding
     return (
         embedding.token_weights
-        if embedding.provider == "wordllama" and embedding.token_weights != "none"
+        if embedding.provider in ("auto", "wordllama") and embedding.token_weights != "none"
         else ""
     )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_config
-from vault_indexer.config.manifest import differences, language_model
+from vault_indexer.config.manifest import E5_PREFIXES, differences, language_model, settings_of
 from vault_indexer.errors import ManifestError
 from vault_indexer.ports import EmbeddingModel
 
@@ -149,6 +149,21 @@ def test_other_weights_are_no_difference_but_another_mode_is() -> None:
     assert differences(manifest(), manifest(token_weights="idf-9999")) == []
     assert differences(manifest(), manifest(token_weights="")) == ['token_weights: "idf" -> "none"']
     assert differences(manifest(token_weights=""), manifest()) == ['token_weights: "none" -> "idf"']
+
+
+@pytest.mark.parametrize(
+    ("built", "provider", "model"),
+    [
+        (EmbeddingModel("huggingface", "e5-small" + E5_PREFIXES, 384), "huggingface", "e5-small"),
+        (EmbeddingModel("ollama", "nomic", 768), "ollama", "nomic"),
+        (EmbeddingModel("multilingual", "any", 512), "multilingual", ""),
+    ],
+)
+def test_an_index_is_opened_with_the_model_that_built_it(
+    built: EmbeddingModel, provider: str, model: str
+) -> None:
+    embedding = settings_of(manifest(embedding_model=built), Settings()).embedding
+    assert (embedding.provider, embedding.model) == (provider, model)
 
 
 def test_a_strategy_without_options_keeps_only_its_name() -> None:

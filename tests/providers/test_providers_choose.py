@@ -11,7 +11,7 @@ from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import TokenWeights, WordLlamaEmbedder, embedder_for, is_same_model, model_for
-from vault_indexer.providers.choose import LLAMAINDEX_PROVIDERS
+from vault_indexer.providers.choose import OTHER_PROVIDERS
 
 WEIGHTS = TokenWeights.fit(WordLlamaEmbedder().count(["some text"]))
 
@@ -29,7 +29,7 @@ print(json.dumps({"modules": sorted(sys.modules), "opened": opened}))
 
 def test_every_provider_of_the_settings_is_known() -> None:
     allowed = EmbeddingSettings.model_json_schema()["properties"]["provider"]["enum"]
-    assert sorted(allowed) == sorted([*LLAMAINDEX_PROVIDERS, "wordllama"])
+    assert sorted(allowed) == sorted([*OTHER_PROVIDERS, "auto", "wordllama"])
 
 
 @pytest.mark.parametrize("token_weights", ["idf", "none"])

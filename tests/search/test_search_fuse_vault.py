@@ -148,6 +148,9 @@ def test_trust_falls_with_what_words_find(less: float, more: float) -> None:
         ("wordllama", "", 1.0),
         ("wordllama", "ru", FOREIGN),
         ("minilm", "zh", FOREIGN),
+        ("multilingual", "ru", 1.0),
+        ("multilingual", "vi", FOREIGN),
+        ("e5", "vi", 1.0),
         ("ollama", "ru", 1.0),
     ],
 )

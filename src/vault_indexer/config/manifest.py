@@ -30,6 +30,13 @@ SPEC_VERSION = 2
 """Of the form of a generation on disk; raised when an older one can no longer be read."""
 
 
+E5_PREFIXES = "+query-passage"
+"""Follows the name of a model that gets "query: " and "passage: " before its texts: its vectors differ from
+those of the model without them."""
+
+_ONE_MODEL_PROVIDERS = ("wordllama", "minilm", "multilingual", "e5")
+
+
 class Manifest(BaseModel):
     """What decides whether an index still fits the configuration.
 
@@ -126,7 +133,11 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
         update={
             "provider": model.provider,
             "token_weights": "idf" if manifest.token_weights else "none",
-            **({} if model.provider in ("wordllama", "minilm") else {"model": model.name}),
+            **(
+                {}
+                if model.provider in _ONE_MODEL_PROVIDERS
+                else {"model": model.name.removesuffix(E5_PREFIXES)}
+            ),
         }
     )
     idle = settings.chunking.model_dump(mode="json", exclude_unset=True, exclude={"rules", "contextual"})

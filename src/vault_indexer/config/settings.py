@@ -72,14 +72,19 @@ class EmbeddingSettings(Table):
     automatically.
     """
 
-    provider: Literal["wordllama", "huggingface", "minilm", "ollama", "openai"] = Field(
-        default="wordllama",
-        description="which program runs the model; wordllama and minilm need no network, openai is any "
-        "compatible URL. Each provider except wordllama is an extra to install. Only ollama "
-        "and openai send text over the network",
+    provider: Literal[
+        "auto", "wordllama", "multilingual", "e5", "minilm", "huggingface", "ollama", "openai"
+    ] = Field(
+        default="auto",
+        description="which program runs the model: auto takes multilingual, if it is installed, for a vault "
+        "with most notes in languages that it knows and wordllama does not, and wordllama otherwise. Each "
+        "provider except auto and wordllama is an extra to install. Only ollama and openai, which is any "
+        "compatible URL, send text over the network",
     )
     model: str = Field(
-        default="", description="name or local path of the model; empty means the default of the provider"
+        default="",
+        description="name or local path of the model; empty means the default of the provider. With "
+        'huggingface, an E5 model gets "query: " or "passage: " before each text, as it was trained',
     )
     url: Url = Field(
         default="", description="base URL of ollama or openai; empty means the default of the provider"

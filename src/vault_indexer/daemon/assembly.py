@@ -21,8 +21,9 @@ Report = Callable[[Progress], None]
 class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
-    `reasons` tell why it no longer fits the configuration (empty: it does). `spare` is one worker process
-    for what is done beside edits.
+    `reasons` tell why it no longer fits the configuration (empty: it does). `advice` tells how to get a model
+    that suits the notes better (empty: none is needed). `spare` is one worker process for what is done beside
+    edits.
     """
 
     generation: Generation
@@ -33,6 +34,7 @@ class OpenGeneration:
     reasons: tuple[str, ...]
     spare: Pool
     close: Callable[[], None]
+    advice: str = ""
 
 
 class Assembly(Protocol):

@@ -108,7 +108,10 @@ class LocalSession:
         return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
 
     def _happened(self, vault_sync: VaultSync) -> list[str]:
-        return [*self._done, *(vault_sync.current.writer.healed if vault_sync.current else ())]
+        current = vault_sync.current
+        if current is None:
+            return self._done
+        return [*self._done, *current.writer.healed, *filter(None, [current.advice])]
 
     @property
     def failure(self) -> VaultIndexerError | None:

@@ -91,7 +91,7 @@ class DaemonSession:
             notices.append(f"a rebuild is under way: {self._build_text()}")
         if current is not None:
             notices.extend(owed_vectors_notice(current.writer.holder))
-        notices.extend(self._recent.to_show(state.happened))
+        notices.extend(self._recent.to_show((*state.happened, self._advice())))
         notices.extend((*state.troubles, *state.task_troubles, self._stall_text()))
         return tuple(filter(None, notices))
 
@@ -160,7 +160,11 @@ class DaemonSession:
         """All that is wrong, each once."""
         state = self._loop.state
         problems = (state.vault_problem, *state.reasons, *state.troubles, *state.task_troubles)
-        return "; ".join(dict.fromkeys(filter(None, (*problems, self._stall_text()))))
+        return "; ".join(dict.fromkeys(filter(None, (*problems, self._stall_text(), self._advice()))))
+
+    def _advice(self) -> str:
+        current = self._vault_sync.current
+        return current.advice if current is not None else ""
 
     def _stall_text(self) -> str:
         """That pending changes make no progress, and what they wait for; "" while they do."""

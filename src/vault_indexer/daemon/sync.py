@@ -104,7 +104,9 @@ class VaultSync:
             self.assembly.index_dir.publish(generation)
         self.sync(EVERYTHING, on_progress, between)
         self.damaged = ""
-        if old is not None:
+        if old is None:  # it may have been a small part of the vault, in other languages than the rest
+            self.current = self.assembly.reconfigured(self.current)
+        else:
             self.assembly.index_dir.publish(generation)
             _close_quietly(old)
             old = None

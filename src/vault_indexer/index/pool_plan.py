@@ -9,7 +9,8 @@ from vault_indexer.index.budget import NoteBudget
 from vault_indexer.system import ProcessLimits, usable_cores
 
 _WORKER_MB, _MODEL_WORKER_MB = 192, 1024
-"""What a worker takes with the static model (160 before its first note), and with a transformer."""
+"""What a worker takes with the static model (160 before its first note), and with any other, such as a
+transformer."""
 
 
 def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
@@ -24,7 +25,7 @@ def note_budget(settings: IndexSettings) -> NoteBudget:
 
 def is_slow_model(settings: EmbeddingSettings) -> bool:
     """Whether words are worth having before vectors: static vectors cost less than reading the note does."""
-    return settings.provider != "wordllama"
+    return settings.provider not in ("auto", "wordllama")
 
 
 @dataclass(frozen=True, slots=True)

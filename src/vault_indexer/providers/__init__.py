@@ -1,6 +1,13 @@
 """Adapters to embedding and language models. Heavy libraries are imported on first use."""
 
-from vault_indexer.providers.choose import UNKNOWN_DIMENSION, embedder_for, is_same_model, model_for
+from vault_indexer.providers.auto import AUTO_PROVIDERS, better_model_advice, choose_provider
+from vault_indexer.providers.choose import (
+    UNKNOWN_DIMENSION,
+    embedder_for,
+    is_same_model,
+    languages_of,
+    model_for,
+)
 from vault_indexer.providers.lazy import LazyEmbedder
 from vault_indexer.providers.llamaindex import LlamaIndexEmbedder
 from vault_indexer.providers.llm import LlamaIndexLlm, llm_for
@@ -9,6 +16,7 @@ from vault_indexer.providers.wordllama import WordLlamaEmbedder
 from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
 
 __all__ = [
+    "AUTO_PROVIDERS",
     "UNKNOWN_DIMENSION",
     "LazyEmbedder",
     "LlamaIndexEmbedder",
@@ -17,8 +25,11 @@ __all__ = [
     "TokenWeights",
     "WordLlamaEmbedder",
     "WordLlamaTokenizer",
+    "better_model_advice",
+    "choose_provider",
     "embedder_for",
     "is_same_model",
+    "languages_of",
     "llm_for",
     "model_for",
 ]

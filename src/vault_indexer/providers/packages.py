@@ -8,6 +8,11 @@ from pathlib import Path
 from vault_indexer.errors import ProviderError
 
 
+def is_installed(package: str) -> bool:
+    """Whether the package can be found. It is not imported."""
+    return find_spec(package) is not None
+
+
 def package_folder(package: str, install: str) -> Path:
     """The folder of an installed package. Raises ProviderError that says `install` where it is missing."""
     spec = find_spec(package)

@@ -1,4 +1,4 @@
-"""Vectors of length 1, as all of the index holds them."""
+"""What embedders share: texts that C code can read, and vectors of length 1, as the index holds them."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def unit_rows(vectors: Vectors) -> Vectors:
     lengths[lengths == 0] = 1
     unit: Vectors = vectors / lengths
     return unit
+
+
+def encodable(text: str) -> str:
+    """The text without what C code cannot read: a null character ends a string there, and a lone surrogate
+    has no UTF-8."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()

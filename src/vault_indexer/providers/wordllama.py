@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 DIMENSION = 256
+LANGUAGES = frozenset({"en"})
 
 _NAME = "l2_supercat_256"
 _WEIGHTS_FILE = f"weights/{_NAME}.safetensors"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers import languages_of
 from vault_indexer.text.language import detect
 
 FOREIGN = 0.45
@@ -17,8 +18,6 @@ LACKING = 8.0
 best of 60 choices on the tuning halves of ten sets (two models): nDCG@10 there .867 to .872, on the halves
 kept aside .880 to .886, most of it where notes and question use other words."""
 
-_ENGLISH_MODELS = frozenset({"wordllama", "minilm"})
-
 
 def language_of(text: str, languages: Sequence[str]) -> str:
     """The query's language among those of the vault (most frequent first); where it does not tell, the
@@ -27,8 +26,10 @@ def language_of(text: str, languages: Sequence[str]) -> str:
 
 
 def trust(model: EmbeddingModel, language: str) -> float:
-    """A factor for the vector ranking's weight. Models that are not known to be English count in full."""
-    return FOREIGN if model.provider in _ENGLISH_MODELS and language not in ("", "en") else 1.0
+    """A factor for the vector ranking's weight: less than 1 where the model does not know the language. A
+    model whose languages are unknown counts in full."""
+    known = languages_of(model)
+    return 1.0 if known is None or not language or language in known else FOREIGN
 
 
 def trust_beside(held: float) -> float:

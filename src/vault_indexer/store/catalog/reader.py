@@ -123,6 +123,11 @@ class CatalogReader:
         )
         return tuple(row[0] for row in self.rows(sql))
 
+    def notes_by_language(self) -> dict[str, int]:
+        """How many notes are in each language; "" stands for unknown."""
+        rows = self.rows("SELECT language, count(*) FROM notes GROUP BY language")
+        return dict(rows)
+
     def files(self) -> list[FileRow]:
         """All files as last seen, ordered by path."""
         return [FileRow(*row) for row in self.rows("SELECT * FROM files ORDER BY path")]

