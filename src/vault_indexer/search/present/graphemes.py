@@ -5,6 +5,9 @@ from __future__ import annotations
 import unicodedata
 
 _JOINER = "\u200d"
+_VIRAMA = 9
+"""The combining class of signs that join two consonants of an Indic script."""
+
 _MOST_MARKS = 64
 """A cut is moved so far at most: a longer cluster is noise."""
 
@@ -35,6 +38,8 @@ def _divides(text: str, at: int) -> bool:
         return text[at - 1 : at + 1] == "\r\n"
     before, after = text[at - 1], text[at]
     if unicodedata.category(after)[0] == "M" or before == _JOINER or _extends(after):
+        return True
+    if unicodedata.combining(before) == _VIRAMA:
         return True
     if _is_flag(before) and _is_flag(after):
         first = at

@@ -109,7 +109,7 @@ class Snippets:
                 return shown
         whole = (0, len(body))
         shown = self._show(body, whole, found, wanted, fence)
-        return shown or self._cut(ReadableText(body, (), [0], [0]), found, wanted, (0, 0, len(body)))
+        return shown or self._cut(ReadableText(body, (), [0], [0]), found, wanted, (0, False, False))
 
     def _show(
         self, body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], fence: str
@@ -122,13 +122,14 @@ class Snippets:
         if not text.text.strip():
             return None
         matches = self._matches(text.text, wanted) if wanted else []
+        place = start, start > within[0], bool(body[end : within[1]].strip())
         if matches:
-            return self._cut(text, matches, wanted, (start, *within))
+            return self._cut(text, matches, wanted, place)
         hidden = next((match for match in found if start <= match.start < end), None)
         if hidden is None:
-            return self._cut(text, (), wanted, (start, *within))
-        place = text.place(hidden.start - start)
-        shown = self._cut(text, [_Match(place, place, hidden.word)], wanted, (start, *within))
+            return self._cut(text, (), wanted, place)
+        near = text.place(hidden.start - start)
+        shown = self._cut(text, [_Match(near, near, hidden.word)], wanted, place)
         return Snippet(shown.text, (), hidden.start)
 
     def _cut(
@@ -136,17 +137,17 @@ class Snippets:
         text: ReadableText,
         found: Sequence[_Match],
         wanted: Mapping[str, float],
-        places: tuple[int, int, int],
+        place: tuple[int, bool, bool],
     ) -> Snippet:
-        """The best window of the text; `places` are where in the body the text, and the part of the body that
-        it is taken from, begin, and where that part ends."""
-        offset, part_start, part_end = places
+        """The best window of the text; `place` is where in the body that begins, and whether there is more to
+        read before and after it."""
+        offset, before, after = place
         start, end = _window(text, found, wanted, self._size)
         start = cluster_start(text.text, start, end)
         end = cluster_end(text.text, end, start)
         spans = [(match.start, match.end) for match in found if start <= match.start < match.end <= end]
-        before = offset > part_start or bool(text.text[:start].strip())
-        after = bool(text.text[end:].strip()) or offset + text.source(len(text.text)) + 1 < part_end
+        before = before or bool(text.text[:start].strip())
+        after = after or bool(text.text[end:].strip())
         shown, marks = _on_one_line(text.text, (start, end), spans, before=before, after=after)
         first = spans[0][0] if spans else end - len(text.text[start:end].lstrip())
         return Snippet(shown, marks, offset + text.source(first))
