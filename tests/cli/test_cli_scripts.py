@@ -35,7 +35,7 @@ def test_paths_open_from_where_one_is(served: Sandbox) -> None:
     assert above == [f"vault/{path}:{line}" for path, line in expected]
     sky = served.vault / "Sky"
     below = run_in(served, sky, "search", "telescope", "--paths")
-    assert below[0] == "Night sky.md:1"
+    assert below[0] == "Night sky.md:3"
     assert below[1:] == [f"{served.vault}/{path}:{line}" for path, line in expected[1:]]
     for found in below:
         path, _, line = found.rpartition(":")

@@ -39,7 +39,7 @@ def test_search_json_is_the_contract(indexed: Sandbox) -> None:
 def test_search_for_a_person_names_place_and_words(indexed: Sandbox) -> None:
     ran = indexed.indexer("search", "rings", "of", "Saturn")
     assert ran.code == 0
-    assert "Sky/Night sky.md:1" in ran.out
+    assert "Sky/Night sky.md:3" in ran.out
     assert "Saturn" in ran.out
     assert "\x1b" not in ran.out
 

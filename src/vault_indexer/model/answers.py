@@ -110,7 +110,9 @@ class Passage:
 class Hit:
     """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based.
 
-    `line` is where the snippet begins, `uri` opens the note in Obsidian.
+    `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet, or
+    where it begins; `header_path` is the headings that hold there. The chunk's fields are those of the whole
+    chunk. `uri` opens the note in Obsidian.
     """
 
     path: str

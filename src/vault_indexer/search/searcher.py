@@ -25,6 +25,7 @@ from vault_indexer.search.explain import (
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
 from vault_indexer.search.present import ExpandMode, Expansion, HitBuilder, RankedChunk, Snippets
 from vault_indexer.search.rank import LISTED, Ranked, list_by_time, rank, reasons_of, relative
+from vault_indexer.search.terms import language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 
@@ -92,7 +93,11 @@ class Searcher:
         reasons = reasons_of(snapshot, prepared, ranked, shown, self.fields)
         builder = HitBuilder(
             snapshot.catalog,
-            Snippets((term.word for term in prepared.terms), self._settings.snippet_chars),
+            Snippets(
+                (term.word for term in prepared.terms),
+                self._settings.snippet_chars,
+                language_of(prepared.text, snapshot.languages),
+            ),
             prepared.deadline,
             vault=vault,
             expansion=self._expansion(request.expand) if request.expand else None,

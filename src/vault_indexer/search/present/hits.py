@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from vault_indexer.model import ChunkRow, Hit, NoteRow, Why
+from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, Hit, NoteRow, Why
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.present.passage import Expansion, passage_of
-from vault_indexer.search.present.snippet import Snippets
+from vault_indexer.search.present.readable import open_fence
+from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.vault.read import is_unchanged
+
+_FENCE_REACH = 32_768
+"""Characters before a chunk that are read to know whether it begins in code."""
 
 
 class RankedChunk(NamedTuple):
@@ -71,11 +75,13 @@ class HitBuilder:
 
     def _hit(self, ranked: RankedChunk, row: ChunkRow, note: NoteRow, stale: Collection[str]) -> Hit:
         chunk, why = row.chunk, ranked.why
-        snippet = self._snippets.of(chunk.body, why.keyword.terms if why.keyword else {})
+        headings = self._headings(row, note)
+        matched = why.keyword.terms if why.keyword else {}
+        snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note))
         return Hit(
             path=note.path,
             title=note.title,
-            header_path=chunk.header_path,
+            header_path=self._header_path(row, headings, snippet.at),
             chunk_id=chunk.chunk_id,
             chunk_index=chunk.chunk_index,
             start_pos=chunk.start_pos,
@@ -92,10 +98,35 @@ class HitBuilder:
             aliases=note.aliases,
             frontmatter=note.frontmatter,
             marks=snippet.marks,
-            line=chunk.start_line + chunk.body.count("\n", 0, snippet.start),
+            line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
             uri=_obsidian_uri(self._vault, note.path) if self._vault else "",
             passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
         )
+
+    def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
+        """The headings that divide the chunk. Those of a canvas do not: each holds in its card alone."""
+        start, end = row.chunk.start_pos, row.chunk.end_pos
+        if _is_canvas(note.path):
+            return []
+        found = self._catalog.headings_between(row.note_id, start, end)
+        return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in found]
+
+    def _header_path(self, row: ChunkRow, headings: Sequence[ChunkHeading], at: int) -> str:
+        """The headings that hold at a place of the chunk's body."""
+        if not any(0 < heading.start <= at for heading in headings):
+            return row.chunk.header_path
+        above = self._catalog.headings_above(row.note_id, row.chunk.start_pos + at)
+        return HEADER_SEPARATOR.join(heading.text for heading in above)
+
+    def _fence(self, row: ChunkRow, note: NoteRow) -> str:
+        """The mark of the code block that the chunk begins in, "" if it begins in none."""
+        start = row.chunk.start_pos
+        before = self._catalog.text(row.note_id)[max(0, start - _FENCE_REACH) : start]
+        if _is_canvas(note.path) or ("```" not in before and "~~~" not in before):
+            return ""
+        above = self._catalog.headings_above(row.note_id, start)
+        section = above[-1].start if above else 0
+        return open_fence(before[max(0, section - (start - len(before))) :])
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of the notes whose file is not as it was indexed."""
@@ -104,6 +135,10 @@ class HitBuilder:
         wanted = frozenset(paths)
         known = self._catalog.files_at(wanted)
         return wanted - {path for path, row in known.items() if is_unchanged(self._vault, row)}
+
+
+def _is_canvas(path: str) -> bool:
+    return path.lower().endswith(".canvas")
 
 
 def _iso_time(time_ns: int) -> str:

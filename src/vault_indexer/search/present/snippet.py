@@ -1,88 +1,288 @@
-"""The part of a chunk to show: the sentences that say most of the query, with marks."""
+"""The part of a chunk to show: the sentences that say most of the query, without markup."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
+from vault_indexer.search.present.function_words import function_words
+from vault_indexer.search.present.graphemes import cluster_end, cluster_start
+from vault_indexer.search.present.readable import ReadableText, open_fence, readable
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.scripts import MARKS
-from vault_indexer.text.sentences import sentences
+from vault_indexer.text.scripts import MARKS, SPACELESS
+from vault_indexer.text.stem import stem
 
 _ELLIPSIS = "…"
-_WORD = re.compile(rf"\w[\w{MARKS}]*+")
+_TOKEN = re.compile(rf"[{SPACELESS}][{SPACELESS}{MARKS}]*+|[^\W{SPACELESS}](?:[^\W{SPACELESS}]|[{MARKS}])*+")
+_RUN = re.compile(rf"[{SPACELESS}]")
 _INSIDE = re.compile(r"(?<=\w)")
 _SIGN = re.compile(r"\W")
 _SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"[.!?…]\s+|[。！？]|\n\s*")
 _STEM = 4
 """Letters that a word has to share with another form of it."""
 
 Span = tuple[int, int]
 
 
+class ChunkHeading(NamedTuple):
+    """A heading in a chunk: its level, and its span in the chunk's body."""
+
+    level: int
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Text on one line, the spans in it that match, and where in the chunk's body it begins."""
+    """Text on one line, the spans in it that match, and the place of the chunk's body that it is about: the
+    first match that it shows, or else where it begins."""
 
     text: str
     marks: tuple[Span, ...]
-    start: int
+    at: int
 
 
 class _Match(NamedTuple):
-    """A word of the body that stands for a word of the query."""
+    """A word of a text that stands for a word of the query."""
 
     start: int
     end: int
     word: str
 
 
+class _Section(NamedTuple):
+    """A part of a body: its heading begins at `start`, its own text goes from `text` to `end`."""
+
+    start: int
+    text: int
+    end: int
+    worth: float = 0.0
+    own_worth: float = 0.0
+
+
 class Snippets:
-    """Of the hits of one query, by all the words that were looked for; about `size` characters each."""
+    """Of the hits of one query, by all the words that were looked for; `size` characters each at most.
 
-    def __init__(self, words: Iterable[str], size: int) -> None:
+    `language` (ISO 639-1) is the query's. Its function words are neither looked for nor marked, unless the
+    query has no other words.
+    """
+
+    def __init__(self, words: Iterable[str], size: int, language: str = "") -> None:
+        folded = frozenset(word for word in map(_fold_word, words) if word)
+        idle = function_words(language)
         self._size = size
-        self._likely = _likely(frozenset(word for word in map(_fold_word, words) if word.isascii() and word))
+        self._language = language
+        self._idle = idle if folded - idle else frozenset[str]()
+        self._likely = _likely(frozenset(word for word in folded - self._idle if word.isascii()))
 
-    def of(self, body: str, words: Mapping[str, float]) -> Snippet:
+    def of(
+        self,
+        body: str,
+        words: Mapping[str, float],
+        headings: Sequence[ChunkHeading] = (),
+        fence: str = "",
+    ) -> Snippet:
         """The part of `body` to show; `words` are those that it matched by, each with what it is worth.
 
         A word matches if its folded form begins with that of a query word or the reverse for four characters
-        or more, so that inflected forms are marked as well.
+        or more, or if both have one stem, so that inflected forms are marked as well. The snippet is of one
+        section: `headings` divide the body, and stand in no snippet unless there is nothing else to show.
+        `fence` is the mark of the code block that the body begins in.
         """
-        wanted = {_fold_word(word): worth for word, worth in words.items() if word}
+        folded = {_fold_word(word): worth for word, worth in words.items()}
+        wanted = {word: worth for word, worth in folded.items() if word and word not in self._idle}
         found = self._matches(body, wanted) if wanted else []
-        start, end = _window(body, found, wanted, self._size)
-        spans = [(match.start, match.end) for match in found if start <= match.start and match.end <= end]
-        text, marks = _on_one_line(body, start, end, spans)
-        return Snippet(text, marks, start)
+        ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))
+        for section in ranked:
+            inside = fence if section.start == 0 and section.text == 0 else ""
+            shown = self._show(body, (section.text, section.end), found, wanted, inside)
+            if shown is None and section.worth:
+                shown = self._show(body, (section.start, section.text), found, wanted, "")
+            if shown is not None:
+                return shown
+        whole = (0, len(body))
+        shown = self._show(body, whole, found, wanted, fence)
+        return shown or self._cut(ReadableText(body, (), [0], [0]), found, wanted, (0, False, False))
+
+    def _show(
+        self, body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], fence: str
+    ) -> Snippet | None:
+        """The snippet of a part of the body; None if a reader sees nothing of it."""
+        start, end = _region(body, within, found, wanted, self._size)
+        if start > within[0]:
+            fence = open_fence(body[within[0] : start], fence)
+        text = readable(body[start:end], fence)
+        if not text.text.strip():
+            return None
+        matches = self._matches(text.text, wanted) if wanted else []
+        place = start, start > within[0], bool(body[end : within[1]].strip())
+        if matches:
+            return self._cut(text, matches, wanted, place)
+        hidden = next((match for match in found if start <= match.start < end), None)
+        if hidden is None:
+            return self._cut(text, (), wanted, place)
+        near = text.place(hidden.start - start)
+        shown = self._cut(text, [_Match(near, near, hidden.word)], wanted, place)
+        return Snippet(shown.text, (), hidden.start)
+
+    def _cut(
+        self,
+        text: ReadableText,
+        found: Sequence[_Match],
+        wanted: Mapping[str, float],
+        place: tuple[int, bool, bool],
+    ) -> Snippet:
+        """The best window of the text; `place` is where in the body that begins, and whether there is more to
+        read before and after it."""
+        offset, before, after = place
+        start, end = _window(text, found, wanted, self._size)
+        start = cluster_start(text.text, start, end)
+        end = cluster_end(text.text, end, start)
+        spans = [(match.start, match.end) for match in found if start <= match.start < match.end <= end]
+        before = before or bool(text.text[:start].strip())
+        after = after or bool(text.text[end:].strip())
+        shown, marks = _on_one_line(text.text, (start, end), spans, before=before, after=after)
+        first = spans[0][0] if spans else end - len(text.text[start:end].lstrip())
+        return Snippet(shown, marks, offset + text.source(first))
 
     def _matches(self, body: str, wanted: Mapping[str, float]) -> list[_Match]:
         """The words of the body that stand for one that is wanted, in order."""
         by_stem = _by_stem(wanted)
+        letters = body if body.isascii() else _with_plain_letters(body)
+        if letters is None:
+            return list(self._tokens(body, wanted, by_stem))
         # Of a text in plain letters the expression finds the few words that can match.
-        places = self._likely.finditer(body.lower()) if body.isascii() else _WORD.finditer(body)
         known: dict[str, str | None] = {}
         found = []
-        for place in places:
+        for place in self._likely.finditer(letters.lower()):
             word = place.group()
             if word not in known:
-                known[word] = _match_word(_fold_word(word), wanted, by_stem)
+                known[word] = self._match_word(word, wanted, by_stem)
             match = known[word]
-            if match is not None and not _INSIDE.match(body, place.start()):
+            if match is not None and not _INSIDE.match(letters, place.start()):
                 found.append(_Match(*place.span(), match))
         return found
 
+    def _tokens(
+        self, body: str, wanted: Mapping[str, float], by_stem: Mapping[str, Sequence[str]]
+    ) -> Iterator[_Match]:
+        known: dict[str, str | None] = {}
+        parts = by_stem.get("", ())
+        for place in _TOKEN.finditer(body):
+            word = place.group()
+            if word in known:
+                match = known[word]
+            elif _RUN.match(word):
+                yield from _parts_of_run(_fold_word(word), place.span(), parts)
+                continue
+            else:
+                match = known[word] = self._match_word(_fold_word(word), wanted, by_stem)
+            if match is not None:
+                yield _Match(*place.span(), match)
 
-@lru_cache(maxsize=1024)
-def _sentences(body: str) -> tuple[Span, ...]:
-    """Cached: while a user types a query, the same hits come again and again."""
-    return tuple(sentences(body))
+    def _match_word(
+        self, word: str, wanted: Mapping[str, float], by_stem: Mapping[str, Sequence[str]]
+    ) -> str | None:
+        if word in wanted:
+            return word
+        for other in by_stem.get(word[:_STEM], ()):
+            if word.startswith(other) or other.startswith(word):
+                return other
+            if len(word) >= _STEM and stem(word, self._language) == stem(other, self._language):
+                return other
+        return None
+
+
+def _with_plain_letters(text: str) -> str | None:
+    """The text with every sign beyond ASCII as `?`; None if it has letters, digits or marks beyond ASCII."""
+    others = (char for char in set(text) if char > "\x7f")
+    if any(char.isalnum() or unicodedata.category(char)[0] == "M" for char in others):
+        return None
+    return text.encode("ascii", "replace").decode("ascii")
+
+
+def _parts_of_run(run: str, span: Span, wanted: Sequence[str]) -> Iterator[_Match]:
+    """The places of wanted words in a run of a script without spaces; those that overlap are one."""
+    places = sorted(
+        (match.start(), match.end(), word) for word in wanted for match in re.finditer(re.escape(word), run)
+    )
+    if places and len(run) != span[1] - span[0]:  # folded forms differ in length: the places are not known
+        yield _Match(*span, places[0][2])
+        return
+    open_match: _Match | None = None
+    for start, end, word in places:
+        if open_match and span[0] + start < open_match.end:
+            open_match = _Match(open_match.start, max(open_match.end, span[0] + end), open_match.word)
+            continue
+        if open_match:
+            yield open_match
+        open_match = _Match(span[0] + start, span[0] + end, word)
+    if open_match:
+        yield open_match
+
+
+def _sections(
+    body: str, headings: Sequence[ChunkHeading], found: Sequence[_Match], wanted: Mapping[str, float]
+) -> Iterator[_Section]:
+    """The parts of the body, each with the worth of the words in its headings and text, and in its text."""
+    starts = [match.start for match in found]
+
+    def words(start: int, end: int) -> set[str]:
+        return {match.word for match in found[bisect_left(starts, start) : bisect_left(starts, end)]}
+
+    borders = [*(heading.start for heading in headings), len(body)]
+    if borders[0] > 0 or not headings:
+        worth = fsum(wanted[word] for word in words(0, borders[0]))
+        yield _Section(0, 0, borders[0], worth, worth)
+    above: list[tuple[int, set[str]]] = []
+    for heading, end in zip(headings, borders[1:], strict=True):
+        while above and above[-1][0] >= heading.level:
+            above.pop()
+        above.append((heading.level, words(heading.start, heading.end)))
+        own = words(heading.end, end)
+        worth = fsum(wanted[word] for word in own.union(*(held for _, held in above)))
+        yield _Section(heading.start, heading.end, end, worth, fsum(wanted[word] for word in own))
+
+
+def _preference(body: str) -> Callable[[_Section], tuple[float, float, bool, int]]:
+    def key(section: _Section) -> tuple[float, float, bool, int]:
+        blank = not body[section.text : section.end].strip()
+        return -section.worth, -section.own_worth, blank, section.start
+
+    return key
+
+
+def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], size: int) -> Span:
+    """The part of a long text that is worth reading: around the densest matches, about twice `size`."""
+    start, end = within
+    if end - start <= 2 * size:
+        return within
+    starts = [match.start for match in found]
+    first, last = bisect_left(starts, start), bisect_left(starts, end)
+    best, place = 0.0, start
+    for number in range(first, last):
+        near = found[number : bisect_left(starts, min(end, starts[number] + size))]
+        worth = fsum(wanted[word] for word in {match.word for match in near})
+        if worth > best:
+            best, place = worth, starts[number]
+    low = _region_start(body, start, max(start, place - size // 2), place)
+    high = min(end, place + size + size // 2)
+    return low, end if end - high < size // 2 else _word_end(body, high)
+
+
+def _region_start(body: str, start: int, low: int, place: int) -> int:
+    """Where a sentence or a line begins, from `low` to `place`; else a word."""
+    if low == start:
+        return start
+    after = _SENTENCE_END.search(body, low, place)
+    return after.end() if after else _word_start(body, low)
 
 
 @lru_cache(maxsize=65_536)
@@ -111,25 +311,18 @@ def _by_stem(wanted: Iterable[str]) -> Mapping[str, Sequence[str]]:
     for word in wanted:
         if len(word) >= _STEM:
             found.setdefault(word[:_STEM], []).append(word)
-        if not word.isascii():
+        if _RUN.match(word):
             found.setdefault("", []).append(word)
     return found
 
 
-def _match_word(word: str, wanted: Mapping[str, float], by_stem: Mapping[str, Sequence[str]]) -> str | None:
-    if word in wanted:
-        return word
-    for other in by_stem.get(word[:_STEM], ()):
-        if word.startswith(other) or other.startswith(word):
-            return other
-    return next((other for other in by_stem.get("", ()) if other in word), None)
-
-
-def _window(body: str, found: Sequence[_Match], wanted: Mapping[str, float], size: int) -> Span:
+def _window(
+    readable_text: ReadableText, found: Sequence[_Match], wanted: Mapping[str, float], size: int
+) -> Span:
     """The run of whole sentences within `size` worth most: every word counts once."""
+    body, spans = readable_text.text, readable_text.units
     if len(body) <= size:
         return 0, len(body)
-    spans = _sentences(body)
     if not spans:
         return 0, size
     starts = [match.start for match in found]
@@ -179,18 +372,20 @@ def _word_end(body: str, at: int) -> int:
     return at if at >= len(body) or near < 0 else near
 
 
-def _on_one_line(body: str, start: int, end: int, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+def _on_one_line(
+    body: str, window: Span, spans: Sequence[Span], *, before: bool, after: bool
+) -> tuple[str, tuple[Span, ...]]:
     """The window with every run of white space as one space, and the spans moved along."""
-    out = _ELLIPSIS if body[:start].strip() else ""
+    out = _ELLIPSIS if before else ""
     marks: list[Span] = []
-    at = start
+    at, end = window
     for first, last in spans:
         out = _append(out, body[at:first])
         marks.append((len(out), len(out) + last - first))
         out += body[first:last]
         at = last
     out = _append(out, body[at:end])
-    return out.rstrip() + (_ELLIPSIS if body[end:].strip() else ""), tuple(marks)
+    return out.rstrip() + (_ELLIPSIS if after else ""), tuple(marks)
 
 
 def _append(out: str, text: str) -> str:

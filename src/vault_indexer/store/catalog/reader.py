@@ -301,6 +301,27 @@ class CatalogReader:
             for level, text, start, end, line, nested in found
         ]
 
+    def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
+        """The headings of the outline that begin from `start` to before `end`, in order."""
+        sql = (
+            "SELECT level, text, start_pos, end_pos, line FROM headings"
+            " WHERE note_id = ? AND start_pos >= ? AND start_pos < ? AND NOT nested ORDER BY ord"
+        )
+        return [Heading(*row) for row in self.rows(sql, (note_id, start, end))]
+
+    def headings_above(self, note_id: int, pos: int) -> list[Heading]:
+        """The headings whose sections hold `pos`, outermost first."""
+        # SQLite takes the other columns from the row that has the maximum.
+        sql = (
+            "SELECT level, text, max(start_pos), end_pos, line FROM headings"
+            " WHERE note_id = ? AND start_pos <= ? AND NOT nested GROUP BY level ORDER BY level"
+        )
+        found: list[Heading] = []
+        for heading in (Heading(*row) for row in self.rows(sql, (note_id, pos))):
+            if not found or heading.start > found[-1].start:
+                found.append(heading)
+        return found
+
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""
         if not self._keeps_places:

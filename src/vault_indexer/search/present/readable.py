@@ -1,0 +1,260 @@
+"""Markdown as a reader sees it: without the markup, with the place of every character in the source.
+
+The parser's tree is not used here: it is four times slower than this pass over the lines, and a chunk may
+begin in the middle of a block. In code, and in a text that is only markup, nothing is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+
+from vault_indexer.parse.plain import MARKUP, markup_spans
+from vault_indexer.text.sentences import sentences
+
+Span = tuple[int, int]
+Cut = tuple[int, int, str]
+
+_LEAD = r"[ \t>]*(?:[-*+](?=[ \t\r\n]|$)[ \t>]*)*"
+_FENCE = re.compile(
+    rf"^(?P<lead>{_LEAD}(?:\d{{1,9}}[.)][ \t]+)?)(?P<mark>`{{3,}}|~{{3,}})(?P<info>[^\n]*)\n?", re.MULTILINE
+)
+_HIDDEN = re.compile(
+    r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)|<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL
+)
+_LINE = re.compile(
+    rf"""
+    (?P<lead>{_LEAD})
+    (?: (?P<callout>\[![^\]\r\n]+\][-+]?[ \t]*)
+      | (?P<task>\[[^\]\r\n]\](?=[ \t])[ \t]*)
+      | (?P<heading>\#{{1,6}}(?=[ \t\r\n]|$)[ \t]*)
+      | (?P<rule>(?:=+|\*{{3,}}|_{{3,}}|[|:\- \t]*-[|:\- \t]*)(?=[ \t]*\r?(?:\n|\Z)))
+      | (?P<row>\|)
+      | (?P<footnote>\[\^[^\]\r\n]+\]:[ \t]*)
+      | (?P<number>\d{{1,9}}[.)][ \t]+)
+      | (?P<blank>\r?(?:\n|\Z))
+    )?
+    """,
+    re.VERBOSE,
+)
+_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+[ \t\r]*\Z")
+_HEADING_END = re.compile(r"[ \t]+#+[ \t\r]*\Z")
+_PIPE = re.compile(r"(?<!\\)[ \t]*\|[ \t]*")
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
+_QUOTE_LEAD = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol|t[drh]|table|hr|h[1-6]|img|iframe)\b", re.IGNORECASE)
+_CLOSERS = tuple(" .,;:!?)")
+"""In front of these, a picture that is not shown leaves no blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableText:
+    """A text without markup. `units` are its sentences, list items, rows and lines of code.
+
+    Every character but a blank between two cells or lines stands in the source, in the same order.
+    """
+
+    text: str
+    units: tuple[Span, ...]
+    _starts: list[int]
+    _sources: list[int]
+
+    def source(self, at: int) -> int:
+        """Where in the source the character at `at` stands."""
+        piece = max(0, bisect_right(self._starts, at) - 1)
+        return self._sources[piece] + at - self._starts[piece] if self._starts else 0
+
+    def place(self, source: int) -> int:
+        """Where a place of the source is in the text; for what is not shown, where the text goes on."""
+        piece = bisect_right(self._sources, source) - 1
+        if piece < 0:
+            return 0
+        last = self._starts[piece + 1] if piece + 1 < len(self._starts) else len(self.text)
+        return min(self._starts[piece] + source - self._sources[piece], last)
+
+
+@lru_cache(maxsize=512)
+def readable(source: str, fence: str = "") -> ReadableText:
+    """The source without markup. `fence` is the mark of the code block that it begins in ("": in none).
+
+    Cached: while a user types a query, the same hits come again and again.
+    """
+    markup = _Markup(source)
+    for start, end, mark in code_blocks(source, fence):
+        markup.add_code(start, end, mark)
+    markup.add_prose(len(source))
+    return _assemble(source, sorted(markup.cuts), markup.borders)
+
+
+def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
+    """Start, end and lead of each block of code between fences; an open one ends with the source."""
+    start, lead = 0, ""
+    for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
+        mark, info = match["mark"], match["info"]
+        if not fence:
+            if mark[0] == "~" or "`" not in info:
+                fence, start, lead = mark, match.start(), match["lead"]
+        elif mark.startswith(fence) and not info.strip():
+            yield start, match.end(), lead
+            fence = ""
+    if fence:
+        yield start, len(source), lead
+
+
+def open_fence(source: str, fence: str = "") -> str:
+    """The mark of the code block that is open at the end of the source, "" if none is; `fence` as above."""
+    for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
+        mark, info = match["mark"], match["info"]
+        if not fence:
+            fence = mark if mark[0] == "~" or "`" not in info else ""
+        elif mark.startswith(fence) and not info.strip():
+            fence = ""
+    return fence
+
+
+@dataclass(slots=True)
+class _Markup:
+    """What of the source is not shown, and where blocks begin."""
+
+    source: str
+    cuts: list[Cut] = field(default_factory=list)
+    borders: list[int] = field(default_factory=list)
+    position: int = 0
+
+    def add_code(self, start: int, end: int, lead: str) -> None:
+        """A block of code: its fences go, and the quote marks of its lines."""
+        self.add_prose(start)
+        source = self.source
+        opening = _FENCE.match(source, start, end)
+        first = opening.end() if opening else start
+        last = source.rfind("\n", first, end - 1) + 1 or first
+        closing = _FENCE.match(source, last, end)
+        stop = last if closing and not closing["info"].strip() else end
+        self.cuts += [(start, first, ""), (stop, end, "")]
+        self.borders += [start, stop]
+        self.borders += [match.end() for match in re.compile("\n").finditer(source, first, stop)]
+        if ">" in lead:
+            self.cuts += [(*match.span(), "") for match in _QUOTE_LEAD.finditer(source, first, stop)]
+        self.position = end
+
+    def add_prose(self, end: int) -> None:
+        """The prose up to `end`, without comments."""
+        source, start = self.source, self.position
+        if "<!--" in source or "%%" in source:
+            for match in _HIDDEN.finditer(source, start, end):
+                if match["ticks"] is None:
+                    self._add_lines(start, match.start())
+                    self.cuts.append((*match.span(), ""))
+                    start = match.end()
+        self._add_lines(start, end)
+        self.position = end
+
+    def _add_lines(self, start: int, end: int) -> None:
+        leaf = start
+        in_table = False
+        while start < end:
+            stop = self.source.find("\n", start, end) + 1 or end
+            match = _LINE.match(self.source, start, stop)
+            assert match is not None
+            kind = match.lastgroup or ""
+            if kind in ("blank", "rule", "heading", "row", "callout", "number", "task", "footnote"):
+                begins = True
+            else:
+                begins = match["lead"].strip(" \t>") != ""
+            in_table = kind == "row" or (in_table and kind != "blank" and "|" in self.source[start:stop])
+            if begins or in_table:
+                self._add_inline(leaf, start)
+                leaf = start
+            if kind == "rule" and "|" in match["rule"]:
+                in_table = True
+                self._add_row(self.source.rfind("\n", 0, max(0, start - 1)) + 1, start)
+            self._add_line(match, kind, stop)
+            if in_table and kind != "rule":
+                self._add_row(start, stop)
+            if kind in ("heading", "callout", "rule"):
+                self._add_inline(leaf, stop)
+                leaf = stop
+            start = stop
+        self._add_inline(leaf, end)
+
+    def _add_line(self, match: re.Match[str], kind: str, stop: int) -> None:
+        """The marks at the beginning and the end of a line."""
+        start = match.start()
+        shown = (
+            match.start("number")
+            if kind == "number"
+            else match.start("row")
+            if kind == "row"
+            else match.end()
+        )
+        shown = match.start("blank") if kind == "blank" else shown
+        if kind == "callout" and ">" not in match["lead"]:
+            shown = match.start("callout")
+        if kind == "task" and not match["lead"].strip(" \t>"):
+            shown = match.start("task")
+        if shown > start:
+            self.cuts.append((start, shown, ""))
+        line = self.source[shown:stop].rstrip("\n")
+        if "^" in line and (found := _BLOCK_ID.search(line)):
+            self.cuts.append((shown + found.start(), shown + len(line), ""))
+        if kind == "heading" and (found := _HEADING_END.search(line)):
+            self.cuts.append((shown + found.start(), shown + len(line), ""))
+
+    def _add_row(self, start: int, stop: int) -> None:
+        self.cuts += [(*match.span(), " ") for match in _PIPE.finditer(self.source, start, stop)]
+
+    def _add_inline(self, start: int, end: int) -> None:
+        """The markup within one block, and that a block begins here."""
+        if start >= end:
+            return
+        self.borders.append(start)
+        if not MARKUP.search(self.source, start, end):
+            return
+        text = self.source[start:end]
+        for first, last in markup_spans(text):
+            if last > first:
+                gap = " " if _BREAK.match(text, first) else ""
+                if text.startswith("![[", first) and text[last : last + 1] in _CLOSERS:
+                    first -= first - len(text[:first].rstrip(" "))
+                self.cuts.append((start + first, start + last, gap))
+        if "[^" in text:
+            self.cuts += [(start + m.start(), start + m.end(), "") for m in _FOOTNOTE.finditer(text)]
+
+
+def _assemble(source: str, cuts: Iterable[Cut], borders: Iterable[int]) -> ReadableText:
+    parts: list[str] = []
+    starts: list[int] = []
+    sources: list[int] = []
+    position = length = 0
+    for start, end, gap in (*cuts, (len(source), len(source), "")):
+        if start > position:
+            starts.append(length)
+            sources.append(position)
+            parts.append(source[position:start])
+            length += start - position
+        if gap and end > position:
+            starts.append(length)
+            sources.append(max(start, position))
+            parts.append(gap)
+            length += 1
+        position = max(position, end)
+    text = ReadableText("".join(parts), (), starts, sources)
+    found = sorted({text.place(border) for border in borders} | {0, len(text.text)})
+    return ReadableText(text.text, tuple(_units(text.text, found)), starts, sources)
+
+
+def _units(text: str, borders: list[int]) -> Iterator[Span]:
+    """The sentences, divided where a block begins."""
+    for start, end in sentences(text):
+        first = bisect_right(borders, start)
+        inside = borders[first : bisect_right(borders, end - 1)]
+        for left, right in pairwise((start, *inside, end)):
+            piece = text[left:right]
+            bare = piece.strip()
+            if bare:
+                at = left + len(piece) - len(piece.lstrip())
+                yield at, at + len(bare)

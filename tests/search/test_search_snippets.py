@@ -1,0 +1,154 @@
+"""What a hit shows of its chunk: text as a reader sees it, marks, the line and the headings of the match."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from snippet_goldens import Golden, goldens, notes, shown, update
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.model import SearchRequest
+from vault_indexer.search.present.snippet import ChunkHeading, Snippets
+from vault_indexer.service import VaultService
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    folder = tmp_path_factory.mktemp("snippets")
+    (folder / "vault").mkdir()
+    for path, text in notes().items():
+        (folder / "vault" / path).write_text(text, "utf-8")
+    target = resolve_target(
+        folder / "vault", folder / "index", None, environ={}, options={"index.workers": 1}
+    )
+    with closing(open_index(target, lambda _: None)) as opened:
+        yield opened
+
+
+def answer(service: VaultService, golden: Golden) -> str:
+    answer = service.search(SearchRequest(f'path:"{golden.path}" {golden.query}'))
+    return shown(answer.results[0])
+
+
+def test_goldens(service: VaultService) -> None:
+    found = {golden: answer(service, golden) for golden in goldens()}
+    update(found)
+    assert found == {golden: golden.expected for golden in goldens()}
+    assert len(found) > 12
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "zebra",
+            "Zebras",
+            "lion",
+            "the",
+            "茶",
+            "日本語",
+            "e\u0301",
+            "👨\u200d👩\u200d👧",
+            "🇩🇪",
+            "كِتَاب",
+            "हिन्दी",
+            "한글",
+        ),
+        *(
+            " ",
+            "  ",
+            "\n",
+            "\n\n",
+            ". ",
+            "! ",
+            "。",
+            "|",
+            "| a | b |\n| --- | --- |\n",
+            "```",
+            "~~~\n",
+            "`",
+            "**",
+            "_",
+            "==",
+        ),
+        *(
+            "# ",
+            "> ",
+            "> [!note] ",
+            "- ",
+            "- [ ] ",
+            "1. ",
+            "[[a|zebra]]",
+            "[[zebra]]",
+            "![[a.png]]",
+            "[lion](u)",
+            "<br>",
+        ),
+        *("<!--", "-->", "%%", "\\*", "$x$", "^id", "[^1]", "\r\n", "---\n", "\x00", "\ud800"),
+    ]
+)
+BODIES = st.lists(PIECES, max_size=60).map("".join)
+WORDS = {"zebra": 2.0, "lion": 1.0, "茶": 1.0, "本語": 1.0, "كتاب": 1.0}
+
+
+def is_within(shown: str, source: str) -> bool:
+    """Whether the characters that are not blank stand in the source, in this order."""
+    rest = iter(source)
+    return all(char in rest for char in shown if not char.isspace())
+
+
+@given(BODIES, st.integers(40, 80), st.sampled_from(["", "```"]))
+@example("| zebra | lion |\n| --- | --- |\n| a | b |", 40, "")
+@example("e\u0301" * 100, 40, "")
+@example("👨\u200d👩\u200d👧" * 40, 40, "")
+@example("<!-- zebra -->", 40, "")
+def test_a_snippet_is_text_of_the_chunk_with_marks_on_words(body: str, size: int, fence: str) -> None:
+    found = Snippets(WORDS, size, "en").of(body, WORDS, (), fence)
+    text = found.text
+    assert "\n" not in text
+    assert len(text) <= size + 2
+    assert is_within(text.removeprefix("…").removesuffix("…"), body)
+    assert 0 <= found.at <= len(body)
+    for start, end in found.marks:
+        word = text[start:end].casefold().replace("\u0650", "").replace("\u064e", "")
+        assert any(wanted in word for wanted in WORDS)
+    for before, after in pairwise(text):
+        assert not (before == "…" and after in "\u0301\u200d\u0650\u064e")
+        assert not (before == "\u200d" and after == "…")
+
+
+def test_a_character_of_several_code_points_is_not_divided() -> None:
+    for cluster in ("👨\u200d👩\u200d👧", "e\u0301", "🇩🇪", "क्षि", "👍🏽"):
+        body = "x" + cluster * 100
+        text = Snippets((), 40).of(body, {}).text.removesuffix("…")
+        assert text
+        assert body.startswith(text)
+        assert (len(text) - 1) % len(cluster) == 0
+
+
+def test_function_words_are_marked_only_if_there_is_nothing_else() -> None:
+    def marked(*query: str) -> list[str]:
+        found = Snippets(query, 80, "en").of("How do I sync the vault?", dict.fromkeys(query, 1.0))
+        return [found.text[start:end] for start, end in found.marks]
+
+    assert marked("how", "do", "i", "sync") == ["sync"]
+    assert marked("how", "do", "i") == ["How", "do", "I"]
+
+
+def test_a_match_in_the_heading_alone_shows_the_text_below() -> None:
+    body = "Intro of no use.\n\n## Zebras\n\nThey live in herds.\n"
+    heading = ChunkHeading(2, body.index("##"), body.index("\n\nThey"))
+    found = Snippets(["zebra"], 80, "en").of(body, {"zebra": 1.0}, [heading])
+    assert (found.text, found.marks, found.at) == ("They live in herds.", (), body.index("They"))
+
+
+def test_inflected_forms_are_marked_by_their_stem() -> None:
+    found = Snippets(["properties"], 80, "en").of("A property of it.", {"properties": 1.0})
+    assert [found.text[start:end] for start, end in found.marks] == ["property"]
+
+
+def test_a_chunk_that_begins_in_code_is_shown_as_code() -> None:
+    body = "a **b**\n```\nIn **prose** now.\n"
+    assert Snippets((), 80).of(body, {}, (), "```").text == "a **b** In prose now."
