@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from itertools import islice
 
 from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim
-from vault_indexer.config.chunking_models import CustomOptions
+from vault_indexer.config.chunking_options import CustomOptions
 from vault_indexer.errors import NoteError, ProviderError, UsageError
 from vault_indexer.model import Chunk, JsonValue, Note
 
