@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.config import (
-    SPEC_VERSION,
     LoadedConfig,
-    Manifest,
     Settings,
-    chunking_config,
     config_files,
     default_index_dir,
     load,
 )
-from vault_indexer.config.manifest import differences, language_model, settings_of, strategies_in
+from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.errors import DamagedError, LockedError, ManifestError, UsageError, VaultError
+from vault_indexer.errors import DamagedError, LockedError, UsageError, VaultError
 from vault_indexer.index.budget import NoteMeter
-from vault_indexer.index.build import BuildSpec, Pool, build
+from vault_indexer.index.build import BuildSpec, Pool, build_next
+from vault_indexer.index.fit import Fit, fit_of, manifest_for
 from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.sample import first_part, has_drifted, sample_texts
+from vault_indexer.index.sample import sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
+from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import RebuildReport
-from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
     LazyEmbedder,
@@ -46,24 +43,16 @@ from vault_indexer.providers import (
     WordLlamaEmbedder,
     WordLlamaTokenizer,
     embedder_for,
-    is_same_model,
     llm_for,
     model_for,
 )
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
-from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
+from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.system import EDIT_BYTES, own_usage, size_of
-from vault_indexer.text.tokens import ANALYZER
+from vault_indexer.system import own_usage
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
-
-WEIGHTS_BLOB = "token_weights"
-"""Under this name a generation keeps the token weights it was built with."""
-
-_BYTES_PER_NOTE_BYTE = 5
-"""An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,15 +217,33 @@ def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
     )
 
 
+def start_pool(worker: WorkerSpec, size: int) -> Pool:
+    """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
+    first job."""
+    index = worker.settings.index
+    return WorkerPool(
+        size,
+        partial(start_worker, worker),
+        PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits,
+        final_job=FinishJob(),
+        budget=note_budget(index),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Implements daemon.assembly.Assembly: one vault, one index folder, one configuration. Picklable."""
+    """Implements daemon.assembly.Assembly: one vault, one index folder, one configuration. Picklable.
+
+    `make_pool` starts the worker processes, and `is_slow` says whether words are worth having before vectors.
+    """
 
     vault: Path
     root: Path
     settings: Settings
     reload: Callable[[], LoadedConfig]
     files: tuple[Path, ...]
+    make_pool: Callable[[WorkerSpec, int], Pool] = start_pool
+    is_slow: Callable[[EmbeddingSettings], bool] = is_slow_model
 
     @classmethod
     def of(cls, target: Target) -> Assembly:
@@ -261,23 +268,19 @@ class Assembly:
         """The same with the configuration read again; the index stays where it is."""
         return replace(self, settings=self.reload().settings)
 
-    def wanted(self) -> Manifest:
-        """What a generation built now would be built with, but for the name of its token weights."""
-        return _manifest(self.settings, model_for(_unweighted(self.settings)), _weighting(self.settings))
-
     def open_generation(self, generation: Generation) -> OpenGeneration:
         """Open and heal; edits go on by what the generation was built with."""
-        manifest, reasons = self._fit(generation)
-        settings = settings_of(manifest, self.settings)
+        fit = self._fit(generation)
+        settings = settings_of(fit.manifest, self.settings)
         if not is_sound(generation.catalog):
             raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
-        weights = _weights_of(generation)
+        weights = stored_weights(generation)
         embedder = _embedder(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
         worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
-        pool = self._pool(worker, size=self._pool_plan().workers)
-        spare = self._pool(worker, size=1)
-        slow = self._is_slow(settings)
+        slow = self.is_slow(settings.embedding)
+        pool = self.make_pool(worker, PoolPlan.of(settings.index, slow=slow).workers)
+        spare = self.make_pool(worker, 1)
         try:
             writer = IndexWriter(
                 generation,
@@ -292,19 +295,19 @@ class Assembly:
             raise
         reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
         close = partial(_close, writer, pool, spare)
-        return OpenGeneration(generation, manifest, settings, writer, reader, reasons, spare, close)
+        return OpenGeneration(generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close)
 
     def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
         searcher = opened.reader.searcher.with_settings(self.settings.search)
-        manifest, reasons = self._fit(opened.generation)
-        found = replace(opened.reader, searcher=searcher)
-        return replace(opened, manifest=manifest, reasons=reasons, reader=found)
+        fit = self._fit(opened.generation)
+        reader = replace(opened.reader, searcher=searcher)
+        return replace(opened, manifest=fit.manifest, reasons=fit.reasons, reader=reader)
 
     def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""
-        manifest, _ = self._fit(generation)
-        embedder = _embedder(settings_of(manifest, self.settings), _weights_of(generation))
+        settings = settings_of(self._fit(generation).manifest, self.settings)
+        embedder = _embedder(settings, stored_weights(generation))
         holder = SnapshotHolder()
         holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
         return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
@@ -316,141 +319,47 @@ class Assembly:
         found = self._scan()
         index_dir = self.index_dir
         caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
-        sound = self._sound_generation()
-        weights = self._weights(found, sound, refit=refit)
+        weights = self._weights(found, refit=refit)
         model = _embedder(self.settings, weights).model
-        spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
+        slow = self.is_slow(self.settings.embedding)
+        spec = self._spec(model, weights, words_first=soon and slow)
         worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
-        pool = self._pool(worker, size=self._pool_plan().workers)
-        with index_errors(self.root, _build_bytes(found, sound)):
-            generation = index_dir.begin()
-            try:
-                result = build(generation, spec, first_part(found) if soon else found, pool, report)
-            except BaseException:
-                pool.close()  # first, for its processes write there
-                index_dir.discard(generation)
-                raise
-            finally:
-                pool.close()
-            return index_dir.finish(generation), result
+        pool = self.make_pool(worker, PoolPlan.of(self.settings.index, slow=slow).workers)
+        return build_next(index_dir, spec, found, pool, report, soon=soon)
 
     def load_embedder(self) -> Embedder:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
-        return _embedder(self.settings, self._weights(self._scan(), self._sound_generation(), refit=False))
+        return _embedder(self.settings, self._weights(self._scan(), refit=False))
 
     def _scan(self) -> Scan:
         rules = load_ignore_rules(self.vault, self.settings.files)
         return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
 
-    def _sound_generation(self) -> Generation | None:
-        current = self.index_dir.current()
-        return current if current is not None and is_sound(current.catalog) else None
-
-    def _is_slow(self, settings: Settings) -> bool:
-        return is_slow_model(settings.embedding)
-
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
-        plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
+        plain = replace(self._plain_model(), dimension=model.dimension)
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
-        manifest = partial(_manifest_text, self.settings, plain, name)
+        manifest = partial(manifest_for, self.settings, plain, name)
         return BuildSpec(manifest, model.key, model.dimension, blobs, words_first)
 
-    def _weights(self, found: Scan, current: Generation | None, *, refit: bool) -> bytes | None:
-        """Those of the active generation, so that known vectors stay good; fitted again where there are
-        none, or where a rebuild was asked for and the vault has changed much in size."""
-        if not _weighting(self.settings):
+    def _weights(self, found: Scan, *, refit: bool) -> bytes | None:
+        if not self.settings.embedding.weighting:
             return None
-        old = _weights_of(current) if current else None
-        if old is not None and not (refit and self._has_drifted(found, current)):
-            return old
-        counts = WordLlamaEmbedder().count(sample_texts(self.vault, found))
-        return TokenWeights.fit(counts).to_bytes()
+        fit = partial(_fit_weights, self.vault, found)
+        return weights_for_build(found, self.index_dir, fit, refit=refit)
 
-    def _has_drifted(self, found: Scan, current: Generation | None) -> bool:
-        if current is None:
-            return True
-        catalog = CatalogReader(current.catalog)
-        try:
-            before = catalog.counts().notes
-        finally:
-            catalog.close()
-        return has_drifted(before, len(found.files))
+    def _fit(self, generation: Generation) -> Fit:
+        return fit_of(generation, self.settings, self._plain_model())
 
-    def _fit(self, generation: Generation) -> tuple[Manifest, tuple[str, ...]]:
-        """What the generation was built with, as far as it tells, and why it does not fit any more."""
-        wanted = self.wanted()
-        try:
-            built = Manifest.from_toml(generation.read_manifest())
-        except (ManifestError, OSError, UnicodeDecodeError) as error:
-            return wanted, (f"manifest.toml: {error}",)
-        chosen = chunking_config(self.settings, strategies_in(built.chunking_config))
-        wanted = wanted.model_copy(update={"chunking_config": chosen})
-        if is_same_model(wanted.embedding_model, built.embedding_model):
-            wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
-        return built, tuple(differences(built, wanted))
-
-    def _pool(self, worker: WorkerSpec, size: int) -> Pool:
-        return WorkerPool(
-            size,
-            partial(start_worker, worker),
-            self._pool_plan().limits,
-            final_job=FinishJob(),
-            budget=note_budget(self.settings.index),
-        )
-
-    def _pool_plan(self) -> PoolPlan:
-        return PoolPlan.of(self.settings.index, slow=self._is_slow(self.settings))
+    def _plain_model(self) -> EmbeddingModel:
+        return model_for(self.settings.embedding.unweighted())
 
 
-def _build_bytes(found: Scan, current: Generation | None) -> int:
-    """About what a build writes: as much as the last one did, or what notes of this size usually need."""
-    if current is not None:
-        return EDIT_BYTES + size_of(current.folder)
-    return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in found.files if is_indexed(file))
+def _fit_weights(vault: Path, found: Scan) -> bytes:
+    return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(vault, found))).to_bytes()
 
 
 def _close(writer: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
     writer.close()
-
-
-def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:
-    return _manifest(settings, model, weights, strategies).to_toml()
-
-
-def _manifest(
-    settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str] = ()
-) -> Manifest:
-    """`strategies` are those that notes chose: their options count as well."""
-    return Manifest(
-        spec_version=SPEC_VERSION,
-        embedding_model=model,
-        parsers=dict(PARSERS),
-        chunking_config=chunking_config(settings, strategies),
-        analyzer=ANALYZER,
-        token_weights=weights,
-        language_model=language_model(settings),
-    )
-
-
-def _weighting(settings: Settings) -> str:
-    embedding = settings.embedding
-    return (
-        embedding.token_weights
-        if embedding.provider == "wordllama" and embedding.token_weights != "none"
-        else ""
-    )
-
-
-def _unweighted(settings: Settings) -> EmbeddingSettings:
-    return settings.embedding.model_copy(update={"token_weights": "none"})
-
-
-def _weights_of(generation: Generation) -> bytes | None:
-    catalog = CatalogReader(generation.catalog)
-    try:
-        return catalog.blob(WEIGHTS_BLOB)
-    finally:
-        catalog.close()

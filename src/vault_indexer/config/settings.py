@@ -100,6 +100,15 @@ class EmbeddingSettings(Table):
         "takes the plain mean",
     )
 
+    @property
+    def weighting(self) -> str:
+        """How tokens are weighted: `token_weights`, or "" where they are not, as by any other model."""
+        return self.token_weights if self.provider == "wordllama" and self.token_weights != "none" else ""
+
+    def unweighted(self) -> EmbeddingSettings:
+        """The same model without token weights."""
+        return self.model_copy(update={"token_weights": "none"})
+
 
 class RecencyTier(Table):
     """Notes modified within `days` have their score multiplied by `boost`."""
