@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,6 +44,11 @@ QUERIES = [f"{a} {b}" for a, b in zip(WORDS, [*WORDS[7:], *WORDS[:7]], strict=Tr
 QUERY_WORDS = [*WORDS, *(str(number) for number in range(24))]
 _NEAREST = 40
 _TOLERANCE = 2e-3
+
+
+def child_environment() -> dict[str, str]:
+    """For a script that runs in a process of its own and imports what tests share, as they do."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def sized(small: int, full: int) -> int:
