@@ -148,18 +148,21 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and leave the process with its exit status."""
+    """The process `indexer`: set up its streams, run one command, leave with its exit status."""
     sys.excepthook = _unforeseen
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        typer.main.get_command(build([*given, *_words_to_complete(os.environ)]))(
-            args=given, prog_name="indexer"
-        )
+        run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run one command; the process keeps its streams and hooks. Raises SystemExit with the exit status."""
+    command = typer.main.get_command(build([*arguments, *_words_to_complete(os.environ)]))
+    command(args=list(arguments), prog_name="indexer")
 
 
 def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
