@@ -67,7 +67,7 @@ class Material:
 
     @property
     def generation(self) -> Generation:
-        """The generation in force."""
+        """The active generation."""
         found = IndexDir(self.index_dir).current()
         if found is None:
             raise SystemExit(f"no index in {self.index_dir}")
@@ -75,7 +75,7 @@ class Material:
 
     @contextmanager
     def catalog(self) -> Iterator[CatalogReader]:
-        """The catalog of the generation in force."""
+        """The catalog of the active generation."""
         reader = CatalogReader(self.generation.catalog)
         try:
             yield reader

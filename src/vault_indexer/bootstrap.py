@@ -177,7 +177,7 @@ def make_chunker(
 ) -> Chunker:
     """The chunker that the settings choose, with every model that a strategy may need.
 
-    It follows the rules of the settings and the frontmatter of each note. With `strategy`, it cuts every
+    It follows the rules of the settings and the frontmatter of each note. With `strategy`, it splits every
     note by that one. Models are loaded when a note first needs them. `llm_cache` is the folder where answers
     of the language model are kept (None: nowhere). Raises UsageError for a strategy that does not exist.
     """
@@ -196,7 +196,7 @@ def make_chunker(
 
 
 def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
-    """What cuts notes as a build would, with the token weights of the index where there is one.
+    """What splits notes as a build would, with the token weights of the index where there is one.
 
     Nothing is written, except answers of a language model beside an index that exists. Raises UsageError
     for a strategy that does not exist.

@@ -62,8 +62,8 @@ class Clock:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    folder = tmp_path_factory.mktemp("backlog")
-    vault = make_vault(folder / "vault", random.Random("backlog"), 1)
+    folder = tmp_path_factory.mktemp("owed")
+    vault = make_vault(folder / "vault", random.Random("owed"), 1)
     for number in range(NOTES):
         (vault / f"{number:02}.md").write_text(f"Number {number} of the list.\n")
     made = replace(assembly_of(vault, folder / "index"), is_slow=is_slow)

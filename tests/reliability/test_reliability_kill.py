@@ -57,7 +57,7 @@ def killed_while_it_works(mode: str, vault: Path, index: Path, rng: random.Rando
 
 
 def assert_acknowledged(acks: list[str], vault: Path, index: Path) -> None:
-    """Before anything is looked at anew: the state on disk is the last acknowledged one, or a later one."""
+    """Before anything is looked at again: the state on disk is the last acknowledged one, or a later one."""
     if not acks:
         return
     _, seq, generation, *proof = acks[-1].split()

@@ -48,17 +48,17 @@ class Fragile:
         return self._sound.parse(path)
 
 
-def fragile_preparer(recipe: WorkerSpec) -> Preparer:
-    return cast(Preparer, Fragile(make_preparer(recipe, NoteMeter(own_usage)), recipe.vault))
+def fragile_preparer(worker: WorkerSpec) -> Preparer:
+    return cast(Preparer, Fragile(make_preparer(worker, NoteMeter(own_usage)), worker.vault))
 
 
-def fragile_worker(recipe: WorkerSpec) -> NoteWorker:
-    return NoteWorker(partial(fragile_preparer, recipe))
+def fragile_worker(worker: WorkerSpec) -> NoteWorker:
+    return NoteWorker(partial(fragile_preparer, worker))
 
 
-def fragile_pool(recipe: WorkerSpec, size: int) -> Pool:
+def fragile_pool(worker: WorkerSpec, size: int) -> Pool:
     """Real worker processes, but for the parser in them."""
-    return WorkerPool(size, partial(fragile_worker, recipe))
+    return WorkerPool(size, partial(fragile_worker, worker))
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ class _Builder:
             catalog.close()
 
     def strategies(self) -> list[str]:
-        """The strategies that cut the notes: some notes choose for themselves."""
+        """The strategies that split the notes: some notes choose for themselves."""
         catalog = CatalogReader(self._generation.catalog)
         try:
             return [row[0] for row in catalog.rows("SELECT DISTINCT strategy FROM chunks ORDER BY strategy")]

@@ -1,4 +1,4 @@
-"""What the indexer makes of a note, without an index: parsed, cut, its links resolved against the vault."""
+"""What the indexer makes of a note, without an index: parsed, split, its links resolved against the vault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Inspection:
 
 
 class Inspector:
-    """Parses the notes of one vault and cuts them with `chunker`. Raises VaultError for a vault that cannot
+    """Parses the notes of one vault and splits them with `chunker`. Raises VaultError for a vault that cannot
     be read.
     """
 

@@ -37,7 +37,7 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What an edit did: notes indexed again and removed, links that lead elsewhere now, and
-    strategies that cut a note for the first time."""
+    strategies that split a note for the first time."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""From a path to rows: read, parse, cut, embed what no known generation has embedded yet."""
+"""From a path to rows: read, parse, split, embed what no known generation has embedded yet."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A note that was read, parsed and cut, before embedding."""
+    """A note that was read, parsed and split, before embedding."""
 
     file: FileRow
     note: Note
@@ -63,7 +63,7 @@ class Parsed:
 
 
 class UnmeteredEmbedder:
-    """ports.Embedder for a strategy that cuts by meaning: what the model takes is not charged to the note."""
+    """ports.Embedder for a strategy that splits by meaning: the note is not charged for the model's time."""
 
     def __init__(self, embedder: Embedder, meter: NoteMeter) -> None:
         self._embedder = embedder
@@ -110,7 +110,7 @@ class Preparer:
             cache.refresh_transaction()
 
     def parse(self, path: str) -> Parsed | Skipped:
-        """Read and cut one note. A note that cannot be indexed is skipped with its reason."""
+        """Read and split one note. A note that cannot be indexed is skipped with its reason."""
         try:
             read = read_note(self._vault, path, self._max_file_bytes)
         except NoteVanished:
@@ -198,7 +198,7 @@ def text_digest(text: str) -> bytes:
 
 
 def _shortfall(chunks: Sequence[Chunk]) -> str:
-    """Why a note is not cut as it should be, "" where it is: it is cut again when the model answers."""
+    """Why a note is not split as it should be, "" where it is: it is split again when the model answers."""
     if not any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
         return ""
     return "cut without its language model, which gave no answer; it is asked again"

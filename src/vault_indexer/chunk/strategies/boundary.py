@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Joiner,
     Outline,
     Ruler,
@@ -81,14 +81,14 @@ class BoundaryChunker:
         return Joiner(ruler, self._options.min_chunk_size, self._options.max_chunk_size).join(units)
 
     def _fit_sizes(self, note: Note, ruler: Ruler, units: Sequence[Unit]) -> list[Span]:
-        cutter = Cutter(note.text, ruler, self._options.max_chunk_size)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chunk_size)
         blocks = blocks_of(note)
         spans: list[Span] = []
         for unit in units:
-            if ruler.size(unit.start, unit.end) <= cutter.limit:
+            if ruler.size(unit.start, unit.end) <= block_splitter.limit:
                 spans.append((unit.start, unit.end))
             else:
-                spans.extend(sentence_pieces(cutter, within(blocks, unit.start, unit.end), unit.end))
+                spans.extend(sentence_pieces(block_splitter, within(blocks, unit.start, unit.end), unit.end))
         return [(start, end) for start, end in spans if note.text[start:end].strip()]
 
     def _windows(self, text: str, ruler: Ruler, spans: Sequence[Span]) -> list[Window]:

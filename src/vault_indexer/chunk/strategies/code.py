@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
     Code,
-    Cutter,
     Draft,
     Joiner,
     Outline,
@@ -70,7 +70,7 @@ class CodeChunker:
             blocks = [block for block in blocks if block.end > block.start]
         sources = [self._source(note.text, b, fenced=not whole) for b in blocks if b.kind is ElementKind.CODE]
         units = self._units(note, outline, blocks, sources)
-        splitter = Splitter(outline, blocks, Cutter(note.text, ruler, options.max_chunk_size), 0)
+        splitter = Splitter(outline, blocks, BlockSplitter(note.text, ruler, options.max_chunk_size), 0)
         drafts: list[Draft] = []
         for family, unit in enumerate(
             Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)

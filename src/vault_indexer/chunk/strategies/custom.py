@@ -22,7 +22,7 @@ STRATEGY = "custom"
 GROUP = "vault_indexer.chunkers"
 """Entry points of this group may be named in `chunking.custom.function`."""
 
-CutFunction = Callable[[Note], Iterable[object]]
+SplitFunction = Callable[[Note], Iterable[object]]
 
 
 class _ContractError(ValueError):
@@ -149,7 +149,7 @@ def _check_cover(note: Note, drafts: Sequence[Draft]) -> None:
         pos = max(pos, draft.end if draft else end)
 
 
-def _function(name: str) -> CutFunction:
+def _function(name: str) -> SplitFunction:
     if not name:
         raise UsageError(
             "chunking.custom.function is empty: name module:function, or an entry point of the group " + GROUP
@@ -157,7 +157,7 @@ def _function(name: str) -> CutFunction:
     found = _import(name)
     if not callable(found):
         raise ProviderError(f"chunking.custom.function: {name} is not a function")
-    function: CutFunction = found
+    function: SplitFunction = found
     return function
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Marks,
     Outline,
     Span,
@@ -46,12 +46,12 @@ class TokenChunker:
 
     def _spans(self, note: Note, ruler: Marks) -> Iterator[Span]:
         start, end = note.body_start, len(note.text)
-        cutter = Cutter(note.text, ruler, self._options.max_tokens)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_tokens)
         if not self._options.preserve_sentences:
-            yield from cutter.words(start, end)
+            yield from block_splitter.words(start, end)
             return
         for sentence in tile(sentence_spans(note.text, start, end), start, end):
-            yield from cutter.sentence(*sentence)
+            yield from block_splitter.sentence(*sentence)
 
 
 def _dropped(found: list[Window], ruler: Marks) -> dict[str, JsonValue]:
