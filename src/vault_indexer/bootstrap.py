@@ -264,7 +264,7 @@ class Assembly:
         """The files that can hold configuration."""
         return self.files
 
-    def reloaded(self) -> Assembly:
+    def with_reloaded_config(self) -> Assembly:
         """The same with the configuration read again; the index stays where it is."""
         return replace(self, settings=self.reload().settings)
 
@@ -297,7 +297,7 @@ class Assembly:
         close = partial(_close, writer, pool, spare)
         return OpenGeneration(generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close)
 
-    def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
+    def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
         searcher = opened.reader.searcher.with_settings(self.settings.search)
         fit = self._fit(opened.generation)

@@ -263,7 +263,7 @@ def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:
     retry = Retry(tmp_path, 3, 20, clock)
     waits = []
     for _ in range(5):
-        retry.failed(ProviderError("down"))
+        retry.record_failure(ProviderError("down"))
         before = clock.now
         while not retry.is_due:
             clock.now += 1

@@ -63,11 +63,11 @@ class ChunkingRule(Options):
         if "rules" in self.choice:
             raise ValueError("a rule cannot have rules")
         # Options of the strategy that `[chunking]` chooses can be judged only beside that choice.
-        if self.strategy is not None or not self._borrowed():
+        if self.strategy is not None or not self._has_foreign_options():
             ChunkingSettings.model_validate(self.choice)
         return self
 
-    def _borrowed(self) -> bool:
+    def _has_foreign_options(self) -> bool:
         """Whether the rule names options of a strategy that it does not name itself."""
         options_set = self.choice.keys() - _SHORTHAND
         return any(options_set & options.model_fields.keys() for options in OPTION_TABLES.values())

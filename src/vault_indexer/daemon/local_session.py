@@ -102,12 +102,12 @@ class LocalSession:
     def notices(self) -> tuple[str, ...]:
         """What was done a short while ago, and what is wrong with the vault."""
         vault_sync = self._open()
-        done = self._recent.to_show(self._happened(vault_sync))
+        done = self._recent.to_show(self._repairs(vault_sync))
         owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
         degraded = f"degraded: {vault_sync.degraded}" if vault_sync.degraded else ""
         return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
 
-    def _happened(self, vault_sync: VaultSync) -> list[str]:
+    def _repairs(self, vault_sync: VaultSync) -> list[str]:
         return [*self._done, *(vault_sync.current.writer.healed if vault_sync.current else ())]
 
     @property
@@ -146,7 +146,7 @@ class LocalSession:
         """The state of the index; in `detail` what was done to it since it was opened."""
         vault_sync = self._open()
         report = status_of(vault_sync, "degraded" if vault_sync.degraded else "ready", self.pending())
-        return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(vault_sync)))))
+        return replace(report, detail="; ".join(filter(None, (report.detail, *self._repairs(vault_sync)))))
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything."""

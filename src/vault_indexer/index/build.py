@@ -126,7 +126,7 @@ class _Builder:
                     writer.put_blob(name, data)
                 self._write_linked(writer)
                 linker = Linker(file.path for file in self._scan.files)
-                for prepared in self._prepared():
+                for prepared in self._prepare():
                     self._store(prepared, writer, linker)
         finally:
             writer.close()
@@ -179,7 +179,7 @@ class _Builder:
         for row in plan([], self._scan).linked:
             self._skip(row, writer)
 
-    def _prepared(self) -> Iterator[PreparedNote | Skipped]:
+    def _prepare(self) -> Iterator[PreparedNote | Skipped]:
         paths = list(self._ids)
         batches = [paths[start : start + BATCH_NOTES] for start in range(0, len(paths), BATCH_NOTES)]
         return prepare_all(self._pool, [self._job(batch) for batch in batches])

@@ -156,7 +156,7 @@ class Preparer:
             for chunk, digest in zip(parsed.chunks, parsed.hashes, strict=True)
             if digest is not None
         }
-        known = self._known(list(texts))
+        known = self._known_vectors(list(texts))
         missing = [text for digest, text in texts.items() if digest not in known][:at_once]
         try:
             made = self.vectors_of(missing)
@@ -164,7 +164,7 @@ class Preparer:
             if at_once is None:
                 raise
             made = {}
-        return [_prepared(parsed, known, made) for parsed in batch]
+        return [_prepared_note(parsed, known, made) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
         """The float16 vectors of texts, by their digests. Raises ProviderError."""
@@ -183,7 +183,7 @@ class Preparer:
             inode = 0
         return FileRow(path, 0, 0, 0, inode, "", "skipped", reason, time.time_ns())
 
-    def _known(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
+    def _known_vectors(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
         known: dict[bytes, bytes] = {}
         for cache in self._caches:
             wanted = [digest for digest in digests if digest not in known]
@@ -204,7 +204,7 @@ def _shortfall(chunks: Sequence[Chunk]) -> str:
     return "cut without its language model, which gave no answer; it is asked again"
 
 
-def _prepared(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:
+def _prepared_note(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
     vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
     return PreparedNote(

@@ -95,11 +95,11 @@ class BoundaryChunker:
         counted = ruler_for(text, "words", None) if self._options.overlap.mode == "words" else ruler
         found: list[Window] = []
         for before, (start, end) in zip([None, *spans], spans, strict=False):
-            repeated = self._repeated(text, counted, before) if before else start
+            repeated = self._overlap_start(text, counted, before) if before else start
             found.append(Window(repeated, start, end))
         return found
 
-    def _repeated(self, text: str, ruler: Ruler, before: Span) -> int:
+    def _overlap_start(self, text: str, ruler: Ruler, before: Span) -> int:
         """Where the part of the chunk before begins that the next one repeats; its end for none."""
         overlap, (start, end) = self._options.overlap, before
         if not overlap.value:
