@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.bootstrap import WEIGHTS_BLOB, Assembly, Target, resolve_target
+from vault_indexer.bootstrap import Assembly, Target, resolve_target
 from vault_indexer.index.documents import documents_of
+from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.model import Progress
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import TokenWeights, embedder_for
@@ -66,7 +67,7 @@ class Material:
 
     @property
     def generation(self) -> Generation:
-        """The generation in force."""
+        """The active generation."""
         found = IndexDir(self.index_dir).current()
         if found is None:
             raise SystemExit(f"no index in {self.index_dir}")
@@ -74,7 +75,7 @@ class Material:
 
     @contextmanager
     def catalog(self) -> Iterator[CatalogReader]:
-        """The catalog of the generation in force."""
+        """The catalog of the active generation."""
         reader = CatalogReader(self.generation.catalog)
         try:
             yield reader

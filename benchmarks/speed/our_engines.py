@@ -109,7 +109,7 @@ def tantivy_words(material: Material) -> Iterator[Opened]:
 
 
 class _Cold:
-    """A snapshot that is opened anew at will, so that it has cached nothing. Vectors have no cache."""
+    """A snapshot that is opened again at will, so that it has cached nothing. Vectors have no cache."""
 
     def __init__(self, snapshot: Snapshot, generation: Generation) -> None:
         self.snapshot = snapshot

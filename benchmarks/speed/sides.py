@@ -101,7 +101,7 @@ class OverHttp:
                 response = connection.getresponse()
                 content = response.read()
             except (OSError, HTTPException):
-                connection.close()  # the next question opens it anew
+                connection.close()  # the next question opens it again
                 raise
             if response.status != 200:
                 raise DaemonError(f"status {response.status}: {content[:200].decode('utf-8', 'replace')}")

@@ -43,9 +43,9 @@ def open_vault(
         None if index_dir is None else Path(index_dir),
         None,
         environ=os.environ,
-        options=dict(_dotted(options)),
+        options=dict(_dot_keys(options)),
     )
-    return Vault(open_index(target, report or _unheard))
+    return Vault(open_index(target, report or _ignore_progress))
 
 
 class Vault:
@@ -95,36 +95,36 @@ class Vault:
 
     def unresolved_links(self, limit: int | None = None) -> tuple[UnresolvedTarget, ...]:
         """What links of the vault name and no file is, most wanted first; at most `limit` of them."""
-        return self._service.unresolved_links()[: _checked(limit)]
+        return self._service.unresolved_links()[: _check_limit(limit)]
 
     def orphans(self, limit: int | None = None) -> tuple[Orphan, ...]:
         """The notes that neither link to a file nor are linked to, by path; at most `limit` of them."""
-        return self._service.orphans()[: _checked(limit)]
+        return self._service.orphans()[: _check_limit(limit)]
 
     def rebuild(self, report: Report | None = None) -> RebuildReport:
         """Rebuild the index; searches go on until it takes over."""
-        return self._service.rebuild(report or _unheard)
+        return self._service.rebuild(report or _ignore_progress)
 
     def close(self) -> None:
         """Let go of the index."""
         self._service.close()
 
 
-def _checked(limit: int | None) -> int | None:
+def _check_limit(limit: int | None) -> int | None:
     if limit is not None and limit < 1:
         raise UsageError(f"limit {limit}: allowed is 1 or more, or None for all")
     return limit
 
 
-def _unheard(_: Progress) -> None:
+def _ignore_progress(_: Progress) -> None:
     """Nobody wants to know."""
 
 
-def _dotted(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:
+def _dot_keys(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:
     for name, value in options.items():
         key = prefix + name
         if isinstance(value, Mapping):
-            yield from _dotted(normalize_strategy_options(value) if key == "chunking" else value, f"{key}.")
+            yield from _dot_keys(normalize_strategy_options(value) if key == "chunking" else value, f"{key}.")
         elif "." not in key:
             raise UsageError(f"option {key}: tables are wanted, as in search={{'limit': 5}}")
         elif value is None or isinstance(value, str | int | float | Path | list | tuple):

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.config import (
-    SPEC_VERSION,
     LoadedConfig,
     Manifest,
     Settings,
-    chunking_config,
     config_files,
     default_index_dir,
     load,
 )
-from vault_indexer.config.manifest import differences, language_model, settings_of, strategies_in
+from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import OpenGeneration, Report
@@ -29,25 +26,25 @@ from vault_indexer.errors import (
     DamagedError,
     IndexUnusableError,
     LockedError,
-    ManifestError,
     ProviderError,
     UsageError,
     VaultError,
 )
+from vault_indexer.index.auto_model import settings_for_build
 from vault_indexer.index.budget import NoteMeter
-from vault_indexer.index.build import BuildSpec, Pool, build
+from vault_indexer.index.build import BuildSpec, Pool, build_next
+from vault_indexer.index.fit import Fit, fit_of, manifest_for
 from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.sample import first_part, has_drifted, sample_languages, sample_texts
+from vault_indexer.index.sample import sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
+from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import RebuildReport
-from vault_indexer.parse import PARSERS
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
     AUTO_PROVIDERS,
@@ -56,30 +53,21 @@ from vault_indexer.providers import (
     WordLlamaEmbedder,
     WordLlamaTokenizer,
     better_model_advice,
-    choose_provider,
     embedder_for,
-    is_same_model,
     llm_for,
     model_for,
 )
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
-from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
+from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.system import EDIT_BYTES, own_usage, size_of
-from vault_indexer.text.tokens import ANALYZER
+from vault_indexer.system import own_usage
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
-
-WEIGHTS_BLOB = "token_weights"
-"""Under this name a generation keeps the token weights it was built with."""
 
 _WITH_TOKENIZER = frozenset({"auto", *AUTO_PROVIDERS})
 """Providers for which sizes in tokens are measured by the tokens of wordllama: what `auto` chooses must not
 decide how notes are split."""
-
-_BYTES_PER_NOTE_BYTE = 5
-"""An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +192,7 @@ def make_chunker(
 ) -> Chunker:
     """The chunker that the settings choose, with every model that a strategy may need.
 
-    It follows the rules of the settings and the frontmatter of each note. With `strategy`, it cuts every
+    It follows the rules of the settings and the frontmatter of each note. With `strategy`, it splits every
     note by that one. Models are loaded when a note first needs them. `llm_cache` is the folder where answers
     of the language model are kept (None: nowhere). Raises UsageError for a strategy that does not exist.
     """
@@ -223,7 +211,7 @@ def make_chunker(
 
 
 def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
-    """What cuts notes as a build would, with the token weights of the index where there is one.
+    """What splits notes as a build would, with the token weights of the index where there is one.
 
     Nothing is written, except answers of a language model beside an index that exists. Raises UsageError
     for a strategy that does not exist.
@@ -244,15 +232,33 @@ def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
     )
 
 
+def start_pool(worker: WorkerSpec, size: int) -> Pool:
+    """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
+    first job."""
+    index = worker.settings.index
+    return WorkerPool(
+        size,
+        partial(start_worker, worker),
+        PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits,
+        final_job=FinishJob(),
+        budget=note_budget(index),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Implements daemon.assembly.Assembly: one vault, one index folder, one configuration. Picklable."""
+    """Implements daemon.assembly.Assembly: one vault, one index folder, one configuration. Picklable.
+
+    `make_pool` starts the worker processes, and `is_slow` says whether words are worth having before vectors.
+    """
 
     vault: Path
     root: Path
     settings: Settings
     reload: Callable[[], LoadedConfig]
     files: tuple[Path, ...]
+    make_pool: Callable[[WorkerSpec, int], Pool] = start_pool
+    is_slow: Callable[[EmbeddingSettings], bool] = is_slow_model
 
     @classmethod
     def of(cls, target: Target) -> Assembly:
@@ -273,27 +279,23 @@ class Assembly:
         """The files that can hold configuration."""
         return self.files
 
-    def reloaded(self) -> Assembly:
+    def with_reloaded_config(self) -> Assembly:
         """The same with the configuration read again; the index stays where it is."""
         return replace(self, settings=self.reload().settings)
 
-    def wanted(self) -> Manifest:
-        """What a generation built now would be built with, but for the name of its token weights."""
-        return _manifest(self.settings, model_for(_unweighted(self.settings)), _weighting(self.settings))
-
     def open_generation(self, generation: Generation) -> OpenGeneration:
         """Open and heal; edits go on by what the generation was built with."""
-        manifest, reasons = self._fit(generation)
-        settings = settings_of(manifest, self.settings)
+        fit = self._fit(generation)
+        settings = settings_of(fit.manifest, self.settings)
         if not is_sound(generation.catalog):
             raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
-        weights = _weights_of(generation)
+        weights = stored_weights(generation)
         embedder = self._embedder_of_index(settings, weights)
         model, caches = embedder.model, (generation.catalog,)
         worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
-        pool = self._pool(worker, size=self._pool_plan(settings).workers)
-        spare = self._pool(worker, size=1)
-        slow = self._is_slow(settings)
+        slow = self.is_slow(settings.embedding)
+        pool = self.make_pool(worker, PoolPlan.of(settings.index, slow=slow).workers)
+        spare = self.make_pool(worker, 1)
         try:
             writer = IndexWriter(
                 generation,
@@ -308,21 +310,23 @@ class Assembly:
             raise
         reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
         close = partial(_close, writer, pool, spare)
-        advice = self._advice(writer.holder, manifest)
-        return OpenGeneration(generation, manifest, settings, writer, reader, reasons, spare, close, advice)
+        advice = self._advice(writer.holder, fit.manifest)
+        return OpenGeneration(
+            generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close, advice
+        )
 
-    def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
+    def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
         searcher = opened.reader.searcher.with_settings(self.settings.search)
-        manifest, reasons = self._fit(opened.generation)
-        found = replace(opened.reader, searcher=searcher)
-        advice = self._advice(opened.writer.holder, manifest)
-        return replace(opened, manifest=manifest, reasons=reasons, reader=found, advice=advice)
+        fit = self._fit(opened.generation)
+        reader = replace(opened.reader, searcher=searcher)
+        advice = self._advice(opened.writer.holder, fit.manifest)
+        return replace(opened, manifest=fit.manifest, reasons=fit.reasons, reader=reader, advice=advice)
 
     def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""
-        manifest, _ = self._fit(generation)
-        embedder = _embedder(settings_of(manifest, self.settings), _weights_of(generation))
+        settings = settings_of(self._fit(generation).manifest, self.settings)
+        embedder = _embedder(settings, stored_weights(generation))
         holder = SnapshotHolder()
         holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
         return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
@@ -339,42 +343,25 @@ class Assembly:
     ) -> tuple[Generation, RebuildReport]:
         index_dir = self.index_dir
         caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
-        sound = self._sound_generation()
-        weights = self._weights(found, sound, refit=refit)
+        weights = self._weights(found, refit=refit)
         model = _embedder(self.settings, weights).model
-        spec = self._spec(model, weights, words_first=soon and self._is_slow(self.settings))
+        slow = self.is_slow(self.settings.embedding)
+        spec = self._spec(model, weights, words_first=soon and slow)
         worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
-        pool = self._pool(worker, size=self._pool_plan(self.settings).workers)
-        with index_errors(self.root, _build_bytes(found, sound)):
-            generation = index_dir.begin()
-            try:
-                result = build(generation, spec, first_part(found) if soon else found, pool, report)
-            except BaseException:
-                pool.close()  # first, for its processes write there
-                index_dir.discard(generation)
-                raise
-            finally:
-                pool.close()
-            return index_dir.finish(generation), result
+        pool = self.make_pool(worker, PoolPlan.of(self.settings.index, slow=slow).workers)
+        return build_next(index_dir, spec, found, pool, report, soon=soon)
 
     def load_embedder(self) -> Embedder:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
         found = self._scan()
         assembly = self._with_model_for(found)
-        weights = assembly._weights(found, self._sound_generation(), refit=False)
-        return _embedder(assembly.settings, weights)
+        return _embedder(assembly.settings, assembly._weights(found, refit=False))
 
     def _with_model_for(self, found: Scan) -> Assembly:
         """The same, with a model for the languages of the vault where the configuration says `auto`."""
-        if self.settings.embedding.provider != "auto":
-            return self
-        current = self._sound_generation()
-        built_with = ""
-        if current is not None:
-            with suppress(ManifestError, OSError, UnicodeDecodeError):
-                built_with = Manifest.from_toml(current.read_manifest()).embedding_model.provider
-        provider = choose_provider(sample_languages(self.vault, found), current=built_with)
-        return replace(self, settings=_with_provider(self.settings, provider))
+        current = self.index_dir.current()
+        sound = current if current is not None and is_sound(current.catalog) else None
+        return replace(self, settings=settings_for_build(self.settings, self.vault, found, sound))
 
     def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
         """The embedder of a generation. Raises IndexUnusableError if the configuration says `auto` and the
@@ -396,127 +383,31 @@ class Assembly:
         rules = load_ignore_rules(self.vault, self.settings.files)
         return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
 
-    def _sound_generation(self) -> Generation | None:
-        current = self.index_dir.current()
-        return current if current is not None and is_sound(current.catalog) else None
-
-    def _is_slow(self, settings: Settings) -> bool:
-        return is_slow_model(settings.embedding)
-
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
-        plain = replace(model_for(_unweighted(self.settings)), dimension=model.dimension)
+        plain = replace(self._plain_model(), dimension=model.dimension)
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
-        manifest = partial(_manifest_text, self.settings, plain, name)
+        manifest = partial(manifest_for, self.settings, plain, name)
         return BuildSpec(manifest, model.key, model.dimension, blobs, words_first)
 
-    def _weights(self, found: Scan, current: Generation | None, *, refit: bool) -> bytes | None:
-        """Those of the active generation, so that known vectors stay good; fitted again where there are
-        none, or where a rebuild was asked for and the vault has changed much in size."""
-        if not _weighting(self.settings):
+    def _weights(self, found: Scan, *, refit: bool) -> bytes | None:
+        if not self.settings.embedding.weighting:
             return None
-        old = _weights_of(current) if current else None
-        if old is not None and not (refit and self._has_drifted(found, current)):
-            return old
-        counts = WordLlamaEmbedder().count(sample_texts(self.vault, found))
-        return TokenWeights.fit(counts).to_bytes()
+        fit = partial(_fit_weights, self.vault, found)
+        return weights_for_build(found, self.index_dir, fit, refit=refit)
 
-    def _has_drifted(self, found: Scan, current: Generation | None) -> bool:
-        if current is None:
-            return True
-        catalog = CatalogReader(current.catalog)
-        try:
-            before = catalog.counts().notes
-        finally:
-            catalog.close()
-        return has_drifted(before, len(found.files))
+    def _fit(self, generation: Generation) -> Fit:
+        return fit_of(generation, self.settings)
 
-    def _fit(self, generation: Generation) -> tuple[Manifest, tuple[str, ...]]:
-        """What the generation was built with, as far as it tells, and why it does not fit any more."""
-        try:
-            built = Manifest.from_toml(generation.read_manifest())
-        except (ManifestError, OSError, UnicodeDecodeError) as error:
-            return self.wanted(), (f"manifest.toml: {error}",)
-        wanted = self._keeping_model(built.embedding_model).wanted()
-        chosen = chunking_config(self.settings, strategies_in(built.chunking_config))
-        wanted = wanted.model_copy(update={"chunking_config": chosen})
-        if is_same_model(wanted.embedding_model, built.embedding_model):
-            wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
-        return built, tuple(differences(built, wanted))
-
-    def _keeping_model(self, built: EmbeddingModel) -> Assembly:
-        """The same, with the model of an index where the configuration says `auto` and `auto` may have chosen
-        it: only a build chooses another."""
-        if self.settings.embedding.provider != "auto" or built.provider not in AUTO_PROVIDERS:
-            return self
-        return replace(self, settings=_with_provider(self.settings, built.provider))
-
-    def _pool(self, worker: WorkerSpec, size: int) -> Pool:
-        return WorkerPool(
-            size,
-            partial(start_worker, worker),
-            self._pool_plan(worker.settings).limits,
-            final_job=FinishJob(),
-            budget=note_budget(self.settings.index),
-        )
-
-    def _pool_plan(self, settings: Settings) -> PoolPlan:
-        return PoolPlan.of(self.settings.index, slow=self._is_slow(settings))
+    def _plain_model(self) -> EmbeddingModel:
+        return model_for(self.settings.embedding.unweighted())
 
 
-def _build_bytes(found: Scan, current: Generation | None) -> int:
-    """About what a build writes: as much as the last one did, or what notes of this size usually need."""
-    if current is not None:
-        return EDIT_BYTES + size_of(current.folder)
-    return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in found.files if is_indexed(file))
+def _fit_weights(vault: Path, found: Scan) -> bytes:
+    return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(vault, found))).to_bytes()
 
 
 def _close(writer: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
     writer.close()
-
-
-def _manifest_text(settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str]) -> str:
-    return _manifest(settings, model, weights, strategies).to_toml()
-
-
-def _manifest(
-    settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str] = ()
-) -> Manifest:
-    """`strategies` are those that notes chose: their options count as well."""
-    return Manifest(
-        spec_version=SPEC_VERSION,
-        embedding_model=model,
-        parsers=dict(PARSERS),
-        chunking_config=chunking_config(settings, strategies),
-        analyzer=ANALYZER,
-        token_weights=weights,
-        language_model=language_model(settings),
-    )
-
-
-def _with_provider(settings: Settings, provider: str) -> Settings:
-    embedding = settings.embedding.model_copy(update={"provider": provider})
-    return settings.model_copy(update={"embedding": embedding})
-
-
-def _weighting(settings: Settings) -> str:
-    embedding = settings.embedding
-    return (
-        embedding.token_weights
-        if embedding.provider in ("auto", "wordllama") and embedding.token_weights != "none"
-        else ""
-    )
-
-
-def _unweighted(settings: Settings) -> EmbeddingSettings:
-    return settings.embedding.model_copy(update={"token_weights": "none"})
-
-
-def _weights_of(generation: Generation) -> bytes | None:
-    catalog = CatalogReader(generation.catalog)
-    try:
-        return catalog.blob(WEIGHTS_BLOB)
-    finally:
-        catalog.close()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
 
 from vault_indexer.chunk import STRATEGIES
-from vault_indexer.cli.app import main
+from vault_indexer.cli.app import run
 
 pytestmark = pytest.mark.long
 
@@ -69,7 +68,6 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No configuration but the defaults, for a command that runs in this process."""
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # the command sets it: restored afterwards
 
 
 @pytest.mark.parametrize("strategy", READY)
@@ -81,7 +79,7 @@ def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(
+        run(
             [
                 *("inspect", f"{strategy}/Note.md", "--strategy", strategy),
                 *("--vault", str(cut.vault), "--index-dir", str(cut.index_dir)),

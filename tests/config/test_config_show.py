@@ -11,7 +11,7 @@ from config_sandbox import Sandbox
 
 from vault_indexer import config
 from vault_indexer.config import Settings, as_json, commented_config, rows
-from vault_indexer.config.chunking import OPTION_TABLES
+from vault_indexer.config.chunking_options import OPTION_TABLES
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.show import value_of

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -64,13 +65,11 @@ def main(vault: Path, index: Path) -> None:
     assembly.index_dir.publish(generation)
     listed = index / "listed"
 
-    class Keeping(Assembly):
-        def _pool(self, worker: WorkerSpec, size: int) -> Pool:
-            start: Callable[[], NoteWorker] = partial(start_listing, worker, listed)
-            return WorkerPool(size, start)
+    def listing_pool(worker: WorkerSpec, size: int) -> Pool:
+        start: Callable[[], NoteWorker] = partial(start_listing, worker, listed)
+        return WorkerPool(size, start)
 
-    target = resolve_target(vault, index, None, environ={}, options=options)
-    vault_sync = VaultSync(Keeping.of(target), hold_deletes=True)
+    vault_sync = VaultSync(replace(assembly, make_pool=listing_pool), hold_deletes=True)
     vault_sync.open_current()
     assert vault_sync.current is not None
     vault_sync.sync(EVERYTHING)

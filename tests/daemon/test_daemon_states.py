@@ -1,4 +1,4 @@
-"""What goes wrong while the daemon runs is said until it is mended, and each trouble ends by itself."""
+"""What goes wrong while the daemon runs is said until it is repaired, and each trouble ends by itself."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None
         for number, (content, named) in enumerate(mistakes.items()):
             file.write_text(content)
             wait_for(partial(is_told, service, named))
-            # Edits go on, and none of them makes the trouble look mended.
+            # Edits go on, and none of them makes the trouble look solved.
             where.write(f"After {number}.md", f"Contains cerium{number}.\n")
             wait_for(partial(holding, service, f"cerium{number}"))
             wait_for(lambda: not service.status().pending)
@@ -263,7 +263,7 @@ def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:
     retry = Retry(tmp_path, 3, 20, clock)
     waits = []
     for _ in range(5):
-        retry.failed(ProviderError("down"))
+        retry.record_failure(ProviderError("down"))
         before = clock.now
         while not retry.is_due:
             clock.now += 1

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from reliability_lab import OneProcess
+from reliability_lab import in_one_process
 from waiting import wait_until
 
 from vault_indexer.bootstrap import Assembly, Target, resolve_target
@@ -67,7 +67,7 @@ def opened(
 ) -> Iterator[VaultService]:
     """The index as one command has it. Without `processes` the work of workers is done in this process:
     starting one costs a second each time, and most tests are about something else."""
-    assembly = (Assembly if processes else OneProcess).of(where.target(options))
+    assembly = (Assembly.of if processes else in_one_process)(where.target(options))
     session = LocalSession(assembly)
     try:
         session.open(silent, build=True)
@@ -82,7 +82,7 @@ def opened(
 @contextmanager
 def daemon(where: Place, *, ready: bool = True, processes: bool = False) -> Iterator[VaultService]:
     """The index as the daemon keeps it. Without `processes` only its builds run in a process of their own."""
-    service = VaultService(DaemonSession((Assembly if processes else OneProcess).of(where.target())))
+    service = VaultService(DaemonSession((Assembly.of if processes else in_one_process)(where.target())))
     try:
         if ready:
             wait_for(lambda: service.status().state == "ready")

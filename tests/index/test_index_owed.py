@@ -13,10 +13,9 @@ from chunk_laws import EDGE_NOTES, SMALL, build, note_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reliability_lab import (
-    OPTIONS,
-    OneProcess,
     assembly_of,
     assert_equal,
+    is_slow,
     make_vault,
     sized,
     told_by,
@@ -24,9 +23,8 @@ from reliability_lab import (
     unheard,
 )
 
-from vault_indexer.bootstrap import resolve_target
+from vault_indexer.bootstrap import Assembly
 from vault_indexer.chunk import STRATEGIES
-from vault_indexer.config import Settings
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
@@ -41,17 +39,8 @@ from vault_indexer.store.catalog.writer import CatalogWriter
 MODEL = "test/model/2"
 
 
-class SlowModel(OneProcess):
-    """The real composition, told that its model is slow: what an edit needs beyond a little is owed."""
-
-    def _is_slow(self, settings: Settings) -> bool:  # noqa: ARG002
-        return True
-
-
-def slow_assembly(vault: Path, index: Path) -> OneProcess:
-    made = SlowModel.of(resolve_target(vault, index, None, environ={}, options=OPTIONS))
-    assert isinstance(made, SlowModel)
-    return made
+def slow_assembly(vault: Path, index: Path) -> Assembly:
+    return replace(assembly_of(vault, index), is_slow=is_slow)
 
 
 def words_first(vault: Path, index: Path) -> None:

@@ -159,12 +159,12 @@ def test_a_model_larger_than_the_share_is_not_loaded_anew_for_every_job() -> Non
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("cores", [1, 2, 16])
 def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, cores: int) -> None:
-    crew = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), slow=slow)
-    assert 1 <= crew.workers <= cores
+    plan = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), slow=slow)
+    assert 1 <= plan.workers <= cores
     # Workers for edits, workers of a build, the builder, the spare worker.
-    assert (2 * crew.workers + 1 + slow) * crew.limits.memory_bytes <= limit * MB
+    assert (2 * plan.workers + 1 + slow) * plan.limits.memory_bytes <= limit * MB
     if not slow:
-        assert crew.limits.memory_bytes >= 160 * MB, "there are as few as it takes"
+        assert plan.limits.memory_bytes >= 160 * MB, "there are as few as it takes"
 
 
 def test_no_limit_means_one_worker_a_core() -> None:

@@ -165,7 +165,7 @@ def test_where_the_system_does_not_tell_the_clock_counts() -> None:
     machine = Machine(None)
     watch = machine.watch(NoteBudget(seconds=30))
     assert machine.passes(watch, 100) == "", "no note is being read"
-    watch.heard(Mark(Usage(0, 0)))
+    watch.note_mark(Mark(Usage(0, 0)))
     assert machine.passes(watch, 25) == ""
     assert "index.max_note_seconds" in machine.passes(watch, 10)
 
@@ -173,7 +173,7 @@ def test_where_the_system_does_not_tell_the_clock_counts() -> None:
 def test_processor_time_counts_where_the_system_tells() -> None:
     machine = Machine(Usage(100, 0))
     watch = machine.watch(NoteBudget(seconds=30))
-    watch.heard(Mark(Usage(100, 0)))
+    watch.note_mark(Mark(Usage(100, 0)))
     assert machine.passes(watch, STALLED_S / 2) == "", "it waits, and is charged nothing"
     machine.usage = Usage(131, 0)
     assert "index.max_note_seconds" in machine.passes(watch, 5)
@@ -182,7 +182,7 @@ def test_processor_time_counts_where_the_system_tells() -> None:
 def test_a_worker_without_progress_is_ended_but_not_where_the_parent_was_away() -> None:
     machine = Machine(Usage(1, 0))
     watch = machine.watch(NoteBudget())
-    watch.heard(None)
+    watch.note_mark(None)
     machine.now += 10 * STALLED_S
     assert watch.verdict() == ""
     assert "no progress for 15 minutes" in machine.passes(watch, STALLED_S + 10)

@@ -84,7 +84,7 @@ def updating() -> bool:
 
 
 def rewrite(path: Path, change: Callable[[int, str], str]) -> None:
-    """Writes the file anew, each line as `change(number, line)` gives it."""
+    """Writes the file again, each line as `change(number, line)` gives it."""
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("".join(f"{change(n, line)}\n" for n, line in enumerate(lines, 1)), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Resolution as the catalog uses it: only links with an affected key are resolved anew."""
+"""Resolution as the catalog uses it: only links with an affected key are resolved again."""
 
 import unicodedata
 

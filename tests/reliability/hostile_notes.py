@@ -77,7 +77,7 @@ def levels(size: int) -> bytes:
 
 
 def long_titles(size: int) -> bytes:
-    """Three long headings in force over very many short sections: each chunk could repeat them."""
+    """Three long headings above very many short sections: each chunk could repeat them."""
     title = "word " * (size // 100)
     head = f"# {title}\n\n## {title}\n\n### {title}\n\n"
     return (head + "#### a\n\n" + "text of this part\n\n#### b\n\n" * ((size - len(head)) // 27)).encode()
@@ -324,7 +324,7 @@ HOSTILE: dict[str, Make] = {
     "headings of every level": levels,
     "headings without text": repeated("#\n"),
     "headings one on a line of their own": repeated("# Part\n\ntext\n\n"),
-    "headings long and in force": long_titles,
+    "long headings above short sections": long_titles,
     "headings underlined": repeated("a\n=\n"),
     "headings underlined by dashes": repeated("a\n-\n"),
     "headings underlined after a long text": repeated("a\n", after="===\n"),

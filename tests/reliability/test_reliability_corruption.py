@@ -1,4 +1,4 @@
-"""Each file of an index emptied, halved, zeroed in a page, one bit flipped: all is found, and mended."""
+"""Each file of an index emptied, halved, zeroed in a page, one bit flipped: all is found, and repaired."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 
 
 def notices_of_reopening(vault: Path, index: Path, fresh: Told) -> list[str]:
-    """What the next command says it mended; afterwards everything must be right."""
+    """What the next command says it repaired; afterwards everything must be right."""
     with opened(assembly_of(vault, index)) as session:
         notices = list(session.notices())
         assert_equal(told_by(session), fresh)
@@ -116,7 +116,7 @@ def test_every_damage_to_every_file_is_found_and_mended(sample: Sample, tmp_path
                 target.write_bytes(damage(before, rng))
                 where = f"{name} {getattr(damage, '__name__', '')}"
                 notices = notices_of_reopening(sample.vault, index, sample.fresh)
-                # The name of the only generation is found without CURRENT: there is nothing to mend.
+                # The name of the only generation is found without CURRENT: there is nothing to repair.
                 assert notices or name == "CURRENT", f"{where}: nobody noticed"
                 shutil.rmtree(index)
                 done += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
@@ -14,7 +13,15 @@ from pathlib import Path
 
 import pytest
 from fault_child import digest
-from reliability_lab import assembly_of, make_vault, opened, sized, told_by, told_by_a_fresh_build
+from reliability_lab import (
+    assembly_of,
+    child_environment,
+    make_vault,
+    opened,
+    sized,
+    told_by,
+    told_by_a_fresh_build,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,31 +35,31 @@ HERE = Path(__file__).parent
 class Bench:
     """A vault with one edit that its index does not know yet, and a process that is ready to index it."""
 
-    def __init__(self, room: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         rng = random.Random(6)
-        self.room = room
-        self.vault = make_vault(room / "vault", rng, 20)
-        with opened(assembly_of(self.vault, room / "before")):
+        self.folder = folder
+        self.vault = make_vault(folder / "vault", rng, 20)
+        with opened(assembly_of(self.vault, folder / "before")):
             pass
         names = sorted(path.relative_to(self.vault) for path in self.vault.rglob("*.md"))
         (self.vault / names[0]).write_text(f"# Edited\n\nbasalt [[{names[1].stem}]] [[Nowhere]]\n")
         (self.vault / names[1]).unlink()
         (self.vault / "Nowhere.md").write_text("# Now here\n\nzephyr\n")
-        self.fresh = digest(told_by_a_fresh_build(self.vault, room / "fresh"))
+        self.fresh = digest(told_by_a_fresh_build(self.vault, folder / "fresh"))
         self._child = subprocess.Popen(
             [sys.executable, str(HERE / "fault_child.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=dict(os.environ),
+            env=child_environment(),
         )
 
     def under(self, *options: str) -> list[str]:
         """Index the edit with strace attached; what the process said."""
-        index = self.room / "index"
+        index = self.folder / "index"
         shutil.rmtree(index, ignore_errors=True)
-        shutil.copytree(self.room / "before", index)
+        shutil.copytree(self.folder / "before", index)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._send(f"{self.vault}\t{index}\n")
@@ -81,7 +88,7 @@ class Bench:
         self._child.stdin.flush()
 
     def assert_heals(self, where: str) -> None:
-        with opened(assembly_of(self.vault, self.room / "index")) as session:
+        with opened(assembly_of(self.vault, self.folder / "index")) as session:
             assert digest(told_by(session)) == self.fresh, f"{where}: not equal to a fresh build"
             assert session.verify(repair=False) == (), where
 
@@ -101,7 +108,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 @pytest.fixture(scope="module")
 def points(bench: Bench) -> list[tuple[str, int]]:
     """(call, how manieth) of all that the commit does to files; opening for reading changes nothing."""
-    log = bench.room / "calls.log"
+    log = bench.folder / "calls.log"
     said = bench.under("-e", f"trace={','.join(CALLS)}", "-o", str(log))
     assert said == [f"done {bench.fresh}"]
     counted: Counter[str] = Counter()

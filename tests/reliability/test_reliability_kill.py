@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -16,6 +15,7 @@ import pytest
 from reliability_lab import (
     assembly_of,
     assert_equal,
+    child_environment,
     make_vault,
     opened,
     sized,
@@ -40,7 +40,7 @@ def killed_while_it_works(mode: str, vault: Path, index: Path, rng: random.Rando
         str(index),
         str(rng.random())[2:],
     ]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=child_environment())
     assert child.stdout is not None
     said: list[str] = []
     wait_for = 1 if mode == "build" or rng.random() < 0.15 else 2
@@ -57,7 +57,7 @@ def killed_while_it_works(mode: str, vault: Path, index: Path, rng: random.Rando
 
 
 def assert_acknowledged(acks: list[str], vault: Path, index: Path) -> None:
-    """Before anything is looked at anew: the state on disk is the last acknowledged one, or a later one."""
+    """Before anything is looked at again: the state on disk is the last acknowledged one, or a later one."""
     if not acks:
         return
     _, seq, generation, *proof = acks[-1].split()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
 from reliability_lab import (
-    OneProcess,
     assembly_of,
     make_vault,
     opened,
@@ -49,20 +48,17 @@ class Fragile:
         return self._sound.parse(path)
 
 
-def fragile_preparer(recipe: WorkerSpec) -> Preparer:
-    return cast(Preparer, Fragile(make_preparer(recipe, NoteMeter(own_usage)), recipe.vault))
+def fragile_preparer(worker: WorkerSpec) -> Preparer:
+    return cast(Preparer, Fragile(make_preparer(worker, NoteMeter(own_usage)), worker.vault))
 
 
-def fragile_worker(recipe: WorkerSpec) -> NoteWorker:
-    return NoteWorker(partial(fragile_preparer, recipe))
+def fragile_worker(worker: WorkerSpec) -> NoteWorker:
+    return NoteWorker(partial(fragile_preparer, worker))
 
 
-@dataclass(frozen=True, slots=True)
-class FragileAssembly(OneProcess):
-    """The real composition with real worker processes, but for the parser in them."""
-
-    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
-        return WorkerPool(size, partial(fragile_worker, recipe))
+def fragile_pool(worker: WorkerSpec, size: int) -> Pool:
+    """Real worker processes, but for the parser in them."""
+    return WorkerPool(size, partial(fragile_worker, worker))
 
 
 @pytest.fixture
@@ -73,8 +69,7 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def session(vault: Path, tmp_path: Path) -> Iterator[LocalSession]:
     (vault / "bad.md").write_text(f"# Bad\n\n{MARK}\n", encoding="utf-8")
-    plain = assembly_of(vault, tmp_path / "index")
-    assembly = FragileAssembly(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
+    assembly = replace(assembly_of(vault, tmp_path / "index"), make_pool=fragile_pool)
     made = LocalSession(assembly)
     try:
         made.open(unheard, build=True)

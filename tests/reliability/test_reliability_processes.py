@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -18,9 +18,9 @@ from typing import cast
 import pytest
 from reliability_lab import (
     OPTIONS,
-    OneProcess,
     assembly_of,
     assert_equal,
+    in_process_pool,
     make_vault,
     opened,
     sized,
@@ -186,14 +186,18 @@ def test_a_restart_with_nothing_changed_reads_no_note(vault: Path, tmp_path: Pat
     wait_until(lambda: _is_old(vault), 10, "the change of the times is two seconds old")
     with opened(assembly_of(vault, tmp_path / "index")) as session:
         settled = session.status().seq
-    plain = assembly_of(vault, tmp_path / "index")
-    counting = Counting(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
+    reads: list[str] = []
+
+    def counting_pool(worker: WorkerSpec, size: int) -> Pool:
+        return cast(Pool, CountingPool(in_process_pool(worker, size), reads))
+
+    counting = replace(assembly_of(vault, tmp_path / "index"), make_pool=counting_pool)
     with opened(counting) as session:
         assert session.status().seq == settled
-        assert counting.reads == []
+        assert reads == []
         (vault / "new.md").write_text("# New\n")
         session.wait_fresh(0)
-        assert counting.reads == ["new.md"]
+        assert reads == ["new.md"]
     # An edit while nobody watched is found.
     (vault / "new.md").write_text("# Newer\n\nunwatched\n")
     with opened(assembly_of(vault, tmp_path / "index")) as session:
@@ -217,14 +221,6 @@ class CountingPool:
             if isinstance(job, PrepareJob):
                 self._reads.extend(job.paths)
         return self._pool.run(every)
-
-
-@dataclass(frozen=True, slots=True)
-class Counting(OneProcess):
-    reads: list[str] = field(default_factory=list)
-
-    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:
-        return cast(Pool, CountingPool(OneProcess._pool(self, recipe, size), self.reads))
 
 
 def git(vault: Path, *words: str) -> None:

@@ -1,4 +1,4 @@
-"""The index folder: which generation is in force, whatever a crash left behind."""
+"""The index folder: which generation is active, whatever a crash left behind."""
 
 from __future__ import annotations
 

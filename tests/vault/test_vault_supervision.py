@@ -58,7 +58,7 @@ def test_nothing_happens_by_itself_until_the_regular_check(tmp_path: Path) -> No
     batch = world.after(2)
     assert batch is not None
     assert (batch.scan_all, batch.reason) == (True, "regular check")
-    assert len(world.opened) == 2, "the watches are set anew too"
+    assert len(world.opened) == 2, "the watches are set again too"
     assert world.after(50) is None
 
 

@@ -20,7 +20,7 @@ from vault_indexer.chunk.llm_client import (
     reason_of,
     unreached_by,
 )
-from vault_indexer.config.chunking_models import ContextualOptions
+from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Chunker
@@ -113,12 +113,12 @@ class ContextualChunker:
             try:
                 found[span] = _Preamble(self._asker.ask(question, _read))
             except ProviderError as error:
-                found[span] = down = self._failed(note, error)
+                found[span] = down = self._empty_preamble(note, error)
             except UnusableAnswerError as error:
-                found[span] = self._failed(note, error)
+                found[span] = self._empty_preamble(note, error)
         return found
 
-    def _failed(self, note: Note, error: Exception) -> _Preamble:
+    def _empty_preamble(self, note: Note, error: Exception) -> _Preamble:
         reason = reason_of(error)
         if not self._options.keep_on_failure:
             raise NoteError(f"{note.path}: chunking.contextual.keep_on_failure is false: {reason}") from error

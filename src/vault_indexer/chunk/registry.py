@@ -1,4 +1,4 @@
-"""The table of strategies: a strategy is one file, one class of options, one row."""
+"""The table of strategies: a file and a row for each; `config.chunking_options` declares their options."""
 
 from __future__ import annotations
 

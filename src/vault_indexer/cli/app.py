@@ -148,18 +148,21 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and leave the process with its exit status."""
-    sys.excepthook = _unforeseen
+    """The process `indexer`: set up its streams, run one command, leave with its exit status."""
+    sys.excepthook = _report_unforeseen
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        typer.main.get_command(build([*given, *_words_to_complete(os.environ)]))(
-            args=given, prog_name="indexer"
-        )
+        run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run one command; the process keeps its streams and hooks. Raises SystemExit with the exit status."""
+    command = typer.main.get_command(build([*arguments, *_words_to_complete(os.environ)]))
+    command(args=list(arguments), prog_name="indexer")
 
 
 def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
@@ -169,7 +172,7 @@ def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
     return [word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in environ.get(name, "").split()]
 
 
-def _unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """One line instead of a traceback, with the place for whoever reports it."""
     frames = traceback.extract_tb(trace)
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""

@@ -56,14 +56,14 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
     )
     below = len(rank) + 2
     if hit["header_path"] and hit["header_path"] != hit["title"]:
-        _indented(console, text((hit["header_path"], "dim")), below)
+        _print_indented(console, text((hit["header_path"], "dim")), below)
     passage = hit.get("passage")
-    _indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
+    _print_indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
     for name, reason in reasons_of(hit["why"]) if explain else ():
-        _indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
+        _print_indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
 
 
-def _indented(console: Console, line: Text, by: int) -> None:
+def _print_indented(console: Console, line: Text, by: int) -> None:
     """Every line indented; wrapped on a terminal, as it is where a program reads."""
     from rich.padding import Padding
 

@@ -115,7 +115,7 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
             arguments[name] = kind(
                 **{key: value or getattr(earlier, key, value) for key, value in values.items()}
             )
-        status = _guarded(functools.partial(function, **arguments, **given))
+        status = _exit_status(functools.partial(function, **arguments, **given))
         if status:
             raise typer.Exit(status)
 
@@ -137,7 +137,7 @@ def _fields(kind: type) -> list[inspect.Parameter]:
     ]
 
 
-def _guarded(command: Callable[[], int | None]) -> int:
+def _exit_status(command: Callable[[], int | None]) -> int:
     """The exit status of the command; what went wrong is on standard error."""
     try:
         status = command() or 0

@@ -61,7 +61,7 @@ def _in_columns(rows: Sequence[Sequence[Text]]) -> list[Text]:
 
 
 def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int) -> None:
-    parts = [_joined(row[1:head]), *(cell for cell in row[head:] if cell.cell_len)]
+    parts = [_join(row[1:head]), *(cell for cell in row[head:] if cell.cell_len)]
     width = max(_LEAST_WIDTH, console.width - indent)
     lead = row[0].copy()
     lead.append(" " * (indent - lead.cell_len))
@@ -72,5 +72,5 @@ def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int
             lead = text((" " * indent, ""))
 
 
-def _joined(cells: Sequence[Text]) -> Text:
+def _join(cells: Sequence[Text]) -> Text:
     return text(("  ", "")).join(cell for cell in cells if cell.cell_len)

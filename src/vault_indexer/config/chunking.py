@@ -7,104 +7,33 @@ The options of the default strategy stand in `[chunking]` itself, those of any o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
-from vault_indexer.config.chunking_models import (
-    AgenticOptions,
-    ContextualOptions,
-    CustomOptions,
-    LlmChunkingOptions,
-)
-from vault_indexer.config.chunking_options import (
-    BoundaryOptions,
-    CodeOptions,
-    DiscourseOptions,
-    HierarchicalOptions,
-    MarkdownOptions,
-    Options,
-    ParagraphOptions,
-    ParentChildOptions,
-    RecursiveOptions,
-    SemanticOptions,
-    TokenOptions,
-    WordOptions,
-)
-from vault_indexer.config.fields import Allowed, DisagreementError, Trust, Unit
-
-StrategyName = Literal[
-    "header_based",
-    "none",
-    "markdown",
-    "paragraph",
-    "word",
-    "token",
-    "recursive",
-    "boundary",
-    "discourse",
-    "semantic",
-    "hierarchical",
-    "parent_child",
-    "code",
-    "llm",
-    "agentic",
-    "custom",
-]
+from vault_indexer.config.chunking_fields import Calls, Options, Seconds
+from vault_indexer.config.chunking_options import OPTION_TABLES, StrategyName, StrategyTables
+from vault_indexer.config.fields import Allowed, DisagreementError, Trust
 
 
-class HeaderBasedOptions(Options):
-    """Chunks begin at headings.
-
-    Only sizes that someone wrote down can contradict each other: where `max_chunk_chars` is set below
-    the default of another size, that default gives way.
+class ContextualOptions(Options):
+    """A language model writes what a chunk is about within its note, for any strategy. This preamble is
+    embedded with the text and stored apart from it. `contextual = true` in [chunking] is short for
+    `granularity = "chunk"`.
     """
 
-    trust: ClassVar[Trust] = Trust.VAULT
-
-    min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
-        default=200,
-        description="smaller neighbouring sections are merged until they have this size. A heading with "
-        "one line is hard to find by meaning",
+    granularity: Literal["none", "section", "paragraph", "chunk"] = Field(
+        default="none", description="which part of a note gets its own preamble; none asks no model"
     )
-    max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = Field(
-        default=1500,
-        description="longer sections are split, between blocks where possible. A long text has no clear "
-        "meaning",
+    keep_on_failure: bool = Field(
+        default=True,
+        description="keep a chunk without a preamble if the model does not answer; with false the "
+        "note is skipped",
     )
-    overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = Field(
-        default=50,
-        description="length of the text that each piece of a split section repeats from the piece before it",
+    max_api_calls: Calls = Field(
+        default=50, description="largest number of preambles per note; further chunks have none"
     )
-    include_parent_headers: bool = Field(
-        default=True, description="write the headings above a chunk in front of its text"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _defaults_give_way(cls, data: object) -> object:
-        if not isinstance(data, Mapping) or not isinstance(data.get("max_chunk_chars"), int):
-            return data
-        largest = data["max_chunk_chars"]
-        fields = HeaderBasedOptions.model_fields
-        return {
-            "min_chunk_chars": min(fields["min_chunk_chars"].default, largest),
-            "overlap_chars": min(fields["overlap_chars"].default, max(largest - 1, 0)),
-            **data,
-        }
-
-    @model_validator(mode="after")
-    def _sizes_agree(self) -> HeaderBasedOptions:
-        if self.min_chunk_chars > self.max_chunk_chars:
-            raise DisagreementError(
-                "min_chunk_chars must not exceed max_chunk_chars", "min_chunk_chars", "max_chunk_chars"
-            )
-        if self.overlap_chars >= self.max_chunk_chars:
-            raise DisagreementError(
-                "overlap_chars must be smaller than max_chunk_chars", "overlap_chars", "max_chunk_chars"
-            )
-        return self
+    timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
 
 
 class ChunkingRule(Options):
@@ -134,38 +63,19 @@ class ChunkingRule(Options):
         if "rules" in self.choice:
             raise ValueError("a rule cannot have rules")
         # Options of the strategy that `[chunking]` chooses can be judged only beside that choice.
-        if self.strategy is not None or not self._borrowed():
+        if self.strategy is not None or not self._has_foreign_options():
             ChunkingSettings.model_validate(self.choice)
         return self
 
-    def _borrowed(self) -> bool:
+    def _has_foreign_options(self) -> bool:
         """Whether the rule names options of a strategy that it does not name itself."""
         options_set = self.choice.keys() - _SHORTHAND
         return any(options_set & options.model_fields.keys() for options in OPTION_TABLES.values())
 
 
-class ChunkingSettings(HeaderBasedOptions):
+class ChunkingSettings(StrategyTables):
     """How notes are split into chunks. After a change here, the index is rebuilt automatically."""
 
-    strategy: Annotated[StrategyName, Trust.NAME] = Field(
-        default="header_based",
-        description="how notes are split into chunks; none keeps each note whole. The options of a "
-        "strategy are in its own table below, or here beside its name",
-    )
-    markdown: MarkdownOptions = MarkdownOptions()
-    paragraph: ParagraphOptions = ParagraphOptions()
-    word: WordOptions = WordOptions()
-    token: TokenOptions = TokenOptions()
-    recursive: RecursiveOptions = RecursiveOptions()
-    boundary: BoundaryOptions = BoundaryOptions()
-    discourse: DiscourseOptions = DiscourseOptions()
-    semantic: SemanticOptions = SemanticOptions()
-    hierarchical: HierarchicalOptions = HierarchicalOptions()
-    parent_child: ParentChildOptions = ParentChildOptions()
-    code: CodeOptions = CodeOptions()
-    llm: LlmChunkingOptions = LlmChunkingOptions()
-    agentic: AgenticOptions = AgenticOptions()
-    custom: CustomOptions = CustomOptions()
     contextual: ContextualOptions = ContextualOptions()
     rules: Annotated[
         tuple[ChunkingRule, ...],
@@ -182,8 +92,10 @@ class ChunkingSettings(HeaderBasedOptions):
     def asks_model(self) -> bool:
         """Whether some note is split with the help of a language model."""
         strategies = {self.strategy, *(rule.strategy for rule in self.rules)}
-        asked = not strategies.isdisjoint(("llm", "agentic")) or self.contextual.granularity != "none"
-        return asked or any("contextual" in rule.choice for rule in self.rules)
+        if any(options.needs_llm for name, options in OPTION_TABLES.items() if name in strategies):
+            return True
+        contextual = any("contextual" in rule.choice for rule in self.rules)
+        return contextual or self.contextual.granularity != "none"
 
     @model_validator(mode="before")
     @classmethod
@@ -207,17 +119,6 @@ class ChunkingSettings(HeaderBasedOptions):
                     raise DisagreementError(reason, "rules", "strategy") from error
         return self
 
-
-OPTION_TABLES: Mapping[str, type[Options]] = MappingProxyType(
-    {
-        name: field.annotation
-        for name, field in ChunkingSettings.model_fields.items()
-        if name in get_args(StrategyName)
-        and isinstance(field.annotation, type)
-        and issubclass(field.annotation, Options)
-    }
-)
-"""The strategies that have a table of their own, and what may stand in it."""
 
 _SHORTHAND = frozenset({"chunk_size", "chunk_overlap"})
 

@@ -1,67 +1,85 @@
-"""The options of every chunking strategy but the default one, whose options stand in `[chunking]`."""
+"""The options of every chunking strategy, and the table of the strategies' names.
+
+A strategy is declared here with a class of options, its name in `StrategyName`, and a field of its name in
+`StrategyTables`. `chunk.registry` says which code implements it.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from vault_indexer.config.fields import DisagreementError, Table, Trust, Unit
-
-SizeUnit = Literal["words", "tokens", "characters"]
-
-# The upper bounds only keep a slip of the pen from being taken for a size.
-_Size = Annotated[int, Field(ge=1, le=1_000_000), Unit("size_unit")]
-_Share = Annotated[int, Field(ge=0, le=1_000_000), Unit("size_unit")]
-_Chars = Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")]
-_SomeChars = Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")]
-_Tokens = Annotated[int, Field(ge=8, le=1_000_000), Unit("tokens")]
-_SomeTokens = Annotated[int, Field(ge=0, le=1_000_000), Unit("tokens")]
-_Words = Annotated[int, Field(ge=1, le=1_000_000), Unit("words")]
-_SomeWords = Annotated[int, Field(ge=0, le=1_000_000), Unit("words")]
-
-
-def _pattern(value: str) -> str:
-    try:
-        found = re.compile(value).match("")
-    except re.error as error:
-        raise ValueError(f"a regular expression: {error}") from error
-    if found:
-        raise ValueError("a regular expression that does not match an empty text")
-    return value
+from vault_indexer.config.chunking_fields import (
+    Calls,
+    Chars,
+    Options,
+    Pattern,
+    Seconds,
+    Share,
+    Size,
+    SizeUnit,
+    SomeChars,
+    SomeTokens,
+    SomeWords,
+    Tokens,
+    Words,
+)
+from vault_indexer.config.fields import DisagreementError, Trust, Unit
 
 
-_Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern), Trust.PATTERN]
+class HeaderBasedOptions(Options):
+    """Chunks begin at headings.
 
-
-class Options(Table):
-    """Base of all strategies' options.
-
-    `below` names pairs (a, b) where a may not exceed half of b; a default that would, gives way, so
-    that only what someone wrote down can be a contradiction.
+    Only sizes that someone wrote down can contradict each other: where `max_chunk_chars` is set below
+    the default of another size, that default gives way.
     """
 
-    below: ClassVar[tuple[tuple[str, str], ...]] = ()
+    trust: ClassVar[Trust] = Trust.VAULT
+
+    min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
+        default=200,
+        description="smaller neighbouring sections are merged until they have this size. A heading with "
+        "one line is hard to find by meaning",
+    )
+    max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = Field(
+        default=1500,
+        description="longer sections are split, between blocks where possible. A long text has no clear "
+        "meaning",
+    )
+    overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = Field(
+        default=50,
+        description="length of the text that each piece of a split section repeats from the piece before it",
+    )
+    include_parent_headers: bool = Field(
+        default=True, description="write the headings above a chunk in front of its text"
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def _smaller_defaults_give_way(cls, data: object) -> object:
-        if not isinstance(data, Mapping):
+    def _defaults_give_way(cls, data: object) -> object:
+        if not isinstance(data, Mapping) or not isinstance(data.get("max_chunk_chars"), int):
             return data
-        options = dict(data)
-        for smaller, larger in cls.below:
-            largest = options.get(larger)
-            if smaller not in options and isinstance(largest, int):
-                options[smaller] = min(cls.model_fields[smaller].default, max(largest // 2, 0))
-        return options
+        largest = data["max_chunk_chars"]
+        fields = HeaderBasedOptions.model_fields
+        return {
+            "min_chunk_chars": min(fields["min_chunk_chars"].default, largest),
+            "overlap_chars": min(fields["overlap_chars"].default, max(largest - 1, 0)),
+            **data,
+        }
 
     @model_validator(mode="after")
-    def _smaller_is_smaller(self) -> Self:
-        for smaller, larger in self.below:
-            if 2 * getattr(self, smaller) > getattr(self, larger):
-                raise DisagreementError(f"{smaller} must not exceed half of {larger}", smaller, larger)
+    def _sizes_agree(self) -> HeaderBasedOptions:
+        if self.min_chunk_chars > self.max_chunk_chars:
+            raise DisagreementError(
+                "min_chunk_chars must not exceed max_chunk_chars", "min_chunk_chars", "max_chunk_chars"
+            )
+        if self.overlap_chars >= self.max_chunk_chars:
+            raise DisagreementError(
+                "overlap_chars must be smaller than max_chunk_chars", "overlap_chars", "max_chunk_chars"
+            )
         return self
 
 
@@ -74,8 +92,8 @@ class MarkdownOptions(Options):
 
     below = (("min_chunk_size", "max_chunk_size"), ("overlap", "max_chunk_size"))
 
-    max_chunk_size: _Size = Field(default=250, description="longer sections are split between blocks")
-    min_chunk_size: _Share = Field(default=30, description="smaller neighbouring chunks are joined")
+    max_chunk_size: Size = Field(default=250, description="longer sections are split between blocks")
+    min_chunk_size: Share = Field(default=30, description="smaller neighbouring chunks are joined")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     header_levels: tuple[Annotated[int, Field(ge=1, le=6)], ...] = Field(
         default=(1, 2, 3, 4, 5, 6), description="levels of the headings that begin a chunk"
@@ -96,7 +114,7 @@ class MarkdownOptions(Options):
         description="how headings are written: full as Markdown, breadcrumb in one line, prefix in "
         "the metadata only",
     )
-    overlap: _Share = Field(
+    overlap: Share = Field(
         default=0,
         description="length of the text that each piece of a split section repeats from the piece before it",
     )
@@ -109,8 +127,8 @@ class ParagraphOptions(Options):
 
     below = (("min_chars", "max_chars"),)
 
-    max_chars: _Chars = Field(default=1500, description="longer paragraphs are split at sentences")
-    min_chars: _SomeChars = Field(
+    max_chars: Chars = Field(default=1500, description="longer paragraphs are split at sentences")
+    min_chars: SomeChars = Field(
         default=80,
         description="shorter paragraphs are joined until they have this length and end with a sentence",
     )
@@ -123,11 +141,11 @@ class WordOptions(Options):
 
     below = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: _Words = Field(default=200, description="size of a chunk, including the overlap")
-    chunk_overlap: _SomeWords = Field(
+    chunk_size: Words = Field(default=200, description="size of a chunk, including the overlap")
+    chunk_overlap: SomeWords = Field(
         default=40, description="length of the text repeated from the chunk before"
     )
-    word_pattern: _Pattern = Field(default=r"\S+", description="regular expression that matches one word")
+    word_pattern: Pattern = Field(default=r"\S+", description="regular expression that matches one word")
 
 
 class TokenOptions(Options):
@@ -137,8 +155,8 @@ class TokenOptions(Options):
 
     below = (("overlap_tokens", "max_tokens"),)
 
-    max_tokens: _Tokens = Field(default=512, description="size of a chunk, including the overlap")
-    overlap_tokens: _SomeTokens = Field(
+    max_tokens: Tokens = Field(default=512, description="size of a chunk, including the overlap")
+    overlap_tokens: SomeTokens = Field(
         default=50, description="length of the text repeated from the chunk before"
     )
     tokenizer: str = Field(
@@ -163,8 +181,8 @@ class RecursiveOptions(Options):
 
     below = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: _Chars = Field(default=1000, description="size of a chunk, including the overlap")
-    chunk_overlap: _SomeChars = Field(
+    chunk_size: Chars = Field(default=1000, description="size of a chunk, including the overlap")
+    chunk_overlap: SomeChars = Field(
         default=200, description="largest length of the text repeated from the chunk before"
     )
     separators: Annotated[
@@ -211,8 +229,8 @@ class BoundaryOptions(Options):
     split_on: Literal["paragraph", "sentence", "section"] = Field(
         default="paragraph", description="what a chunk is made of"
     )
-    max_chunk_size: _Size = Field(default=1000, description="longer units are split into smaller units")
-    min_chunk_size: _Share = Field(
+    max_chunk_size: Size = Field(default=1000, description="longer units are split into smaller units")
+    min_chunk_size: Share = Field(
         default=200, description="smaller units are joined if merge_small_chunks is true"
     )
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
@@ -222,7 +240,7 @@ class BoundaryOptions(Options):
         description="join units that are smaller than min_chunk_size. With false each line of a log can "
         "be its own chunk",
     )
-    patterns: Annotated[tuple[_Pattern, ...], Field(max_length=20)] = Field(
+    patterns: Annotated[tuple[Pattern, ...], Field(max_length=20)] = Field(
         default=(), description="regular expressions; a line that matches also begins a unit"
     )
 
@@ -234,8 +252,8 @@ class DiscourseOptions(Options):
 
     below = (("min_chars", "max_chars"),)
 
-    max_chars: _Chars = Field(default=1500, description="largest size of a chunk")
-    min_chars: _SomeChars = Field(
+    max_chars: Chars = Field(default=1500, description="largest size of a chunk")
+    min_chars: SomeChars = Field(
         default=300, description="a conclusion ends a chunk that has at least this size"
     )
     continuation_overflow: Annotated[float, Field(ge=0, le=1), Unit("share")] = Field(
@@ -262,10 +280,10 @@ class SemanticOptions(Options):
         description="how splits are found: breakpoint splits where neighbours differ most, cluster finds "
         "the best division of the whole note",
     )
-    max_chunk_size: _Chars = Field(
+    max_chunk_size: Chars = Field(
         default=1200, description="largest size of a chunk; the mean is about half of it"
     )
-    min_chunk_size: _SomeChars = Field(default=100, description="smaller chunks are joined (mode breakpoint)")
+    min_chunk_size: SomeChars = Field(default=100, description="smaller chunks are joined (mode breakpoint)")
     threshold: Annotated[float, Field(ge=0, le=100), Unit("percentile")] = Field(
         default=90.0, description="a distance between neighbours above this begins a chunk (mode breakpoint)"
     )
@@ -289,12 +307,10 @@ class HierarchicalOptions(Options):
 
     below = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
-    parent_size: _Size = Field(default=400, description="size of a parent, including the overlap")
-    child_size: _Size = Field(default=100, description="size of a child, including the overlap")
-    child_overlap: _Share = Field(default=0, description="length of the text repeated from the child before")
-    parent_overlap: _Share = Field(
-        default=0, description="length of the text repeated from the parent before"
-    )
+    parent_size: Size = Field(default=400, description="size of a parent, including the overlap")
+    child_size: Size = Field(default=100, description="size of a child, including the overlap")
+    child_overlap: Share = Field(default=0, description="length of the text repeated from the child before")
+    parent_overlap: Share = Field(default=0, description="length of the text repeated from the parent before")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     embed_both: bool = Field(
         default=False, description="find parents by meaning, too, not only their children"
@@ -314,8 +330,8 @@ class ParentChildOptions(Options):
 
     below = (("min_child_tokens", "max_child_tokens"),)
 
-    max_child_tokens: _Tokens = Field(default=400, description="longer paragraphs are split at sentences")
-    min_child_tokens: _SomeTokens = Field(
+    max_child_tokens: Tokens = Field(default=400, description="longer paragraphs are split at sentences")
+    min_child_tokens: SomeTokens = Field(
         default=0, description="smaller paragraphs are joined to the next paragraph of their section"
     )
 
@@ -327,8 +343,8 @@ class CodeOptions(Options):
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
-    max_chunk_size: _Chars = Field(default=1500, description="longer functions are split between lines")
-    min_chunk_size: _SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
+    max_chunk_size: Chars = Field(default=1500, description="longer functions are split between lines")
+    min_chunk_size: SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
     language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
         default="auto",
         description="language of code blocks that name none; auto takes it from the file extension",
@@ -349,3 +365,115 @@ class CodeOptions(Options):
     preserve_code_blocks: bool = Field(
         default=True, description="keep a fenced block as one chunk if it is not too long"
     )
+
+
+class LlmChunkingOptions(Options):
+    """A language model (see [llm]) splits and merges the chunks of "discourse". It never writes text."""
+
+    needs_llm: ClassVar[bool] = True
+    starts_from: ClassVar[str | None] = "discourse"
+
+    strict: bool = Field(
+        default=False,
+        description="skip a note if an answer cannot be used, and report it; with false it is split by "
+        "discourse alone",
+    )
+    max_api_calls: Calls = Field(
+        default=8,
+        description="largest number of questions per note; the rest of the note is split by discourse alone",
+    )
+    timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
+
+
+class AgenticOptions(Options):
+    """A language model sets the boundaries, or writes a summary of each chunk, or both. The summary is stored
+    beside the text.
+    """
+
+    needs_llm: ClassVar[bool] = True
+
+    mode: Annotated[Literal["split", "summarize", "hybrid"], Trust.VAULT] = Field(
+        default="split",
+        description="what the model does: split sets boundaries, summarize writes summaries, hybrid "
+        "does both",
+    )
+    target_chunk_size: Annotated[int, Field(ge=100, le=1_000_000), Unit("characters"), Trust.VAULT] = Field(
+        default=1000,
+        description="chunk size that the model is asked for; no chunk is more than twice as long",
+    )
+    max_api_calls: Calls = Field(
+        default=8,
+        description="largest number of questions per note; the rest of the note is split by boundary",
+    )
+    timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
+    prompt: Annotated[str, Field(max_length=4000)] = Field(
+        default="",
+        description="instructions that replace the built-in ones; the text and the answer format are "
+        "added to them",
+    )
+
+
+class CustomOptions(Options):
+    """Your own function splits the notes: it gets the parsed note and yields spans of its text."""
+
+    function: Annotated[str, Field(max_length=500)] = Field(
+        default="",
+        description='"module:function", or the name of an entry point that an installed package has in '
+        "the group vault_indexer.chunkers",
+    )
+
+
+StrategyName = Literal[
+    "header_based",
+    "none",
+    "markdown",
+    "paragraph",
+    "word",
+    "token",
+    "recursive",
+    "boundary",
+    "discourse",
+    "semantic",
+    "hierarchical",
+    "parent_child",
+    "code",
+    "llm",
+    "agentic",
+    "custom",
+]
+
+
+class StrategyTables(HeaderBasedOptions):
+    """The strategy, and a table of options for each strategy but the default one, which has none."""
+
+    strategy: Annotated[StrategyName, Trust.NAME] = Field(
+        default="header_based",
+        description="how notes are split into chunks; none keeps each note whole. The options of a "
+        "strategy are in its own table below, or here beside its name",
+    )
+    markdown: MarkdownOptions = MarkdownOptions()
+    paragraph: ParagraphOptions = ParagraphOptions()
+    word: WordOptions = WordOptions()
+    token: TokenOptions = TokenOptions()
+    recursive: RecursiveOptions = RecursiveOptions()
+    boundary: BoundaryOptions = BoundaryOptions()
+    discourse: DiscourseOptions = DiscourseOptions()
+    semantic: SemanticOptions = SemanticOptions()
+    hierarchical: HierarchicalOptions = HierarchicalOptions()
+    parent_child: ParentChildOptions = ParentChildOptions()
+    code: CodeOptions = CodeOptions()
+    llm: LlmChunkingOptions = LlmChunkingOptions()
+    agentic: AgenticOptions = AgenticOptions()
+    custom: CustomOptions = CustomOptions()
+
+
+OPTION_TABLES: Mapping[str, type[Options]] = MappingProxyType(
+    {
+        name: field.annotation
+        for name, field in StrategyTables.model_fields.items()
+        if name in get_args(StrategyName)
+        and isinstance(field.annotation, type)
+        and issubclass(field.annotation, Options)
+    }
+)
+"""The strategies that have a table of their own, and what may stand in it."""

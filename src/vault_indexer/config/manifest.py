@@ -15,12 +15,8 @@ import tomli
 import tomli_w
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from vault_indexer.config.chunking import (
-    ChunkingSettings,
-    HeaderBasedOptions,
-    StrategyName,
-    normalize_strategy_options,
-)
+from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
+from vault_indexer.config.chunking_options import OPTION_TABLES, HeaderBasedOptions, StrategyName
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.values import printable, toml_text
 from vault_indexer.errors import ManifestError
@@ -105,9 +101,8 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
     """
     chunking = settings.chunking
     in_use = {chunking.strategy, *also_in_use, *_strategies_of_rules(chunking)}
-    if "llm" in in_use:
-        in_use.add("discourse")  # whose chunks it starts from
-    idle = set(get_args(StrategyName)) - in_use
+    bases = {options.starts_from for name, options in OPTION_TABLES.items() if name in in_use}
+    idle = set(get_args(StrategyName)) - in_use - bases
     if chunking.contextual.granularity == "none" and not _is_contextual_by_rule(chunking):
         idle.add("contextual")
     if _DEFAULT_STRATEGY in idle:

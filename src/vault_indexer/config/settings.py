@@ -105,6 +105,16 @@ class EmbeddingSettings(Table):
         "takes the plain mean",
     )
 
+    @property
+    def weighting(self) -> str:
+        """How tokens are weighted: `token_weights`, or "" where they are not, as by any other model."""
+        weighted = self.provider in ("auto", "wordllama") and self.token_weights != "none"
+        return self.token_weights if weighted else ""
+
+    def unweighted(self) -> EmbeddingSettings:
+        """The same model without token weights."""
+        return self.model_copy(update={"token_weights": "none"})
+
 
 class RecencyTier(Table):
     """Notes modified within `days` have their score multiplied by `boost`."""

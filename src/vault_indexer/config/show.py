@@ -37,7 +37,7 @@ def rows(loaded: LoadedConfig) -> list[Row]:
             loaded.origins[name],
             key.unit,
             key.description,
-            _counted(loaded.settings, key),
+            _unit_of(loaded.settings, key),
         )
         for name, key in SCHEMA.items()
     ]
@@ -94,7 +94,7 @@ _SINGULARS = {
 """The units that read well after a value: "10 niceness" does not."""
 
 
-def _counted(settings: Settings, key: Key) -> str:
+def _unit_of(settings: Settings, key: Key) -> str:
     """The unit after the value: the word that `size_unit` holds, where that is the unit."""
     unit = key.unit
     if unit == "size_unit":

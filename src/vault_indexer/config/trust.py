@@ -19,7 +19,7 @@ from typing import Annotated, Literal, TypeGuard, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.chunking import OPTION_TABLES
+from vault_indexer.config.chunking_options import OPTION_TABLES
 from vault_indexer.config.fields import Table, Trust
 from vault_indexer.config.settings import Settings
 

@@ -74,10 +74,10 @@ class Assembly(Protocol):
         """The files that can hold configuration, whether or not they exist."""
         ...
 
-    def reconfigured(self, opened: OpenGeneration) -> OpenGeneration:
+    def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
         """An open generation under this configuration: searched by it, and with what no longer fits."""
         ...
 
-    def reloaded(self) -> Assembly:
+    def with_reloaded_config(self) -> Assembly:
         """The same with the configuration read again. Raises ConfigError."""
         ...

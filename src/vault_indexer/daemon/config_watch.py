@@ -16,7 +16,7 @@ class ConfigWatch:
         self._seen = self._stamps()
         self.disappeared: tuple[Path, ...] = ()
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Whether a file appeared, disappeared, changed, or became readable or unreadable since the last
         call. `disappeared` then names those that are gone."""
         before, self._seen = self._seen, self._stamps()

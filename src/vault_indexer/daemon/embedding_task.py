@@ -72,7 +72,7 @@ class EmbeddingTask:
     def _store(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
         assert isinstance(job, EmbedJob)
         if not isinstance(result, Embedded):
-            self._failed(current.writer, job, _reason(result))
+            self._record_failure(current.writer, job, _reason(result))
             return
         try:
             current.writer.put_vectors(result.vectors)
@@ -80,15 +80,15 @@ class EmbeddingTask:
             self._wait()
             raise
         if current.writer.owes(job):
-            self._failed(current.writer, job, "the catalog holds other texts than were indexed")
+            self._record_failure(current.writer, job, "the catalog holds other texts than were indexed")
             return
-        self._texts = _adapted(self._texts, result.seconds)
+        self._texts = _next_size(self._texts, result.seconds)
         self._retry_s, self.trouble = _RETRY_S, ""
         if not current.writer.owed:
             current.spare.close()  # the model takes memory
             log.info("all chunks have their vectors")
 
-    def _failed(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
+    def _record_failure(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
         self.trouble = f"vectors could not be made, and are tried again: {reason}"
         log.warning("%s", self.trouble)
         if len(job.keys) == 1:
@@ -112,7 +112,7 @@ def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
     )
 
 
-def _adapted(texts: int, seconds: float) -> int:
+def _next_size(texts: int, seconds: float) -> int:
     """So many that they take as long as they should; at most twice as many, or half, at a time."""
     factor = min(2.0, max(0.5, _PORTION_S / max(seconds, 1e-6)))
     return max(1, min(_MOST_TEXTS, round(texts * factor)))

@@ -206,7 +206,7 @@ class IndexLoop:
         """Seconds for which the pending changes have made no progress; 0 while they do. Any thread."""
         return self._stall.stalled_s()
 
-    def awaited(self) -> str:
+    def wait_reason(self) -> str:
         """What the pending changes wait for. Any thread."""
         state, held = self.state, len(self._vault_sync.hold)
         if state.vault_problem:
@@ -231,7 +231,7 @@ class IndexLoop:
         self._unsynced, self._batch_size, self._remaining = self._unsynced + self._batch_size, 0, 0
         self._failed_scans = self._scans_begun
         self._scan_after_failure = True
-        self._retry.failed(error)
+        self._retry.record_failure(error)
 
     def _end_failure(self) -> None:
         """A step succeeded. A failure has ended once the whole vault was scanned after it."""
@@ -434,14 +434,14 @@ class IndexLoop:
     def _reload_if_changed(self) -> None:
         """Use a changed configuration at once. One that cannot be used is named until it is corrected; the
         old one stays active."""
-        if not self._config.changed():
+        if not self._config.has_changed():
             return
         for path in self._config.disappeared:
             log.warning("the configuration %s is gone", path)
         before = self._vault_sync.current
         try:
-            assembly = self._vault_sync.assembly.reloaded()
-            current = assembly.reconfigured(before) if before else None
+            assembly = self._vault_sync.assembly.with_reloaded_config()
+            current = assembly.reconfigure(before) if before else None
         except VaultIndexerError as error:
             self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
             log.error("%s", self._troubles.get(Cause.CONFIG))

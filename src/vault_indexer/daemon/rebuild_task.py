@@ -175,6 +175,6 @@ class RebuildTask:
     def _fail(self, error: VaultIndexerError) -> None:
         self._builder, self.progress, self.catching_up = None, None, False
         log.error("the rebuild failed: %s", error)
-        self._retry.failed(error)
+        self._retry.record_failure(error)
         if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know
             self._troubles.begin_with(Cause.BUILD, "the rebuild failed", error)

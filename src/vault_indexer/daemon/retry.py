@@ -28,7 +28,7 @@ class Retry:
         self._not_before = 0.0
         self._full_at: int | None = None
 
-    def failed(self, error: Exception) -> None:
+    def record_failure(self, error: Exception) -> None:
         """The work failed once more."""
         self.wait(min(max(self._first_s, 2 * self._wait_s), self._latest_s))
         if isinstance(error, DiskFullError):

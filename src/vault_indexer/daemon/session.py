@@ -173,7 +173,7 @@ class DaemonSession:
             return ""
         return (
             f"{quantity(pending, 'change')} pending for {seconds:.0f} s without progress: "
-            f"waiting for {self._loop.awaited()}"
+            f"waiting for {self._loop.wait_reason()}"
         )
 
     def _state_name(self) -> str:

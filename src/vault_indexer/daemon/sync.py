@@ -105,7 +105,7 @@ class VaultSync:
         self.sync(EVERYTHING, on_progress, between)
         self.damaged = ""
         if old is None:  # it may have been a small part of the vault, in other languages than the rest
-            self.current = self.assembly.reconfigured(self.current)
+            self.current = self.assembly.reconfigure(self.current)
         else:
             self.assembly.index_dir.publish(generation)
             _close_quietly(old)
@@ -135,7 +135,7 @@ class VaultSync:
         applied = self.current.writer.apply(work, on_progress, between)
         self.purge_if_needed()
         if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
-            self.current = self.assembly.reconfigured(self.current)
+            self.current = self.assembly.reconfigure(self.current)
         return applied, survey.found
 
     def notes_without_model(self) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ class VaultSync:
             self.degraded = str(error)
             return None
         work, known = self._plan(found, scope)
-        explained = self._excluded(work) | self._moved(work, found)
+        explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
         look = Look(found.root, known - len(explained), lost, time.monotonic())
         verdict = judge(look, self._synced_root, earlier)
@@ -258,7 +258,7 @@ class VaultSync:
         self.degraded = reason
         self.confirm_at = look.at + CONFIRM_AFTER_S
 
-    def _excluded(self, work: Plan) -> frozenset[str]:
+    def _excluded_paths(self, work: Plan) -> frozenset[str]:
         """What the plan removes because the rules exclude it, and not because it has vanished. Its text must
         not stay on disk either: where there is any, `_to_purge` is set."""
         ignored = [p for p in work.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
@@ -268,7 +268,7 @@ class VaultSync:
                 self._to_purge |= any(snapshot.catalog.note(path) for path in without_note)
         return frozenset(ignored)
 
-    def _moved(self, work: Plan, found: Scan) -> frozenset[str]:
+    def _moved_paths(self, work: Plan, found: Scan) -> frozenset[str]:
         """What has another path now, by inode, size and time: it has not vanished, so its removal is neither
         held nor confirmed, and links lead to the new path at once."""
         if not work.removed or self.current is None:

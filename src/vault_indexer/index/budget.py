@@ -93,7 +93,7 @@ def _seconds(text: str) -> float:
     return seconds + 86_400 * int(days or 0)
 
 
-def _unheard(_mark: Mark) -> None:
+def _ignore_mark(_mark: Mark) -> None:
     """Nobody has set a budget."""
 
 
@@ -102,7 +102,7 @@ class NoteMeter:
     is not charged to the note that is being read: a model is loaded once, for all notes."""
 
     def __init__(self, own_usage: Callable[[], Usage]) -> None:
-        self.report: Callable[[Mark], None] = _unheard
+        self.report: Callable[[Mark], None] = _ignore_mark
         self._own_usage = own_usage
         self._base: Usage | None = None
 
@@ -155,7 +155,7 @@ class JobWatch:
         self._began = self._moved = self._looked = clock()
         self._seconds = -1.0
 
-    def heard(self, mark: Mark | None) -> None:
+    def note_mark(self, mark: Mark | None) -> None:
         """The worker sent a mark, or (None) begins a job."""
         self._base = mark.base if mark is not None else None
         self._began = self._moved = self._looked = self._clock()
@@ -175,15 +175,15 @@ class JobWatch:
     def _judge(self, now: float, usage: Usage | None) -> str:
         if usage is None:
             excess = self._budget.excess(now - self._began, 0) if self._base else ""
-            return excess or _stalled(now - self._began, _UNSEEN_STALLED_S)
+            return excess or _stall_reason(now - self._began, _UNSEEN_STALLED_S)
         if usage.seconds > self._seconds:
             self._seconds, self._moved = usage.seconds, now
         excess = ""
         if self._base is not None:
             seconds, memory = usage.seconds - self._base.seconds, usage.resident - self._base.resident
             excess = self._budget.excess(seconds, memory)
-        return excess or _stalled(now - self._moved, STALLED_S)
+        return excess or _stall_reason(now - self._moved, STALLED_S)
 
 
-def _stalled(seconds: float, limit: float) -> str:
+def _stall_reason(seconds: float, limit: float) -> str:
     return f"the process that did it made no progress for {limit / 60:g} minutes" if seconds > limit else ""

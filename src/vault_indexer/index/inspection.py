@@ -1,4 +1,4 @@
-"""What the indexer makes of a note, without an index: parsed, cut, its links resolved against the vault."""
+"""What the indexer makes of a note, without an index: parsed, split, its links resolved against the vault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Inspection:
 
 
 class Inspector:
-    """Parses the notes of one vault and cuts them with `chunker`. Raises VaultError for a vault that cannot
+    """Parses the notes of one vault and splits them with `chunker`. Raises VaultError for a vault that cannot
     be read.
     """
 
@@ -49,22 +49,22 @@ class Inspector:
     def inspect(self, paths: Iterable[str]) -> Iterator[Inspection | SkippedFile]:
         """Each note in turn; `.md` may be left out. What cannot be indexed is given with the reason."""
         for named in paths:
-            path = self._known(named)
+            path = self._path_of(named)
             try:
                 note = note_from(path, read_note(self._vault, path, self._max_file_bytes).data)
-                yield self._inspected(note)
+                yield self._inspect(note)
             except NoteVanished:
                 yield SkippedFile(path, "no such note in the vault")
             except NoteError as error:
                 yield SkippedFile(path, str(error))
 
-    def _inspected(self, note: Note) -> Inspection:
+    def _inspect(self, note: Note) -> Inspection:
         chunker = self._chunker
         own = chunker.diagnostics(note) if isinstance(chunker, ChoosingChunker) else ()
         resolved = tuple(resolve(link.target, note.path, self._paths).path for link in note.links)
         return Inspection(note, chunks_of(chunker, note), resolved, (*note.diagnostics, *own))
 
-    def _known(self, named: str) -> str:
+    def _path_of(self, named: str) -> str:
         path = named.removeprefix("./")
         return path if path in self._paths or f"{path}.md" not in self._paths else f"{path}.md"
 

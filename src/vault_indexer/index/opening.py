@@ -25,14 +25,14 @@ def snapshot_of(
 def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
     """The state of a generation that another process may be writing. Nothing is written or healed: what a
     derived index lacks is not found until its owner has caught up. Raises IndexUnusableError."""
-    held = open_vectors(generation, model, dimension, [], mend=False)
+    held = open_vectors(generation, model, dimension, [], repair=False)
     keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
     catalog = CatalogReader(generation.catalog)
     return snapshot_of(generation, catalog, held, keywords, len(catalog.owed_vectors(model)))
 
 
 def open_vectors(
-    generation: Generation, model: str, dimension: int, healed: list[str], *, mend: bool = True
+    generation: Generation, model: str, dimension: int, healed: list[str], *, repair: bool = True
 ) -> vectors.VectorSnapshot:
     """The vectors of a generation at its catalog's seq: base file and what changed since, or, where the
     file is damaged or does not fit, all of them from the catalog."""
@@ -45,10 +45,10 @@ def open_vectors(
             current = apply_vector_changes(base, catalog, model)
         except IndexUnusableError as error:
             healed.append(f"vectors: {error}; rebuilt from the catalog")
-            return rebuild_vectors(generation, catalog, model, dimension, mend=mend)
+            return rebuild_vectors(generation, catalog, model, dimension, repair=repair)
         if not current.live_keys() <= catalog.embedded_keys().keys():
             healed.append("vectors: not those of the catalog; rebuilt from it")
-            return rebuild_vectors(generation, catalog, model, dimension, mend=mend)
+            return rebuild_vectors(generation, catalog, model, dimension, repair=repair)
         return current
     finally:
         catalog.close()
@@ -66,10 +66,10 @@ def apply_vector_changes(
 
 
 def rebuild_vectors(
-    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, mend: bool = True
+    generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, repair: bool = True
 ) -> vectors.VectorSnapshot:
-    """All vectors of the catalog as one base; written to the generation's file, unless `mend` is false."""
+    """All vectors of the catalog as one base; written to the generation's file, unless `repair` is false."""
     made = vectors.build_snapshot(catalog.seq, dimension, catalog.chunk_vectors(model))
-    if mend:
+    if repair:
         vectors.save_snapshot(made, generation.vectors)
     return made

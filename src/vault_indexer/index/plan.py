@@ -37,7 +37,7 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What an edit did: notes indexed again and removed, links that lead elsewhere now, and
-    strategies that cut a note for the first time."""
+    strategies that split a note for the first time."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def plan(known: Sequence[FileRow], scan: Scan) -> Plan:
     """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan."""
     found = {file.path: file for file in scan.files}
     reasons = dict(scan.skipped)
-    named = _named(known, found, scan)
+    named = _rows_to_name(known, found, scan)
     changes = diff(
         [row for row in known if row.path not in reasons or row.path in found],
         [file.stat for file in scan.files],
@@ -76,7 +76,7 @@ def plan(known: Sequence[FileRow], scan: Scan) -> Plan:
     )
 
 
-def _named(known: Sequence[FileRow], found: Collection[str], scan: Scan) -> list[FileRow]:
+def _rows_to_name(known: Sequence[FileRow], found: Collection[str], scan: Scan) -> list[FileRow]:
     """Rows for what is there but cannot even be listed as a file, where the catalog does not say so yet.
 
     What the scan does not vouch for (a file in the cloud) stays as it is indexed.

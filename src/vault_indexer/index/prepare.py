@@ -1,4 +1,4 @@
-"""From a path to rows: read, parse, cut, embed what no known generation has embedded yet."""
+"""From a path to rows: read, parse, split, embed what no known generation has embedded yet."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A note that was read, parsed and cut, before embedding."""
+    """A note that was read, parsed and split, before embedding."""
 
     file: FileRow
     note: Note
@@ -64,7 +64,7 @@ class Parsed:
 
 
 class UnmeteredEmbedder:
-    """ports.Embedder for a strategy that cuts by meaning: what the model takes is not charged to the note."""
+    """ports.Embedder for a strategy that splits by meaning: the note is not charged for the model's time."""
 
     def __init__(self, embedder: Embedder, meter: NoteMeter) -> None:
         self._embedder = embedder
@@ -111,7 +111,7 @@ class Preparer:
             cache.refresh_transaction()
 
     def parse(self, path: str) -> Parsed | Skipped:
-        """Read and cut one note. A note that cannot be indexed is skipped with its reason."""
+        """Read and split one note. A note that cannot be indexed is skipped with its reason."""
         try:
             read = read_note(self._vault, path, self._max_file_bytes)
         except NoteVanished:
@@ -157,7 +157,7 @@ class Preparer:
             for chunk, digest in zip(parsed.chunks, parsed.hashes, strict=True)
             if digest is not None
         }
-        known = self._known(list(texts))
+        known = self._known_vectors(list(texts))
         missing = [text for digest, text in texts.items() if digest not in known][:at_once]
         try:
             made = self.vectors_of(missing)
@@ -165,7 +165,7 @@ class Preparer:
             if at_once is None:
                 raise
             made = {}
-        return [_prepared(parsed, known, made) for parsed in batch]
+        return [_prepared_note(parsed, known, made) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
         """The float16 vectors of texts, by their digests. Raises ProviderError."""
@@ -184,7 +184,7 @@ class Preparer:
             inode = 0
         return FileRow(path, 0, 0, 0, inode, "", "skipped", reason, time.time_ns())
 
-    def _known(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
+    def _known_vectors(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
         known: dict[bytes, bytes] = {}
         for cache in self._caches:
             wanted = [digest for digest in digests if digest not in known]
@@ -199,13 +199,13 @@ def text_digest(text: str) -> bytes:
 
 
 def _shortfall(chunks: Sequence[Chunk]) -> str:
-    """Why a note is not cut as it should be, "" where it is: it is cut again when the model answers."""
+    """Why a note is not split as it should be, "" where it is: it is split again when the model answers."""
     if not any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
         return ""
     return "cut without its language model, which gave no answer; it is asked again"
 
 
-def _prepared(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:
+def _prepared_note(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
     vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
     return PreparedNote(

@@ -115,18 +115,18 @@ class _PrivateEnds:
 
     def close_errors(self) -> None:
         """No more is read of them."""
-        self._errors = _closed(self._errors)
+        self._errors = _close(self._errors)
 
     def close(self) -> None:
         """Close both."""
-        self._lifeline = _closed(self._lifeline)
+        self._lifeline = _close(self._lifeline)
         self.close_errors()
 
     def __del__(self) -> None:
         self.close()
 
 
-def _closed(descriptor: int) -> int:
+def _close(descriptor: int) -> int:
     if descriptor >= 0:
         os.close(descriptor)
     return -1

@@ -1,4 +1,4 @@
-"""From a file's bytes to the note that is cut and stored: parsed, and its language known."""
+"""From a file's bytes to the note that is split and stored: parsed, and its language known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which strategies cut the notes of a generation: a note may choose one that no note had before."""
+"""Which strategies split the notes of a generation: a note may choose one that no note had before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault_indexer.store.catalog import PreparedNote
 
 
 class StrategiesInUse:
-    """Keeps the options of every strategy that cut a note, as `settings` have them, in the manifest."""
+    """Keeps the options of every strategy that split a note, as `settings` have them, in the manifest."""
 
     def __init__(self, generation: Generation, settings: Settings) -> None:
         self._generation = generation

@@ -90,7 +90,7 @@ class _Member(Generic[Job]):
     def give(self, job: Job) -> None:
         """Raises OSError if the process has ended."""
         self.job = job
-        self.watch.heard(None)
+        self.watch.note_mark(None)
         self.process.send(job)
         self.jobs += 1
 
@@ -220,7 +220,7 @@ class WorkerPool(Generic[Job, Result]):
             message: _Begun | Mark | _Done[Result] = member.process.receive()
         except (EOFError, OSError):
             del self._busy[connection]
-            return self._died(member)
+            return self._result_of_death(member)
         except ProcessError as error:
             del self._busy[connection]
             member.process.end()
@@ -228,7 +228,7 @@ class WorkerPool(Generic[Job, Result]):
                 raise  # another would say the same
             return job, Died(str(error), member.jobs == 1)
         if isinstance(message, Mark):
-            member.watch.heard(message)
+            member.watch.note_mark(message)
             return None
         if isinstance(message, _Begun):
             member.begun, self._failed_starts = True, 0
@@ -241,7 +241,7 @@ class WorkerPool(Generic[Job, Result]):
             self._idle.append(member)
         return job, message.result
 
-    def _died(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
+    def _result_of_death(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
         """A worker that had not begun did nothing of its job, which is given to another."""
         end = member.process.end()
         if member.begun:

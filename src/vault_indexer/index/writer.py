@@ -234,9 +234,9 @@ class IndexWriter:
 
     def empty_log(self) -> bool:
         """Leave nothing in the catalog's log. False if a reader still needs it: then ask again."""
-        return self._shortened(self._writer.empty_log)
+        return self._shorten_log(self._writer.empty_log)
 
-    def _shortened(self, shorten: Callable[[], bool]) -> bool:
+    def _shorten_log(self, shorten: Callable[[], bool]) -> bool:
         """Move what the readers no longer need of the log into the catalog. A reader opened after that does
         not use the log at all, and so does not keep it from being shortened."""
         if not self._writer.checkpoint():
@@ -306,7 +306,7 @@ class IndexWriter:
     def _follow(self, *, words: bool = True, more_to_come: bool = False) -> None:
         self._derived.follow(words=words, more_to_come=more_to_come)
         if self._writer.log_is_long:
-            self._shortened(lambda: True)
+            self._shorten_log(lambda: True)
 
 
 def _why(result: Outcome | Died) -> str:

@@ -207,9 +207,9 @@ class Acceptor:
         await self._places.acquire()
         task = asyncio.create_task(_say_full(client))
         self._refusals.add(task)
-        task.add_done_callback(self._refused)
+        task.add_done_callback(self._end_refusal)
 
-    def _refused(self, task: asyncio.Task[None]) -> None:
+    def _end_refusal(self, task: asyncio.Task[None]) -> None:
         self._refusals.discard(task)
         self._places.release()
 

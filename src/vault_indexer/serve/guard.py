@@ -181,19 +181,19 @@ class Guard:
         if refused is not None:
             await refuse(send, refused)
         elif scope["path"] in self._rules.long_lived:
-            await self._unhurried(scope, headers, receive, send)
+            await self._serve_long_lived(scope, headers, receive, send)
         elif len(self._running) >= self._rules.max_concurrent:
             await refuse(send, _BUSY)
         else:
             await self._in_time(scope, headers, receive, send)
 
-    async def _unhurried(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+    async def _serve_long_lived(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         if self._long_lived >= MAX_LONG_LIVED:
             await refuse(send, _BUSY_LONG)
             return
         self._long_lived += 1
         try:
-            await self._limited(scope, headers, receive, send)
+            await self._serve_limited(scope, headers, receive, send)
         finally:
             self._long_lived -= 1
 
@@ -203,7 +203,7 @@ class Guard:
         once = _Once(send)
         given_up = threading.Event()
         GIVEN_UP.set(given_up)
-        task = asyncio.ensure_future(self._limited(scope, headers, receive, once.send))
+        task = asyncio.ensure_future(self._serve_limited(scope, headers, receive, once.send))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
@@ -216,7 +216,7 @@ class Guard:
         else:
             await task
 
-    async def _limited(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+    async def _serve_limited(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         """Read the body first, since its length may be a lie or missing; then hand it on whole."""
         body = b""
         if "transfer-encoding" in headers or headers.get("content-length", ("0",))[0] != "0":
@@ -234,7 +234,7 @@ class Guard:
                 return
         watch = asyncio.ensure_future(_give_up_when_gone(receive))
         try:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, _replay(body, receive), send)
         finally:
             watch.cancel()
 
@@ -276,7 +276,7 @@ class _Once:
             await self._send(message)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -296,13 +296,13 @@ def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
 def _for_origin(send: Send, origin: str) -> Send:
     """Mark every answer to an allowed origin, errors too: a page cannot read an answer without the mark."""
 
-    async def marked(message: Message) -> None:
+    async def send_with_origin(message: Message) -> None:
         if message["type"] == "http.response.start":
             added = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await send(message)
 
-    return marked
+    return send_with_origin
 
 
 async def refuse(send: Send, refused: Refusal) -> None:

@@ -192,14 +192,14 @@ def _add_errors(api: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         return _error(error.status_code, {"kind": "request", "message": str(error.detail)})
 
-    async def unforeseen(_: Request, error: Exception) -> JSONResponse:
+    async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
         _LOG.error("a request failed", exc_info=error)
         return _error(500, {"kind": "internal", "message": "internal error: see the daemon's log"})
 
     api.add_exception_handler(VaultIndexerError, of_ours)
     api.add_exception_handler(RequestValidationError, of_request)
     api.add_exception_handler(HTTPException, of_http)
-    api.add_exception_handler(Exception, unforeseen)
+    api.add_exception_handler(Exception, answer_unforeseen)
 
 
 def _problem_text(problem: Mapping[str, Any]) -> str:

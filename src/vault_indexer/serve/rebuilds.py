@@ -57,20 +57,20 @@ class Rebuilds:
 
     def _run(self, refit: bool) -> None:
         try:
-            report = rebuild_json(self._service.rebuild(self._seen, refit=refit))
+            report = rebuild_json(self._service.rebuild(self._record_progress, refit=refit))
         except VaultIndexerError as error:
-            self._failed(error_json(error))
+            self._record_failure(error_json(error))
         except Exception:  # noqa: BLE001 - logged, and told to whoever waits
             _LOG.exception("the rebuild failed")
-            self._failed({"kind": "internal", "message": "the rebuild failed; see the daemon's log"})
+            self._record_failure({"kind": "internal", "message": "the rebuild failed; see the daemon's log"})
         else:
             with self._lock:
                 self._report = report
 
-    def _seen(self, progress: Progress) -> None:
+    def _record_progress(self, progress: Progress) -> None:
         with self._lock:
             self._progress = progress_json(progress)
 
-    def _failed(self, error: ErrorJson) -> None:
+    def _record_failure(self, error: ErrorJson) -> None:
         with self._lock:
             self._error = error

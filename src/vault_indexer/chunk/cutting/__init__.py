@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts, windows
-from vault_indexer.chunk.cutting.blocks import Cutter, blocks_of, within
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.division import best_division
 from vault_indexer.chunk.cutting.grammars import Code, language_of, language_of_path, parser_for, read_code
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
@@ -23,9 +23,9 @@ from vault_indexer.chunk.cutting.splitting import Splitter
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 
 __all__ = [
+    "BlockSplitter",
     "Characters",
     "Code",
-    "Cutter",
     "Draft",
     "Joiner",
     "Markers",

@@ -67,7 +67,7 @@ def touching(blocks: Sequence[Element], end: int) -> list[tuple[Element, Span]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cutter:
+class BlockSplitter:
     """Takes blocks apart into atoms: touching spans that no chunk needs to be smaller than.
 
     A block within `limit` is one atom. Else its list items, its lines (code, tables, …) or its

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vault_indexer.chunk.cutting.blocks import Cutter, blocks_of, touching
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, touching
 from vault_indexer.chunk.cutting.packing import pack
 from vault_indexer.chunk.cutting.spans import Span
 from vault_indexer.model import Element, ElementKind, Note
@@ -57,6 +57,6 @@ def ends_sentence(text: str, paragraph: Paragraph) -> bool:
     return last_words.rstrip().rstrip(_CLOSERS).endswith(_STOPS)
 
 
-def sentence_pieces(cutter: Cutter, blocks: Sequence[Element], end: int) -> list[Span]:
+def sentence_pieces(block_splitter: BlockSplitter, blocks: Sequence[Element], end: int) -> list[Span]:
     """Blocks that together are too long, in pieces of nearly equal size."""
-    return pack(cutter.atoms(blocks, end), cutter.ruler, cutter.limit)
+    return pack(block_splitter.atoms(blocks, end), block_splitter.ruler, block_splitter.limit)

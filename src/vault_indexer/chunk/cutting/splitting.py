@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vault_indexer.chunk.cutting.assemble import Draft
-from vault_indexer.chunk.cutting.blocks import Cutter, within
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, within
 from vault_indexer.chunk.cutting.outline import Outline
 from vault_indexer.chunk.cutting.packing import pack
 from vault_indexer.chunk.cutting.sections import Unit
@@ -23,18 +23,18 @@ class Splitter:
 
     outline: Outline
     blocks: Sequence[Element]
-    cutter: Cutter
+    block_splitter: BlockSplitter
     overlap: int
 
     def drafts(self, unit: Unit, family: int) -> list[Draft]:
         """The unit as drafts: one if it fits, else pieces of the given family."""
-        cutter = self.cutter
-        if cutter.ruler.size(unit.start, unit.end) <= cutter.limit:
+        block_splitter = self.block_splitter
+        if block_splitter.ruler.size(unit.start, unit.end) <= block_splitter.limit:
             return [Draft(unit.start, unit.end)]
-        atoms = cutter.atoms(within(self.blocks, unit.start, unit.end), unit.end)
+        atoms = block_splitter.atoms(within(self.blocks, unit.start, unit.end), unit.end)
         drafts: list[Draft] = []
         previous: Span | None = None
-        for start, end in self._pieces(pack(atoms, cutter.ruler, cutter.limit)):
+        for start, end in self._pieces(pack(atoms, block_splitter.ruler, block_splitter.limit)):
             drafts.append(Draft(start, end, family=family, overlap=self._tail(previous, start)))
             previous = (start, end)
         return drafts
@@ -45,12 +45,12 @@ class Splitter:
         White space between two pieces stays at the end of the first, where it fits the limit; that
         way a piece's overlap runs into its body as it does in the note.
         """
-        text, ruler = self.cutter.text, self.cutter.ruler
+        text, ruler = self.block_splitter.text, self.block_splitter.ruler
         kept: list[Span] = []
         for start, end in spans:
             bare_start, bare_end = trim(text, start, end)
             if bare_end > bare_start:
-                roomy = ruler.at(end) - ruler.at(bare_start) <= self.cutter.limit
+                roomy = ruler.at(end) - ruler.at(bare_start) <= self.block_splitter.limit
                 kept.append((bare_start, end if roomy else bare_end))
         kept[-1:] = [trim(text, *kept[-1])] if kept else []
         return kept
@@ -59,6 +59,6 @@ class Splitter:
         """The end of the previous piece, as far as it lies in the section that holds `start`."""
         if previous is None or not self.overlap:
             return ""
-        earliest = self.cutter.ruler.back(previous[1], self.overlap)
+        earliest = self.block_splitter.ruler.back(previous[1], self.overlap)
         begin = max(earliest, previous[0], self.outline.section_start(start))
-        return self.cutter.text[begin : previous[1]]
+        return self.block_splitter.text[begin : previous[1]]

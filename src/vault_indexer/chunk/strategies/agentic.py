@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
-    Cutter,
     Draft,
     Outline,
     Paragraph,
@@ -38,8 +38,7 @@ from vault_indexer.chunk.llm_client import (
     unreached_by,
 )
 from vault_indexer.chunk.strategies.boundary import BoundaryChunker
-from vault_indexer.config.chunking_models import AgenticOptions
-from vault_indexer.config.chunking_options import BoundaryOptions
+from vault_indexer.config.chunking_options import AgenticOptions, BoundaryOptions
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 
@@ -163,12 +162,12 @@ class AgenticChunker:
 
     def _drafts(self, note: Note, plan: _Plan) -> list[Draft]:
         blocks, ruler = blocks_of(note), Characters(note.text)
-        cutter = Cutter(note.text, ruler, 2 * self._options.target_chunk_size)
+        block_splitter = BlockSplitter(note.text, ruler, 2 * self._options.target_chunk_size)
         drafts: list[Draft] = []
         for start, end in pairwise([*sorted(plan.starts), len(note.text)]):
-            fits = ruler.size(start, end) <= cutter.limit
+            fits = ruler.size(start, end) <= block_splitter.limit
             parts: list[Span] = (
-                [(start, end)] if fits else sentence_pieces(cutter, within(blocks, start, end), end)
+                [(start, end)] if fits else sentence_pieces(block_splitter, within(blocks, start, end), end)
             )
             drafts.extend(Draft(*part, extra=_extra(plan, start)) for part in parts)
         return drafts

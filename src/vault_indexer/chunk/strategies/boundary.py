@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Joiner,
     Outline,
     Ruler,
@@ -81,25 +81,25 @@ class BoundaryChunker:
         return Joiner(ruler, self._options.min_chunk_size, self._options.max_chunk_size).join(units)
 
     def _fit_sizes(self, note: Note, ruler: Ruler, units: Sequence[Unit]) -> list[Span]:
-        cutter = Cutter(note.text, ruler, self._options.max_chunk_size)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chunk_size)
         blocks = blocks_of(note)
         spans: list[Span] = []
         for unit in units:
-            if ruler.size(unit.start, unit.end) <= cutter.limit:
+            if ruler.size(unit.start, unit.end) <= block_splitter.limit:
                 spans.append((unit.start, unit.end))
             else:
-                spans.extend(sentence_pieces(cutter, within(blocks, unit.start, unit.end), unit.end))
+                spans.extend(sentence_pieces(block_splitter, within(blocks, unit.start, unit.end), unit.end))
         return [(start, end) for start, end in spans if note.text[start:end].strip()]
 
     def _windows(self, text: str, ruler: Ruler, spans: Sequence[Span]) -> list[Window]:
         counted = ruler_for(text, "words", None) if self._options.overlap.mode == "words" else ruler
         found: list[Window] = []
         for before, (start, end) in zip([None, *spans], spans, strict=False):
-            repeated = self._repeated(text, counted, before) if before else start
+            repeated = self._overlap_start(text, counted, before) if before else start
             found.append(Window(repeated, start, end))
         return found
 
-    def _repeated(self, text: str, ruler: Ruler, before: Span) -> int:
+    def _overlap_start(self, text: str, ruler: Ruler, before: Span) -> int:
         """Where the part of the chunk before begins that the next one repeats; its end for none."""
         overlap, (start, end) = self._options.overlap, before
         if not overlap.value:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
     Code,
-    Cutter,
     Draft,
     Joiner,
     Outline,
@@ -70,7 +70,7 @@ class CodeChunker:
             blocks = [block for block in blocks if block.end > block.start]
         sources = [self._source(note.text, b, fenced=not whole) for b in blocks if b.kind is ElementKind.CODE]
         units = self._units(note, outline, blocks, sources)
-        splitter = Splitter(outline, blocks, Cutter(note.text, ruler, options.max_chunk_size), 0)
+        splitter = Splitter(outline, blocks, BlockSplitter(note.text, ruler, options.max_chunk_size), 0)
         drafts: list[Draft] = []
         for family, unit in enumerate(
             Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
@@ -175,7 +175,7 @@ class _Positions:
         self._start = start
         self._plain = text.isascii()
         self._encoded = b"" if self._plain else text.encode("utf-8")
-        self._counts = [] if self._plain else self._counted()
+        self._counts = [] if self._plain else self._character_counts()
 
     def __call__(self, offset: int) -> int:
         if self._plain:
@@ -183,7 +183,7 @@ class _Positions:
         step = offset // self._STEP
         return self._start + self._counts[step] + _characters(self._encoded[step * self._STEP : offset])
 
-    def _counted(self) -> list[int]:
+    def _character_counts(self) -> list[int]:
         counts = [0]
         for begin in range(0, len(self._encoded), self._STEP):
             counts.append(counts[-1] + _characters(self._encoded[begin : begin + self._STEP]))

@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from itertools import islice
 
 from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim
-from vault_indexer.config.chunking_models import CustomOptions
+from vault_indexer.config.chunking_options import CustomOptions
 from vault_indexer.errors import NoteError, ProviderError, UsageError
 from vault_indexer.model import Chunk, JsonValue, Note
 
@@ -22,7 +22,7 @@ STRATEGY = "custom"
 GROUP = "vault_indexer.chunkers"
 """Entry points of this group may be named in `chunking.custom.function`."""
 
-CutFunction = Callable[[Note], Iterable[object]]
+SplitFunction = Callable[[Note], Iterable[object]]
 
 
 class _ContractError(ValueError):
@@ -149,7 +149,7 @@ def _check_cover(note: Note, drafts: Sequence[Draft]) -> None:
         pos = max(pos, draft.end if draft else end)
 
 
-def _function(name: str) -> CutFunction:
+def _function(name: str) -> SplitFunction:
     if not name:
         raise UsageError(
             "chunking.custom.function is empty: name module:function, or an entry point of the group " + GROUP
@@ -157,7 +157,7 @@ def _function(name: str) -> CutFunction:
     found = _import(name)
     if not callable(found):
         raise ProviderError(f"chunking.custom.function: {name} is not a function")
-    function: CutFunction = found
+    function: SplitFunction = found
     return function
 
 

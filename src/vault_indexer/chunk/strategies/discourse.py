@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
-    Cutter,
     Draft,
     Markers,
     Outline,
@@ -74,14 +74,14 @@ class DiscourseChunker:
     def _drafts(self, note: Note, markers: Markers) -> list[Draft]:
         ruler = Characters(note.text)
         blocks = blocks_of(note)
-        cutter = Cutter(note.text, ruler, self._options.max_chars)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chars)
         longest = self._longest()
         spans: list[Span] = []
         for start, end in self._gather(note.text, paragraphs_of(note), markers):
             if ruler.size(start, end) <= longest:
                 spans.append((start, end))
             else:
-                spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
+                spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
         return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
 
     def _gather(self, text: str, paragraphs: Sequence[Paragraph], markers: Markers) -> list[Span]:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
-    Cutter,
     Draft,
     Joiner,
     Outline,
@@ -24,7 +24,7 @@ from vault_indexer.chunk.cutting import (
     blocks_of,
     units_of,
 )
-from vault_indexer.config.chunking import HeaderBasedOptions
+from vault_indexer.config.chunking_options import HeaderBasedOptions
 from vault_indexer.model import Chunk, Note
 
 STRATEGY = "header_based"
@@ -42,8 +42,8 @@ class HeaderBasedChunker:
         """All chunks of the note."""
         options = self._options
         outline, ruler = Outline(note), Characters(note.text)
-        cutter = Cutter(note.text, ruler, options.max_chunk_chars)
-        splitter = Splitter(outline, blocks_of(note), cutter, options.overlap_chars)
+        block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_chars)
+        splitter = Splitter(outline, blocks_of(note), block_splitter, options.overlap_chars)
         units = Joiner(ruler, options.min_chunk_chars, options.max_chunk_chars).join(units_of(note))
         drafts: list[Draft] = []
         for family, unit in enumerate(units):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Draft,
     Joiner,
     Outline,
@@ -56,14 +56,16 @@ class HierarchicalChunker:
     def _parents(self, note: Note, ruler: Ruler, blocks: list[Element]) -> list[Draft]:
         """Neighbouring sections up to the parent's size; longer ones as windows over their blocks."""
         size, overlap = self._options.parent_size, self._options.parent_overlap
-        cutter = Cutter(note.text, ruler, size)
+        block_splitter = BlockSplitter(note.text, ruler, size)
         drafts: list[Draft] = []
         for unit in Joiner(ruler, size // 2, size).join(units_of(note)):
-            atoms = cutter.atoms(within(blocks, unit.start, unit.end), unit.end)
+            atoms = block_splitter.atoms(within(blocks, unit.start, unit.end), unit.end)
             drafts.extend(windows(note.text, slide(atoms, ruler, size, overlap)))
         return [replace(draft, embed=self._options.embed_both) for draft in drafts]
 
     def _children(self, note: Note, ruler: Ruler, blocks: list[Element], parent: Draft) -> list[Draft]:
         size, overlap = self._options.child_size, self._options.child_overlap
-        atoms = Cutter(note.text, ruler, size).atoms(within(blocks, parent.start, parent.end), parent.end)
+        atoms = BlockSplitter(note.text, ruler, size).atoms(
+            within(blocks, parent.start, parent.end), parent.end
+        )
         return windows(note.text, slide(atoms, ruler, size, overlap))

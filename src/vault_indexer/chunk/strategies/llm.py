@@ -35,8 +35,7 @@ from vault_indexer.chunk.llm_client import (
     unreached_by,
 )
 from vault_indexer.chunk.strategies.discourse import DiscourseChunker
-from vault_indexer.config.chunking_models import LlmChunkingOptions
-from vault_indexer.config.chunking_options import DiscourseOptions
+from vault_indexer.config.chunking_options import DiscourseOptions, LlmChunkingOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 
@@ -254,13 +253,13 @@ def _kind(action: JsonValue) -> tuple[_Apply, str, JsonValue] | None:
     """What to do, its name for people, and the chunk it names; None for what is no action."""
     match action:
         case {"split": chunk, "after": after, **rest} if not rest:
-            return _Borders.split, f"split {_shown(chunk)} after {_shown(after)}", chunk
+            return _Borders.split, f"split {_excerpt_of(chunk)} after {_excerpt_of(after)}", chunk
         case {"merge": [first, second], **rest} if not rest:
-            return _Borders.merge, f"merge {_shown(first)}, {_shown(second)}", first
+            return _Borders.merge, f"merge {_excerpt_of(first)}, {_excerpt_of(second)}", first
     return None
 
 
-def _shown(value: JsonValue) -> str:
+def _excerpt_of(value: JsonValue) -> str:
     return excerpt(json.dumps(value), 20)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Draft,
     Joiner,
     Outline,
@@ -43,8 +43,8 @@ class MarkdownChunker:
         options = self._options
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
         outline = Outline(note)
-        cutter = Cutter(note.text, ruler, options.max_chunk_size, self._loose)
-        splitter = Splitter(outline, blocks_of(note), cutter, options.overlap)
+        block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_size, self._loose)
+        splitter = Splitter(outline, blocks_of(note), block_splitter, options.overlap)
         units = units_of(note, {0, *options.header_levels})
         drafts: list[Draft] = []
         for family, unit in enumerate(

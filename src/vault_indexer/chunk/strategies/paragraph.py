@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
-    Cutter,
     Draft,
     Outline,
     Paragraph,
@@ -38,14 +38,14 @@ class ParagraphChunker:
     def drafts(self, note: Note) -> list[Draft]:
         """The chunks' spans, for strategies that fall back to this one."""
         ruler = Characters(note.text)
-        cutter = Cutter(note.text, ruler, self._options.max_chars)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chars)
         blocks = blocks_of(note)
         spans: list[Span] = []
         for start, end in self._gather(note, ruler):
-            if ruler.size(start, end) <= cutter.limit:
+            if ruler.size(start, end) <= block_splitter.limit:
                 spans.append((start, end))
             else:
-                spans.extend(sentence_pieces(cutter, within(blocks, start, end), end))
+                spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
         return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
 
     def _gather(self, note: Note, ruler: Characters) -> list[Span]:

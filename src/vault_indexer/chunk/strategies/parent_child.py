@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Draft,
     Outline,
     Paragraph,
@@ -73,13 +73,13 @@ class ParentChildChunker:
     def _children(
         self, note: Note, blocks: list[Element], ruler: Ruler, paragraphs: list[Paragraph]
     ) -> Iterator[_Child]:
-        cutter = Cutter(note.text, ruler, self._options.max_child_tokens)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_child_tokens)
         for first, last in self._join(ruler, paragraphs):
             start, end = paragraphs[first].start, paragraphs[last].end
-            if ruler.size(start, end) <= cutter.limit:
+            if ruler.size(start, end) <= block_splitter.limit:
                 yield _Child(start, end, first, last)
                 continue
-            pieces = sentence_pieces(cutter, within(blocks, start, end), end)
+            pieces = sentence_pieces(block_splitter, within(blocks, start, end), end)
             for part, (piece_start, piece_end) in enumerate(pieces):
                 yield _Child(piece_start, piece_end, first, last, part, len(pieces))
 

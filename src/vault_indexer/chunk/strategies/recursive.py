@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
-    Cutter,
     Draft,
     Outline,
     Span,
@@ -33,9 +33,9 @@ class RecursiveChunker:
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
         text, ruler = note.text, Characters(note.text)
-        cutter = Cutter(text, ruler, self._options.chunk_size)
+        splitter = BlockSplitter(text, ruler, self._options.chunk_size)
         start, end = trim(text, note.body_start, len(text))
-        spans = list(self._split(cutter, start, end, self._options.separators)) if end > start else []
+        spans = list(self._split(splitter, start, end, self._options.separators)) if end > start else []
         found = slide(spans, ruler, self._options.chunk_size, self._options.chunk_overlap)
         drafts = windows(text, found)
         if self._options.keep_separator:
@@ -46,19 +46,21 @@ class RecursiveChunker:
             ]
         return assemble(note, STRATEGY, drafts, Outline(note))
 
-    def _split(self, cutter: Cutter, start: int, end: int, separators: Sequence[str]) -> Iterator[Span]:
+    def _split(
+        self, splitter: BlockSplitter, start: int, end: int, separators: Sequence[str]
+    ) -> Iterator[Span]:
         """Touching spans; each is small enough. Every separator is tried once over each part."""
-        if end - start <= cutter.limit:
+        if end - start <= splitter.limit:
             yield start, end
         elif not separators:
-            yield from cutter.words(start, end)
+            yield from splitter.words(start, end)
         elif not separators[0]:
-            yield from cutter.ruler.parts(start, end, cutter.limit)
+            yield from splitter.ruler.parts(start, end, splitter.limit)
         else:
-            for inner in self._cut(cutter.text, start, end, separators[0]):
-                yield from self._split(cutter, *inner, separators[1:])
+            for inner in self._split_at(splitter.text, start, end, separators[0]):
+                yield from self._split(splitter, *inner, separators[1:])
 
-    def _cut(self, text: str, start: int, end: int, separator: str) -> Iterator[Span]:
+    def _split_at(self, text: str, start: int, end: int, separator: str) -> Iterator[Span]:
         at_end = self._options.separator_position == "end"
         begin = start
         for match in re.compile(re.escape(separator)).finditer(text, start, end):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.chunk.cutting import (
+    BlockSplitter,
     Characters,
-    Cutter,
     Draft,
     Outline,
     Span,
@@ -62,8 +62,8 @@ class SemanticChunker:
 
     def _sentences(self, note: Note) -> list[Span]:
         """Touching spans of sentences, lines of code and list items, each with the heading above."""
-        cutter = Cutter(note.text, Characters(note.text), self._options.max_chunk_size, _LOOSE)
-        return cutter.atoms(blocks_of(note), len(note.text))
+        block_splitter = BlockSplitter(note.text, Characters(note.text), self._options.max_chunk_size, _LOOSE)
+        return block_splitter.atoms(blocks_of(note), len(note.text))
 
     def _embed(self, note: Note, spans: Sequence[Span]) -> Floats:
         return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
@@ -79,23 +79,23 @@ class SemanticChunker:
         ]
         vectors = self._embed(note, groups)
         distances = 1.0 - np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
-        border = float(np.percentile(distances, self._options.threshold))
-        cuts = [0, *(int(i) + 1 for i in np.flatnonzero(distances > border)), last + 1]
+        threshold = float(np.percentile(distances, self._options.threshold))
+        borders = [0, *(int(i) + 1 for i in np.flatnonzero(distances > threshold)), last + 1]
         ruler = Characters(note.text)
         spans: list[Span] = []
-        for first, stop in pairwise(self._long_enough(sentences, cuts)):
+        for first, stop in pairwise(self._long_enough(sentences, borders)):
             spans.extend(pack(sentences[first:stop], ruler, self._options.max_chunk_size))
         return spans
 
-    def _long_enough(self, sentences: list[Span], cuts: list[int]) -> list[int]:
-        """The cuts without those that would leave a chunk below the minimum; the last one stays."""
-        kept = [cuts[0]]
-        for cut in cuts[1:-1]:
-            if sentences[cut][0] - sentences[kept[-1]][0] >= self._options.min_chunk_size:
-                kept.append(cut)
+    def _long_enough(self, sentences: list[Span], borders: list[int]) -> list[int]:
+        """The borders without those that would leave a chunk below the minimum; the last one stays."""
+        kept = [borders[0]]
+        for border in borders[1:-1]:
+            if sentences[border][0] - sentences[kept[-1]][0] >= self._options.min_chunk_size:
+                kept.append(border)
         if len(kept) > 1 and sentences[-1][1] - sentences[kept[-1]][0] < self._options.min_chunk_size:
             kept.pop()
-        return [*kept, cuts[-1]]
+        return [*kept, borders[-1]]
 
     def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
         borders = {paragraph.start for paragraph in paragraphs_of_blocks(blocks_of(note), len(note.text))}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
-    Cutter,
+    BlockSplitter,
     Marks,
     Outline,
     Span,
@@ -41,20 +41,20 @@ class TokenChunker:
         found = slide(list(self._spans(note, ruler)), ruler, options.max_tokens, options.overlap_tokens)
         drafts = windows(note.text, found)
         if options.overflow == "truncate" and len(drafts) > 1:
-            drafts = [replace(drafts[0], extra=_dropped(found, ruler))]
+            drafts = [replace(drafts[0], extra=_dropped_part(found, ruler))]
         return assemble(note, STRATEGY, drafts, Outline(note))
 
     def _spans(self, note: Note, ruler: Marks) -> Iterator[Span]:
         start, end = note.body_start, len(note.text)
-        cutter = Cutter(note.text, ruler, self._options.max_tokens)
+        block_splitter = BlockSplitter(note.text, ruler, self._options.max_tokens)
         if not self._options.preserve_sentences:
-            yield from cutter.words(start, end)
+            yield from block_splitter.words(start, end)
             return
         for sentence in tile(sentence_spans(note.text, start, end), start, end):
-            yield from cutter.sentence(*sentence)
+            yield from block_splitter.sentence(*sentence)
 
 
-def _dropped(found: list[Window], ruler: Marks) -> dict[str, JsonValue]:
+def _dropped_part(found: list[Window], ruler: Marks) -> dict[str, JsonValue]:
     """What `truncate` says on the chunk that it keeps: where the rest stands and how long it is."""
     start, end = found[0].end, found[-1].end
     return {"dropped_start": start, "dropped_end": end, "dropped_tokens": ruler.size(start, end)}

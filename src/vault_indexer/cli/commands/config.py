@@ -18,7 +18,7 @@ PROBLEMS = 2
 def check(place: Place, output: Output) -> int:
     """Check the configuration. Print every mistake with its key, its value and what is allowed."""
     try:
-        loaded = _loaded(place)
+        loaded = _load(place)
     except ConfigError as error:
         if not output.json:
             raise
@@ -38,7 +38,7 @@ def check(place: Place, output: Output) -> int:
 
 def show(place: Place, output: Output) -> None:
     """Print every value in use with its source, and the files that were looked at."""
-    loaded = _loaded(place)
+    loaded = _load(place)
     if output.json:
         print_json(as_json(loaded))
         return
@@ -64,7 +64,7 @@ def show(place: Place, output: Output) -> None:
         )
 
 
-def _loaded(place: Place) -> LoadedConfig:
+def _load(place: Place) -> LoadedConfig:
     """As for any command, but without a vault it is the user's configuration."""
     vault = named_or_enclosing_vault(place, os.environ)
     options = {"index.dir": place.index_dir} if place.index_dir else {}

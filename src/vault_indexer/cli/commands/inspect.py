@@ -29,7 +29,7 @@ def inspect(
     strategy: Annotated[
         str | None,
         typer.Option(
-            "--strategy", metavar="NAME", help="Cut notes by this strategy, not by the configured one."
+            "--strategy", metavar="NAME", help="Split notes by this strategy, not by the configured one."
         ),
     ] = None,
 ) -> int:

@@ -203,7 +203,11 @@ def _show_mentions(reached: Reached, path: str, limit: int | None, show: _Show) 
     if show.to_program(answer, reached.vault, places):
         return status
     rows = [
-        (_line(one["line"]), text(_path(one["path"], reached.vault)), _marked(one["snippet"], one["marks"]))
+        (
+            _line(one["line"]),
+            text(_path(one["path"], reached.vault)),
+            _highlight(one["snippet"], one["marks"]),
+        )
         for one in found
     ]
     print_rows(out(), rows, head=2)
@@ -224,7 +228,7 @@ def _say_more(more: bool) -> None:
         say("not all are shown: raise --limit, or leave it out")
 
 
-def _marked(snippet: str, marks: list[list[int]]) -> Text:
+def _highlight(snippet: str, marks: list[list[int]]) -> Text:
     line = text((snippet, ""))
     for start, end in marks:
         line.stylize("bold green", start, end)

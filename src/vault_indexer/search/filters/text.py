@@ -175,7 +175,7 @@ class TextCandidates:
         lexicon = self._snapshot.keywords.lexicon
         for piece in matcher.pieces:
             if self._may_scan():
-                terms = {*lexicon.containing(piece), *lexicon.cut_words}
+                terms = {*lexicon.containing(piece), *lexicon.longest_words}
                 keys = self._snapshot.keywords.holding(terms, _TEXT_FIELDS)
                 here = np.zeros(self._size, bool)
                 here[self._owner[np.searchsorted(self._keys, keys)]] = True

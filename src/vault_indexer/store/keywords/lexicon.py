@@ -77,21 +77,21 @@ class Lexicon:
 
     def spellings(self, folded: str) -> list[str]:
         """A folded word, and the words of the index that only accents and the like set apart from it."""
-        return [folded, *self._accented.get(folded, ())]
+        return [folded, *self._accented_terms.get(folded, ())]
 
     def containing(self, piece: str) -> list[str]:
         """All words with `piece` anywhere in them."""
         return [term for segment in self._segments for term in segment.words.terms if piece in term]
 
     @cached_property
-    def cut_words(self) -> list[str]:
+    def longest_words(self) -> list[str]:
         """Words of the greatest length: the text may have more of them."""
         return [
             term for segment in self._segments for term in segment.words.terms if len(term) >= LONGEST_TERM
         ]
 
     @cached_property
-    def _accented(self) -> Mapping[str, list[str]]:
+    def _accented_terms(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for segment in self._segments:
             for term in segment.words.terms:

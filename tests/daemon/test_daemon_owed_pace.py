@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 import pytest
-from reliability_lab import InProcessPool, OneProcess, assembly_of, make_vault, unheard
+from reliability_lab import InProcessPool, assembly_of, is_slow, make_vault, unheard
 
+from vault_indexer.bootstrap import Assembly
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.index.build import Pool
@@ -18,13 +19,6 @@ from vault_indexer.index.jobs import Embedded, EmbedJob, Failed, Job, Outcome
 from vault_indexer.index.worker_pool import Died
 
 NOTES = 60
-
-
-class WordsFirst(OneProcess):
-    """The real composition, told that its model is slow."""
-
-    def _is_slow(self, settings: object) -> bool:  # noqa: ARG002
-        return True
 
 
 @dataclass
@@ -67,19 +61,18 @@ class Clock:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> OneProcess:
-    folder = tmp_path_factory.mktemp("backlog")
-    vault = make_vault(folder / "vault", random.Random("backlog"), 1)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    folder = tmp_path_factory.mktemp("owed")
+    vault = make_vault(folder / "vault", random.Random("owed"), 1)
     for number in range(NOTES):
         (vault / f"{number:02}.md").write_text(f"Number {number} of the list.\n")
-    plain = assembly_of(vault, folder / "index")
-    made = WordsFirst(plain.vault, plain.root, plain.settings, plain.reload, plain.files)
+    made = replace(assembly_of(vault, folder / "index"), is_slow=is_slow)
     made.index_dir.prepare()
     return made
 
 
 @pytest.fixture
-def current(built: OneProcess) -> Iterator[OpenGeneration]:
+def current(built: Assembly) -> Iterator[OpenGeneration]:
     shutil.rmtree(built.root / "generations")  # it would know all vectors
     built.index_dir.prepare()
     generation, _ = built.build_next(unheard, refit=True, soon=True)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import gc
 import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from vault_indexer.bootstrap import Assembly, WorkerSpec, resolve_target, start_worker
+from vault_indexer.bootstrap import Assembly, Target, WorkerSpec, resolve_target, start_worker
+from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
@@ -42,6 +44,11 @@ QUERIES = [f"{a} {b}" for a, b in zip(WORDS, [*WORDS[7:], *WORDS[:7]], strict=Tr
 QUERY_WORDS = [*WORDS, *(str(number) for number in range(24))]
 _NEAREST = 40
 _TOLERANCE = 2e-3
+
+
+def child_environment() -> dict[str, str]:
+    """For a script that runs in a process of its own and imports what tests share, as they do."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def sized(small: int, full: int) -> int:
@@ -82,19 +89,23 @@ class InProcessPool:
         gc.collect()  # as a process does that ends: what it has open is closed now
 
 
-@dataclass(frozen=True, slots=True)
-class OneProcess(Assembly):
+def in_process_pool(worker: WorkerSpec, size: int) -> Pool:
+    return cast(Pool, InProcessPool(lambda: start_worker(worker)))
+
+
+def in_one_process(target: Target) -> Assembly:
     """The real composition, with all its work in this process."""
-
-    def _pool(self, recipe: WorkerSpec, size: int) -> Pool:  # noqa: ARG002 - it is one
-        return cast(Pool, InProcessPool(lambda: start_worker(recipe)))
+    return replace(Assembly.of(target), make_pool=in_process_pool)
 
 
-def assembly_of(vault: Path, index: Path, options: Mapping[str, OptionValue] | None = None) -> OneProcess:
+def is_slow(_settings: EmbeddingSettings) -> bool:
+    """For `Assembly.is_slow`: every model is, so what an edit needs beyond a little is owed."""
+    return True
+
+
+def assembly_of(vault: Path, index: Path, options: Mapping[str, OptionValue] | None = None) -> Assembly:
     target = resolve_target(vault, index, None, environ={}, options={**OPTIONS, **(options or {})})
-    made = OneProcess.of(target)
-    assert isinstance(made, OneProcess)
-    return made
+    return in_one_process(target)
 
 
 def unheard(_progress: Progress) -> None:
