@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
+from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.rank.rank import RANK_TRUST
 from vault_indexer.search.rank.retrieve import NEIGHBOUR_SCORE
 from vault_indexer.search.terms.vector_trust import FOREIGN, LACKING, language_of, trust, trust_beside
 from vault_indexer.service import VaultService
@@ -103,7 +105,7 @@ def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: Vaul
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
 
-def test_rrf_counts_ranks_alone(copy: tuple[Path, Path]) -> None:
+def test_rrf_counts_ranks_alone_of_chunks_and_of_notes(copy: tuple[Path, Path]) -> None:
     held = opened(*copy, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
     try:
         why = hits(held, "rain and wind on Tuesday")["Weather.md"].why
@@ -111,7 +113,9 @@ def test_rrf_counts_ranks_alone(copy: tuple[Path, Path]) -> None:
         held.close()
     assert why.vector is not None
     assert why.keyword is not None
-    assert why.fused == pytest.approx(1.0 / (60 + why.vector.rank) + 1.0 / (60 + why.keyword.rank))
+    assert (why.vector.rank, why.keyword.rank) == (1, 1), "its note is then the first by both, too"
+    trust = RANK_TRUST * trust_beside(_held(why))
+    assert why.fused == pytest.approx((trust * (1 + NOTE_MEANING) + 1 + NOTE_WORDS) / (60 + 1))
 
 
 def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(copy: tuple[Path, Path]) -> None:
@@ -125,12 +129,38 @@ def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(copy: tupl
     assert _share_of_meaning(unknown) > 0.75
 
 
-def _share_of_meaning(why: Why) -> float:
-    """What the vectors weigh in the mean, from a best hit by words: there the words' score is 1."""
+def test_a_chunk_is_ranked_by_what_its_note_says_too(copy: tuple[Path, Path]) -> None:
+    held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
+    try:
+        why = hits(held, "rain wind on Tuesday")["Weather.md"].why
+    finally:
+        held.close()
+    meaning, words = _parts(why)
+    trust = trust_beside(_held(why))
+    assert why.fused == pytest.approx((trust * meaning + words) / (trust + 1))
+
+
+def _parts(why: Why) -> tuple[float, float]:
+    """What meaning and words say of a best hit by words, each of the chunk and of its note."""
     assert why.vector is not None
     assert why.keyword is not None
     assert why.keyword.rank == 1
-    return (1.0 - why.fused) / (1.0 - why.vector.score)
+    assert why.note is not None
+    assert why.note.cosine is not None
+    meaning = (why.vector.score + NOTE_MEANING * why.note.cosine) / (1 + NOTE_MEANING)
+    return meaning, (1.0 + NOTE_WORDS * why.note.coverage) / (1 + NOTE_WORDS)
+
+
+def _share_of_meaning(why: Why) -> float:
+    """What the vectors weigh in the mean."""
+    meaning, words = _parts(why)
+    return (words - why.fused) / (words - meaning)
+
+
+def _held(why: Why) -> float:
+    """The share of the query that the best chunk holds: its note has no other one."""
+    assert why.note is not None
+    return why.note.coverage
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

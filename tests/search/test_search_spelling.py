@@ -69,7 +69,6 @@ def test_a_real_word_has_no_correction(service: VaultService, query: str) -> Non
 
 def test_a_word_that_is_only_in_the_title_of_a_blank_note_has_no_correction(service: VaultService) -> None:
     assert search(service, "obsydian").corrections == ()
-    assert search(service, "obsydiam").corrections == (Correction("obsydiam", "obsidian"),)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from vault_indexer.model import Correction
@@ -48,7 +47,7 @@ def find_corrections(
 ) -> tuple[Correction, ...]:
     """A likely spelling for each word that is probably misspelt, in the order of the text.
 
-    A word is probably misspelt if no chunk and no title holds any form of it, it is no common word of any
+    A word is probably misspelt if no note holds any form of it, it is no common word of any
     language, and no filter of the query asks for it as written. Its likely spelling is the nearest word of
     the vault that is frequent there: one edit away, or two from eight letters on. A rare word will do if it
     is one edit from a word of eight letters, or a common word in an English query. A query in a language that
@@ -66,7 +65,7 @@ def find_corrections(
         if likely:
             at = term.end
             found.append(Correction(term.word, likely))
-    kept = _words_of_filters(query) | _words_of_blank_notes(snapshot) if found else frozenset()
+    kept = _words_of_filters(query) if found else frozenset()
     return tuple(one for one in found if _key(one.written) not in kept)
 
 
@@ -107,16 +106,6 @@ def _words_of_filters(query: Query) -> frozenset[str]:
     """The words, folded, of phrases in quotes and of operators: a hit holds them as they are written."""
     texts = (text for condition in query.conditions for text in ranking_words(condition.node))
     return frozenset(_key(word) for text in texts for word in _LETTERS.findall(text))
-
-
-def _words_of_blank_notes(snapshot: Snapshot) -> frozenset[str]:
-    """The words, folded, of titles, aliases and names of notes without text, which no chunk holds."""
-    rows: Sequence[tuple[object, ...]] = snapshot.catalog.rows(
-        "SELECT title, aliases, path FROM notes n"
-        " WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.note_id = n.note_id)"
-    )
-    names = (f"{title} {' '.join(json.loads(str(aliases)))} {path}" for title, aliases, path in rows)
-    return frozenset(_key(word) for name in names for word in _LETTERS.findall(name))
 
 
 def _key(word: str) -> str:

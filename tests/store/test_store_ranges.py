@@ -1,0 +1,99 @@
+"""What the stores say of ranges of keys: a note is the range of its chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex
+from vault_indexer.store.vectors.index import VectorSnapshot, build_snapshot, spread_ranges
+from vault_indexer.text.query import analyze_query
+
+DIMENSION = 8
+
+Ranges = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=1, max_size=8)
+
+
+def keys_of(sizes: list[int]) -> list[list[int]]:
+    """Chunk keys of notes of so many chunks."""
+    return [[note << 20 | at for at in range(size)] for note, size in enumerate(sizes, start=1)]
+
+
+def borders(count: int) -> tuple[np.ndarray, np.ndarray]:
+    notes = np.arange(1, count + 1, dtype=np.int64)
+    return notes << 20, (notes + 1) << 20
+
+
+def vectors_of(keys: list[int], seed: int) -> list[tuple[int, bytes]]:
+    random = np.random.default_rng(seed)
+    made = random.normal(size=(len(keys), DIMENSION))
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return [(key, row.astype(np.float16).tobytes()) for key, row in zip(keys, made, strict=True)]
+
+
+def brute(rows: list[tuple[int, bytes]], query: np.ndarray, first: int, end: int) -> float:
+    held = [np.frombuffer(data, np.float16).astype(np.float64) for key, data in rows if first <= key < end]
+    if not held:
+        return float("nan")
+    mean = np.mean(held, axis=0)
+    return float(mean @ query / np.linalg.norm(mean))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 99), st.data())
+def test_the_mean_of_a_range_is_that_of_its_vectors(sizes: list[int], seed: int, data: st.DataObject) -> None:
+    rows = vectors_of([key for own in keys_of(sizes) for key in own], seed)
+    later = data.draw(st.sets(st.sampled_from(range(len(rows))))) if rows else set()
+    gone = data.draw(st.sets(st.sampled_from(range(len(rows))))) if rows else set()
+    base = build_snapshot(1, DIMENSION, [row for at, row in enumerate(rows) if at not in later])
+    snapshot: VectorSnapshot = base.with_changes(
+        2, [], [row for at, row in enumerate(rows) if at in later]
+    ).with_changes(3, [rows[at][0] for at in gone], [])
+    left = [row for at, row in enumerate(rows) if at not in gone]
+    query = np.ones(DIMENSION, np.float32) / np.sqrt(np.float32(DIMENSION))
+    firsts, ends = borders(len(sizes))
+    expected = [brute(left, query, int(a), int(b)) for a, b in zip(firsts, ends, strict=True)]
+    assert snapshot.mean_scores(query, firsts, ends).tolist() == pytest.approx(
+        expected, abs=1e-3, nan_ok=True
+    )
+
+
+@given(Ranges, st.integers(1, 6))
+def test_of_a_long_range_so_many_numbers_are_taken_evenly(pairs: list[tuple[int, int]], most: int) -> None:
+    lengths = np.array([length for _, length in pairs], np.int64)
+    firsts = np.cumsum([gap for gap, _ in pairs], dtype=np.int64) + np.concatenate(
+        [np.zeros(1, np.int64), lengths.cumsum()[:-1]]
+    )
+    owners, numbers = spread_ranges(firsts, firsts + lengths, most)
+    for at, (first, length) in enumerate(zip(firsts.tolist(), lengths.tolist(), strict=True)):
+        own = numbers[owners == at].tolist()
+        assert len(own) == len(set(own)) == min(length, most)
+        assert all(first <= number < first + length for number in own)
+        assert length > most or own == list(range(first, first + length))
+
+
+def test_a_very_long_note_costs_no_more_than_the_bound() -> None:
+    owners, numbers = spread_ranges(np.array([0, 10_000]), np.array([10_000, 10_001]), 256)
+    assert len(numbers) == 257
+    assert np.bincount(owners).tolist() == [256, 1]
+
+
+def test_coverage_is_what_the_documents_of_a_range_hold_together(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    index = KeywordIndex.create(tmp_path_factory.mktemp("keywords"))
+    texts = [["apple", ""], ["pear"], ["apple pear plum"], [""]]
+    keyed = {
+        note << 20 | at: text.split()
+        for note, own in enumerate(texts, start=1)
+        for at, text in enumerate(own)
+    }
+    later = {(2 << 20) | 1: ["apple"]}
+    index.apply([KeywordDocument(key, content=words) for key, words in keyed.items()], [], 1)
+    index.apply([KeywordDocument(key, content=words) for key, words in later.items()], [3 << 20], 2)
+    terms = analyze_query("apple pear", ("en",))
+    firsts, ends = borders(len(texts))
+    held = index.snapshot().coverage(firsts, ends, terms, FieldWeights())
+    assert held.tolist() == pytest.approx([0.5, 1.0, 0.0, 0.0])
