@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
 from vault_indexer.text.fold import normalize
@@ -19,6 +19,11 @@ _LEAST_SHARE = 0.08
 """Of the words, those that must be function words of the language (prose has 0.3 to 0.5)."""
 
 _LETTER_WORTH = 0.25
+
+_CLEAR_SHARE = 0.2
+_CLEARER = 2.0
+"""A query is in a language that the vault does not have only if so many of its words say so, and twice as
+many as for any language of the vault: English questions hold words that are Czech ("a", "do", "by")."""
 
 _SCRIPTS = {
     "ja": re.compile("[\u3041-\u30fa\uff66-\uff9f]"),
@@ -50,6 +55,19 @@ def detect(text: str, among: Collection[str] = ()) -> str:
     return _by_function_words(prose, among)
 
 
+def detect_query(text: str, languages: Collection[str]) -> str:
+    """The language of a query to a vault of these languages: one of them, unless the query is clearly in
+    another one; "" where it cannot be told."""
+    own, other = detect(text, languages), detect(text)
+    if not other or other in languages:
+        return own
+    votes = _function_word_votes(normalize(text))
+    best_own = max((votes.get(code, 0.0) for code in languages), default=0.0)
+    words = len(_WORDS.findall(text))
+    is_clear = other in _SCRIPTS or votes.get(other, 0.0) >= max(_CLEAR_SHARE * words, _CLEARER * best_own)
+    return other if is_clear else own
+
+
 def _by_script(prose: str, letters: int) -> str:
     kana = len(_SCRIPTS["ja"].findall(prose))
     for code, pattern in _SCRIPTS.items():
@@ -65,8 +83,19 @@ def _by_script(prose: str, letters: int) -> str:
 
 
 def _by_function_words(prose: str, among: Collection[str]) -> str:
-    words = _WORDS.findall(prose)
+    votes = _function_word_votes(prose)
+    ranked = [(code, count) for code, count in votes.items() if not among or code in among]
+    if not ranked:
+        return ""
+    ranked.sort(key=lambda vote: (-vote[1], vote[0]))
+    code, most = ranked[0]
+    clear = len(ranked) == 1 or most > ranked[1][1] * 1.05
+    return code if clear and most >= _LEAST_SHARE * len(_WORDS.findall(prose)) else ""
+
+
+def _function_word_votes(prose: str) -> Mapping[str, float]:
     votes: defaultdict[str, float] = defaultdict(float)
+    words = _WORDS.findall(prose)
     function_words, letters = _signs()
     for word in words:
         for code, worth in function_words.get(word, ()):
@@ -75,13 +104,7 @@ def _by_function_words(prose: str, among: Collection[str]) -> str:
         for letter in _BEYOND_ASCII.findall(prose):
             for code, worth in letters.get(letter, ()):
                 votes[code] += worth * _LETTER_WORTH
-    ranked = [(code, count) for code, count in votes.items() if not among or code in among]
-    if not ranked:
-        return ""
-    ranked.sort(key=lambda vote: (-vote[1], vote[0]))
-    code, most = ranked[0]
-    clear = len(ranked) == 1 or most > ranked[1][1] * 1.05
-    return code if clear and most >= _LEAST_SHARE * len(words) else ""
+    return votes
 
 
 _Votes = dict[str, tuple[tuple[str, float], ...]]

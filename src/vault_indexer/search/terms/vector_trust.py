@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import languages_of
-from vault_indexer.text.language import detect
+from vault_indexer.text.language import detect_query
 
 FOREIGN = 0.45
 """What the vectors of an English model count in other languages. On XQuAD in Spanish, Chinese and Russian
@@ -20,9 +20,9 @@ kept aside .880 to .886, most of it where notes and question use other words."""
 
 
 def language_of(text: str, languages: Sequence[str]) -> str:
-    """The query's language among those of the vault (most frequent first); where it does not tell, the
-    vault's main one; "" in a vault of unknown language."""
-    return detect(text, languages) or (languages[0] if languages else "")
+    """The query's language: one of the vault's (most frequent first), unless it is clearly another one; where
+    the query does not tell, the vault's main one; "" in a vault of unknown language."""
+    return detect_query(text, languages) or (languages[0] if languages else "")
 
 
 def trust(model: EmbeddingModel, language: str) -> float:
