@@ -30,7 +30,7 @@ def note_evidence(
     coverage = snapshot.keywords.coverage(firsts, ends, prepared.terms, fields)
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():
-        cosines = snapshot.vectors.mean_scores(prepared.vector, firsts, ends)
+        cosines = snapshot.vectors.note_scores(prepared.vector, notes)
     return {
         note_id: NoteReason(None if isnan(cosine) else cosine, share)
         for note_id, cosine, share in zip(notes.tolist(), cosines.tolist(), coverage.tolist(), strict=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
+from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.vectors.prefilter import VectorPrefilter, products
 from vault_indexer.system import back_by_huge_pages, write_atomically
 
@@ -32,8 +33,8 @@ _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
 _MEAN_OF = 256
-"""The mean over a range of keys is that of at most so many vectors, spread evenly: it bounds what a very
-long note costs a search."""
+"""The mean over a note is that of at most so many vectors, spread evenly: it bounds what a very long note
+costs a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +101,22 @@ class VectorSnapshot:
             found[here] = products(self.delta[there], query)
         return found
 
-    def mean_scores(self, query: Matrix, firsts: Keys, ends: Keys) -> Matrix:
-        """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the
-        cosine of `query` with the mean of its vectors; NaN for a range without any."""
-        owners, vectors = self._vectors_in(firsts, ends)
-        found = np.full(len(firsts), np.nan, np.float32)
+    def note_scores(self, query: Matrix, notes: Keys) -> Matrix:
+        """The cosine of `query` with the mean vector of each of the notes (ids, ascending); NaN for a note
+        without any vector. The mean of a very long note may be that of `_MEAN_OF` of its vectors."""
+        means = self.look.means
+        if means is None:
+            return self._means_of_chunks(query, notes)
+        found = means.scores(query, notes)
+        changed = np.concatenate([self.keys[self.dead], self.delta_keys]) >> CHUNK_KEY_BITS
+        if len(changed):
+            again = np.isin(notes, changed)
+            found[again] = self._means_of_chunks(query, notes[again])
+        return found
+
+    def _means_of_chunks(self, query: Matrix, notes: Keys) -> Matrix:
+        owners, vectors = self._vectors_of(notes)
+        found = np.full(len(notes), np.nan, np.float32)
         if len(owners):
             where = np.flatnonzero(np.diff(owners, prepend=-1))
             sums = np.add.reduceat(vectors, where, axis=0)
@@ -112,19 +124,21 @@ class VectorSnapshot:
             found[owners[where]] = sums @ query / np.maximum(norms, np.finfo(np.float32).tiny)
         return found
 
-    def _vectors_in(self, firsts: Keys, ends: Keys) -> tuple[Keys, Matrix]:
-        """The vectors of ranges of keys, each with the number of its range; the numbers ascend."""
+    def _vectors_of(self, notes: Keys) -> tuple[Keys, Matrix]:
+        """The vectors of notes, each with the place of its note among them; the places ascend."""
         import faiss
 
+        firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
         owners, rows = spread_ranges(self.keys.searchsorted(firsts), self.keys.searchsorted(ends), _MEAN_OF)
         alive = ~self.dead[rows]
         owners, rows = owners[alive], rows[alive]
         inner = faiss.downcast_index(self.base.index)
         vectors = inner.reconstruct_batch(rows) if len(rows) else np.empty((0, self.dimension), np.float32)
-        if not len(self.delta_keys) or not len(firsts):
+        if not len(self.delta_keys) or not len(notes):
             return owners, vectors
-        own = np.maximum(firsts.searchsorted(self.delta_keys, "right") - 1, 0)
-        inside = (firsts[own] <= self.delta_keys) & (self.delta_keys < ends[own])
+        changed = self.delta_keys >> CHUNK_KEY_BITS
+        own = np.minimum(notes.searchsorted(changed), len(notes) - 1)
+        inside = notes[own] == changed
         owners = np.concatenate([owners, own[inside]])
         order = owners.argsort(kind="stable")
         return owners[order], np.concatenate([vectors, self.delta[inside]])[order]
@@ -255,7 +269,7 @@ def _fresh(seq: int, dimension: int, base: Any) -> VectorSnapshot:
         dead=np.zeros(len(keys), bool),
         delta_keys=np.empty(0, np.int64),
         delta=np.empty((0, dimension), np.float32),
-        look=VectorPrefilter(faiss.downcast_index(base.index)),
+        look=VectorPrefilter(faiss.downcast_index(base.index), keys),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vault_indexer.store.vectors.note_means import NoteMeans
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
@@ -40,18 +41,24 @@ _PATIENCE = 3
 
 class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
-    searched often enough, else by a full pass. Thread-safe."""
+    searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
 
-    def __init__(self, vectors: Any) -> None:
+    `keys` are the chunk keys of the rows, ascending.
+    """
+
+    def __init__(self, vectors: Any, keys: Positions) -> None:
         self.screen: RoundedVectors | None = None
+        self.means: NoteMeans | None = None
         self._vectors = vectors
+        self._keys = keys
         self._waiting = _PATIENCE
         self._lock = threading.Lock()
 
     def make(self) -> None:
-        """Have the screen from now on: a quarter of a second for 84,462 vectors of 256 numbers."""
+        """Have screen and means from now on: 0.4 seconds for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
             self.screen = RoundedVectors(self._vectors)
+            self.means = NoteMeans(self._vectors, self._keys)
 
     def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
         """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
