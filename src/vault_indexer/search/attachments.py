@@ -6,10 +6,10 @@ fulfil (a tag, a property, a section) no attachment fulfils.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 
 from vault_indexer.search.filters import (
@@ -48,6 +48,8 @@ _PROBED = 1000
 """Names that are looked at for one word before a rarer one is tried, and in all for words alone. On 100,000
 attachments a search through the names takes 2 ms."""
 
+_moment_ns = lru_cache(maxsize=64)(moment_ns)
+
 _FILE_SCOPES = frozenset({Scope.PATH, Scope.FILE})
 
 
@@ -78,15 +80,15 @@ class NameQuery:
         folded = fold_path(name)
         return missing + [part for part in self.parts if part not in folded]
 
-    def is_met_by(self, snapshot: Snapshot, path: str) -> bool:
-        """Whether the file answers the query."""
+    def is_met_by(self, path: str, mtime_ns: int) -> bool:
+        """Whether a file answers the query."""
         return not self.missing_words(path) and all(
-            _holds(node, snapshot, path, self.now) for node in self.conditions
+            self.meets(node, path, mtime_ns) for node in self.conditions
         )
 
-    def meets(self, snapshot: Snapshot, node: Node, path: str) -> bool:
-        """Whether one condition holds for the file."""
-        return _holds(node, snapshot, path, self.now)
+    def meets(self, node: Node, path: str, mtime_ns: int) -> bool:
+        """Whether one condition holds for a file."""
+        return _holds(node, path, mtime_ns, self.now)
 
 
 def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
@@ -118,24 +120,35 @@ def match_attachments(
         return []
     found: list[str] = []
     most = limit if wanted.explicit else min(limit, BY_WORDS)
-    for path in _candidates(snapshot.catalog.attachments(), wanted):
+    names = snapshot.catalog.attachments()
+    for number in _candidates(names, wanted):
         prepared.deadline.check()
-        if wanted.is_met_by(snapshot, path):
-            found.append(path)
+        if wanted.is_met_by(names.paths[number], names.times[number]):
+            found.append(names.paths[number])
             if len(found) == most:
                 break
     return found
 
 
-def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterable[str]:
-    """The names that hold the parts that every answer holds; for words alone at most `_PROBED` of them."""
+def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
+    """The positions of the names that hold the parts that every answer holds; for words alone at most
+    `_PROBED` names are looked at."""
     needed = sorted(_needed(wanted), key=lambda part: (-len(part), part))
+    likely: Iterable[int] = _likely(names, needed, wanted.explicit)
+    for number in likely:
+        folded = fold_path(names.paths[number]) if len(needed) > 1 else ""
+        if len(needed) < 2 or all(part in folded for part in needed):
+            yield number
+
+
+def _likely(names: AttachmentNames, needed: Sequence[str], every: bool) -> Iterable[int]:
+    """The names that hold the part that the fewest seem to hold."""
     for part in needed:
-        likely = list(islice(names.holding(part), _PROBED))
-        if len(likely) < _PROBED:
-            return likely
-    every = names.holding(needed[0]) if needed else iter(names.paths)
-    return every if wanted.explicit else islice(every, _PROBED)
+        found = list(islice(names.holding(part), _PROBED))
+        if len(found) < _PROBED:
+            return found
+    positions = names.holding(needed[0]) if needed else iter(range(len(names.paths)))
+    return positions if every else islice(positions, _PROBED)
 
 
 def _needed(wanted: NameQuery) -> set[str]:
@@ -161,22 +174,21 @@ def _needed_by(node: Node, within: bool) -> Iterator[str]:
             return
 
 
-def _holds(node: Node, snapshot: Snapshot, path: str, now: datetime) -> bool:
+def _holds(node: Node, path: str, mtime_ns: int, now: datetime) -> bool:
     match node:
         case Word() | Phrase() | Regex():
             return pattern_of(node).is_in(path.rpartition("/")[2])
         case All(parts):
-            return all(_holds(part, snapshot, path, now) for part in parts)
+            return all(_holds(part, path, mtime_ns, now) for part in parts)
         case Either(parts):
-            return any(_holds(part, snapshot, path, now) for part in parts)
+            return any(_holds(part, path, mtime_ns, now) for part in parts)
         case Not(operand, _):
-            return not _holds(operand, snapshot, path, now)
+            return not _holds(operand, path, mtime_ns, now)
         case Within(scope, inside, _) if inside and scope in _FILE_SCOPES:
             name = path.rpartition("/")[2] if scope is Scope.FILE else path
             return holds(inside, partial(name_contains, name, fold_path(name)))
         case Modified(moment, since, _):
-            file = snapshot.catalog.file(path)
-            return file is not None and (file.mtime_ns >= moment_ns(moment, now)) == since
+            return (mtime_ns >= _moment_ns(moment, now)) == since
         case _:
             return False
 

@@ -91,7 +91,9 @@ def attachment_reasons(
     """For a file of which only the name is searched."""
     yield "it is an attachment: only its name is searched"
     wanted = name_query(prepared, datetime.now().astimezone())
-    failed = [one.source for one in prepared.conditions if not wanted.meets(snapshot, one.node, path)]
+    file = snapshot.catalog.file(path)
+    mtime_ns = file.mtime_ns if file else 0
+    failed = [one.source for one in prepared.conditions if not wanted.meets(one.node, path, mtime_ns)]
     yield from (f"it does not match the filter {source}" for source in failed)
     if missing := wanted.missing_words(path):
         yield f"its name lacks {', '.join(missing)}"

@@ -179,8 +179,10 @@ class CatalogReader:
         names = self._texts.attachments
         if names is None or names.stamp != stamp:
             # Notes can be in this state too: those that the user excludes from search.
-            rows = self.rows("SELECT path FROM files WHERE state = 'linked' ORDER BY mtime_ns DESC, path")
-            names = AttachmentNames(stamp, (path for (path,) in rows if kind_of(path) is FileKind.ATTACHMENT))
+            rows = self.rows(
+                "SELECT path, mtime_ns FROM files WHERE state = 'linked' ORDER BY mtime_ns DESC, path"
+            )
+            names = AttachmentNames(stamp, (row for row in rows if kind_of(row[0]) is FileKind.ATTACHMENT))
             self._texts.attachments = names
         return names
 
