@@ -36,6 +36,7 @@ from vault_indexer.text.bounds import (
     check_note_name,
     check_query,
 )
+from vault_indexer.vault import FileKind, kind_of
 
 
 def _never() -> bool:
@@ -143,17 +144,22 @@ class VaultService:
     def explain(
         self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
     ) -> Explanation:
-        """Where a note is in the answer to a request, and why or why not. Raises as `search` does, and
-        UnknownNoteError if there is no such note, saying why where the file is known and was not indexed."""
+        """Where a note is in the answer to a request, or whether an attachment is in it, and why or why not.
+
+        Raises as `search` does, and UnknownNoteError if there is no such file, saying why where the file is
+        known and was not indexed.
+        """
         _check(request)
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            skipped = snapshot.catalog.file(_vault_path(self._session.vault, note))
-            if skipped and skipped.reason and skipped.state != "note":
-                raise UnknownNoteError(f"{skipped.path} is not in the index: {skipped.reason}")
+            known = snapshot.catalog.file(_vault_path(self._session.vault, note))
+            if known and known.reason and known.state != "note":
+                raise UnknownNoteError(f"{known.path} is not in the index: {known.reason}")
+            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
+            if known and known.state == "linked" and kind_of(known.path) is FileKind.ATTACHMENT:
+                return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)
             row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
             assert row is not None
-            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             return opened.searcher.explain(snapshot, row, request, deadline)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:

@@ -11,7 +11,8 @@ import pytest
 
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.errors import QueryError
-from vault_indexer.model import SearchRequest, note_id_of
+from vault_indexer.model import NoteRow, SearchRequest, note_id_of
+from vault_indexer.parse import property_lines
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import parse_query
@@ -67,6 +68,11 @@ def test_every_operator_of_obsidian_has_rows() -> None:
     assert [name for name in names.split() if not re.search(rf"^{name}:", queries, re.M)] == []
 
 
+def named_texts(row: NoteRow) -> list[str]:
+    """The texts of a note beside its body."""
+    return [row.title, *row.aliases, *row.tags, "\n".join(property_lines(row.frontmatter))]
+
+
 # Python's own engine judges: these expressions mean the same in both.
 EXPRESSIONS = [
     "meet(ing|up)",
@@ -99,7 +105,7 @@ def test_the_index_narrows_an_expression_and_loses_no_note(opened: Indexed, expr
     found = [
         Path(row.path).stem
         for id_, row in notes.items()
-        if any(map(engine.search, [bodies[id_], row.title, *row.aliases]))
+        if any(map(engine.search, [bodies[id_], *named_texts(row)]))
     ]
     assert names_left(opened, f"/{expression}/") == (", ".join(sorted(found)) or "–")
 

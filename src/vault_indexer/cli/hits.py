@@ -50,7 +50,8 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
             (f" {hit['score']:.2f}  ", "dim"),
             (hit["title"], "bold"),
             ("  ", ""),
-            (f"{hit['path']}:{hit['line']}", path_style),
+            (_place(hit), path_style),
+            (_kind(hit), "dim"),
             ("  changed since" if hit["stale"] else "", "yellow"),
         )
     )
@@ -58,9 +59,23 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
     if hit["header_path"] and hit["header_path"] != hit["title"]:
         _print_indented(console, text((hit["header_path"], "dim")), below)
     passage = hit.get("passage")
-    _print_indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
+    if passage or hit["snippet"]:
+        _print_indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
     for name, reason in reasons_of(hit["why"]) if explain else ():
         _print_indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
+
+
+def _place(hit: HitJson) -> str:
+    return hit["path"] if _has_name_alone(hit) else f"{hit['path']}:{hit['line']}"
+
+
+def _kind(hit: HitJson) -> str:
+    return f"  ({hit['kind']})" if _has_name_alone(hit) else ""
+
+
+def _has_name_alone(hit: HitJson) -> bool:
+    """Whether only the file's name is searched. A daemon of an older version gives no kind."""
+    return hit.get("kind", "note") in ("attachment", "base")
 
 
 def _print_indented(console: Console, line: Text, by: int) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_indexer.chunk import PROPERTIES
 from vault_indexer.model import Chunk, JsonValue, Note, NoteRow, note_id_of
+from vault_indexer.parse import property_lines
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordDocument
 from vault_indexer.text.tokens import analyze
-
-_OWN_FIELDS = frozenset({"tags", "tag", "aliases", "alias", "title"})
-_LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 
 SHARED_TERMS = 250
 """Terms of a note's title, aliases, tags or path that each of its chunks is found by; by the others its first
@@ -45,6 +42,7 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
     path = analyze(words.path, words.language)
     for key, chunk in chunks:
         shared = None if chunk.chunk_index == 0 else SHARED_TERMS
+        content = analyze(chunk.content, words.language)
         yield KeywordDocument(
             key=key,
             title=title[:shared],
@@ -52,37 +50,21 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
             headers=analyze(chunk.header_path, words.language),
             tags=tags[:shared],
             path=path[:shared],
-            content=analyze(chunk.content, words.language),
-            properties=_properties(words, chunk),
+            content=content,
+            properties=_properties(words, chunk, content),
         )
 
 
-def _properties(words: NoteWords, chunk: Chunk) -> list[str]:
-    """The names and values of the properties, for the first chunk; nothing where they are its text."""
-    if chunk.chunk_index or chunk.extra.get(PROPERTIES) or not words.properties:
+def _properties(words: NoteWords, chunk: Chunk, content: Sequence[str]) -> list[str]:
+    """The names and values of the properties, for the first chunk. Where they are its text as written, only
+    what that writes in another way (an escaped letter, a repeated value)."""
+    if chunk.chunk_index or not words.properties:
         return []
-    lines = (
-        f"{name} {' '.join(property_texts(value))}"
-        for name, value in words.properties.items()
-        if name.lower() not in _OWN_FIELDS
-    )
-    return analyze("\n".join(lines), words.language)
-
-
-def property_texts(value: JsonValue) -> Iterator[str]:
-    """The text of a property's value: of a list each item's, of a table that of names and values; a link as
-    what it shows."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            yield from property_texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from property_texts(inner)
-    elif isinstance(value, str):
-        yield _LINK.sub(lambda link: link[2] or link[1], value)
-    elif value is not None:
-        yield str(value).lower() if isinstance(value, bool) else str(value)
+    terms = analyze("\n".join(property_lines(words.properties)), words.language)
+    if not chunk.extra.get(PROPERTIES):
+        return terms
+    written = frozenset(content)
+    return [term for term in terms if term not in written]
 
 
 def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[KeywordDocument]:

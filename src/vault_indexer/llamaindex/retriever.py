@@ -41,7 +41,8 @@ class VaultRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         request = SearchRequest(query_bundle.query_str, limit=self._limit, by_note=self._by_note)
-        return [_node(hit) for hit in self._vault.search(request).results]
+        found = self._vault.search(request).results
+        return [_node(hit) for hit in found if hit.kind in ("note", "canvas")]  # others have no text
 
 
 def _node(hit: Hit) -> NodeWithScore:

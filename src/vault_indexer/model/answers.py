@@ -11,6 +11,9 @@ from vault_indexer.model.note import Diagnostic, JsonValue
 Expand = Literal["", "section", "window", "section_or_window"]
 """How much text around a hit is wanted; "" for none."""
 
+HitKind = Literal["note", "canvas", "base", "attachment"]
+"""What a hit's file is. Of a base and an attachment only the name is searched."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
@@ -113,6 +116,8 @@ class Hit:
     `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet, or
     where it begins; `header_path` is the headings that hold there. The chunk's fields are those of the whole
     chunk. `uri` opens the note in Obsidian.
+
+    A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
 
     path: str
@@ -137,6 +142,7 @@ class Hit:
     line: int = 0
     uri: str = ""
     passage: Passage | None = None
+    kind: HitKind = "note"
 
 
 @dataclass(frozen=True, slots=True)

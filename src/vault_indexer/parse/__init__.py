@@ -9,6 +9,7 @@ which heading or block.
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
 from vault_indexer.parse.notes import parse_note
+from vault_indexer.parse.properties import property_lines
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
 from vault_indexer.parse.subpath import Anchors, Subpath
 from vault_indexer.parse.tasks import Task, find_tasks
@@ -25,5 +26,6 @@ __all__ = [
     "parse_any",
     "parse_canvas",
     "parse_note",
+    "property_lines",
     "resolve",
 ]

@@ -9,6 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from vault_indexer.model import Explanation, NoteRow, Why
+from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.prepare import PreparedQuery
@@ -82,3 +83,23 @@ def absence_reasons(
     if not scores:
         yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in prepared.terms))}"
     yield "links: only links to the strongest notes count, and it is not one of them"
+
+
+def attachment_reasons(
+    snapshot: Snapshot, prepared: PreparedQuery, path: str, *, shown: bool
+) -> Iterator[str]:
+    """For a file of which only the name is searched."""
+    yield "it is an attachment: only its name is searched"
+    wanted = name_query(prepared, datetime.now().astimezone())
+    file = snapshot.catalog.file(path)
+    mtime_ns = file.mtime_ns if file else 0
+    failed = [one.source for one in prepared.conditions if not wanted.meets(one.node, path, mtime_ns)]
+    yield from (f"it does not match the filter {source}" for source in failed)
+    if missing := wanted.missing_words(path):
+        yield f"its name lacks {', '.join(missing)}"
+    elif not failed and wanted.is_possible:
+        yield "its name holds what the query asks for"
+        if not shown:
+            yield "the answer is full of hits that come before it: ask for more, or add file: to the query"
+    elif not failed:
+        yield "the query does not ask for names of files"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -14,10 +14,12 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
 from vault_indexer.model import Correction, Explanation, Hit, NoteRow, SearchRequest, Why, note_id_of
 from vault_indexer.ports import Embedder
+from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
     Place,
     absence_reasons,
+    attachment_reasons,
     explanation,
     filter_reasons,
     place_reasons,
@@ -28,6 +30,9 @@ from vault_indexer.search.rank import LISTED, Ranked, list_by_time, rank, reason
 from vault_indexer.search.terms import language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
+
+_WHOLE = 0.999
+"""From this coverage on a note holds all words of the query; it is a sum of shares."""
 
 _UNFINISHED = ' "()'
 """A query of these characters alone looks for nothing: while the user types, that needs no notice."""
@@ -103,8 +108,10 @@ class Searcher:
             expansion=self._expansion(request.expand) if request.expand else None,
         )
         hits = builder.build(RankedChunk(key, relative(ranked, key), reasons[key]) for key in shown)
-        notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(hits)))
-        return SearchResult(hits, notices, prepared.corrections)
+        files = self._files(snapshot, prepared, request, builder)
+        shown_hits = _with_files(hits, files)[: self._limit(request)]
+        notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(shown_hits)))
+        return SearchResult(shown_hits, notices, prepared.corrections)
 
     def explain(
         self,
@@ -127,6 +134,22 @@ class Searcher:
         else:
             reasons += place_reasons(place, self._limit(request), ranked, key)
         return explanation(request.query, note, place, reasons)
+
+    def explain_attachment(
+        self,
+        snapshot: Snapshot,
+        path: str,
+        request: SearchRequest,
+        deadline: QueryDeadline | None = None,
+    ) -> Explanation:
+        """Whether an attachment is in the answer, and why or why not. Raises as `search` does."""
+        prepared = self._prepare(snapshot, request, deadline)
+        hits = self.search(snapshot, request, prepared.deadline).hits
+        own = next((hit for hit in hits if hit.path == path), None)
+        reasons = attachment_reasons(snapshot, prepared, path, shown=own is not None)
+        return Explanation(
+            request.query, path, None, own is not None, own.why if own else None, tuple(reasons)
+        )
 
     def _place(
         self,
@@ -152,9 +175,21 @@ class Searcher:
         why = Why(None, None, None, recency=1.0, filters=prepared.filters)
         snippets = Snippets((), self._settings.snippet_chars)
         builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault)
-        hits = builder.build(RankedChunk(key, 1.0, why) for key in shown)
+        notes = builder.build(RankedChunk(key, 1.0, why) for key in shown)
+        files = self._files(snapshot, prepared, request, builder)
+        newest_first = sorted((*notes, *files), key=lambda hit: hit.modified_time, reverse=True)
+        hits = tuple(newest_first if files else notes)[: self._limit(request)]
         notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(hits)))
         return SearchResult(hits, (*notices, LISTED) if hits else notices)
+
+    def _files(
+        self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, builder: HitBuilder
+    ) -> tuple[Hit, ...]:
+        """The attachments that answer the query by their names."""
+        wanted = name_query(prepared, datetime.now().astimezone())
+        paths = match_attachments(snapshot, prepared, wanted, self._limit(request))
+        why = Why(None, None, None, recency=1.0, filters=prepared.filters)
+        return builder.of_files(paths, 1.0, why) if paths else ()
 
     def _prepare(
         self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None
@@ -185,6 +220,17 @@ class Searcher:
 
     def _per_note(self, request: SearchRequest) -> int:
         return 1 if request.by_note else self._settings.max_chunks_per_note
+
+
+def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits with the attachments behind the last note that holds all words of the query, as they do: each
+    has the score of the hit before it."""
+    if not files:
+        return tuple(hits)
+    whole = [at for at, hit in enumerate(hits, start=1) if hit.why.note and hit.why.note.coverage > _WHOLE]
+    at = whole[-1] if whole else 0
+    score = hits[at - 1].score if at else 1.0
+    return (*hits[:at], *(replace(file, score=score) for file in files), *hits[at:])
 
 
 def _at_most_per_note(order: Iterable[int], most: int) -> Iterator[int]:

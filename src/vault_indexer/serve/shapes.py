@@ -67,9 +67,10 @@ class PassageJson(TypedDict):
 
 
 class HitJson(TypedDict):
-    """One ranked chunk."""
+    """One ranked chunk, or a file found by its name."""
 
     path: str
+    kind: str
     title: str
     header_path: str
     chunk_id: str

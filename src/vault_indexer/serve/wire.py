@@ -68,6 +68,7 @@ def hit_json(hit: Hit) -> HitJson:
     """One hit."""
     return {
         "path": hit.path,
+        "kind": hit.kind,
         "title": hit.title,
         "header_path": hit.header_path,
         "chunk_id": hit.chunk_id,

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.filters.text_pattern import plain, text_pattern
+from vault_indexer.search.filters.evaluation import Evaluation, name_contains
+from vault_indexer.search.filters.text import holds, pattern_of
+from vault_indexer.search.filters.text_pattern import TextPattern, plain, text_pattern
 
-__all__ = ["ChunkFilter", "Evaluation", "plain", "text_pattern"]
+__all__ = [
+    "ChunkFilter",
+    "Evaluation",
+    "TextPattern",
+    "holds",
+    "name_contains",
+    "pattern_of",
+    "plain",
+    "text_pattern",
+]

@@ -242,7 +242,7 @@ class Evaluation:
             self._deadline.check()
             name = path.rpartition("/")[2] if scope is Scope.FILE else path
             folded = name.lower() if name.isascii() else plain(name)
-            if holds(inside, partial(_contains, name, folded)):
+            if holds(inside, partial(name_contains, name, folded)):
                 found.append(note_id)
         return frozenset(found)
 
@@ -300,7 +300,9 @@ def _like(inside: Node) -> tuple[str, list[str]]:
             return "1", []
 
 
-def _contains(name: str, folded: str, wanted: Text) -> bool:
+def name_contains(name: str, folded: str, wanted: Text) -> bool:
+    """Whether a path or file name, `folded` without case and accents, contains what `path:` and `file:` ask
+    for. Raises QueryError for a wrong regular expression."""
     match wanted:
         case Regex(pattern, column, match_case):
             return compile_regex(pattern, column, match_case=match_case).is_in(name)

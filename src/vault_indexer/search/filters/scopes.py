@@ -44,6 +44,13 @@ class NoteText:
         found = _FRONTMATTER.match(self.text)
         return found.end() if found else 0
 
+    @property
+    def text_start(self) -> int:
+        """Where the text that is shown begins: with the body, or with the frontmatter where there is no
+        body."""
+        start = self.body_start
+        return start if self.text[start:].strip() else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Pieces:

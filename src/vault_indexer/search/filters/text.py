@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.parse import property_lines
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.matches import Ids, Matches, Span
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
@@ -52,7 +53,7 @@ _Test = Callable[[int, int], bool]
 _WINDOW = 3
 """A phrase may run over the border between chunks, of so many at most."""
 
-_TEXT_FIELDS = ("title", "aliases", "headers", "content")
+_TEXT_FIELDS = ("title", "aliases", "tags", "properties", "headers", "content")
 
 _RAREST = 6
 _LOOKED_UP = 32
@@ -70,6 +71,11 @@ _REGEX_NS = 4
 _PARSE_NS = 700
 """What a character costs: to read and fold, to search by a pattern of signs, of plain letters, of letters
 with accents, and by a regular expression, and to parse. Measured on a vault of 60 million characters."""
+
+_PROPERTY_NS = 30
+"""What a character of the frontmatter costs: to decode and to search."""
+
+_BETWEEN_TEXTS = "\n\n"
 
 _MATCH_NS = 5000
 """What one call of a regular expression costs beside its characters. Where the processor time of a call is
@@ -100,7 +106,7 @@ def is_simple_word(pattern: TextPattern, text: str) -> bool:
 
 
 def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
-    """The ids of the notes that hold any of the index terms in text, title or aliases, ascending."""
+    """The ids of the notes that hold any of the index terms in text or frontmatter, ascending."""
     keys = snapshot.keywords.holding(terms, _TEXT_FIELDS)
     return np.unique(keys >> CHUNK_KEY_BITS)
 
@@ -253,26 +259,27 @@ class TextReader:
 
     def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with the words in this order, or with a match of the expression: in the text,
-        which gives places (all, or the first one), or in title or alias."""
+        which gives places (all, or the first one), or in title, alias, tag or property. The text of a note
+        without a body is its frontmatter."""
         pattern = pattern_of(node)
         if isinstance(pattern, RegexMatcher):
             return self._notes_matching(pattern, notes, all_places=all_places)
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
             regex, where = pattern.over(searched)
-            matches = pattern.spans(searched, NoteText(where).body_start)
+            matches = pattern.spans(searched, NoteText(where).text_start)
             found = tuple(matches if all_places else islice(matches, 1))
             read = found[0][1] if found and not all_places else len(where)
             self._count(pattern, regex, read)
             if found:
                 self._budget.spend(_FOUND_NS * len(found))
                 places[note_id] = found
-        return Matches(frozenset(places) | self._notes_titled(pattern, notes), places)
+        return Matches(frozenset(places) | self._notes_named(pattern, notes.difference(places)), places)
 
     def _notes_matching(self, matcher: RegexMatcher, notes: Ids, *, all_places: bool) -> Matches:
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._read(notes):
-            start = NoteText(searched.text).body_start
+            start = NoteText(searched.text).text_start
             found: list[Span] = []
             for span in self._matches(matcher, searched, start):
                 found.append(span)
@@ -282,7 +289,7 @@ class TextReader:
                 places[note_id] = tuple(found)
             if all_places and self._budget.is_spent:
                 self.unread.add(note_id)
-        return Matches(frozenset(places) | self._notes_titled(matcher, notes), places)
+        return Matches(frozenset(places) | self._notes_named(matcher, notes.difference(places)), places)
 
     def _matches(self, matcher: RegexMatcher, searched: SearchedText, start: int) -> Iterator[Span]:
         """Places in the text from a position on. Counts what it takes to find them."""
@@ -454,13 +461,19 @@ class TextReader:
         self._spend_clocked(end - start, started)
         return found
 
-    def _notes_titled(self, pattern: Pattern, notes: Ids) -> Ids:
-        sql = "SELECT note_id, title, aliases FROM notes WHERE note_id IN (%s)"
-        rows = self._catalog.rows_in(sql, sorted(notes))
-        if isinstance(pattern, TextPattern):
-            return frozenset(row[0] for row in rows if any(pattern.is_in(str(name)) for name in row[1:]))
-        named = ((row[0], [row[1], *json.loads(row[2])]) for row in rows)
-        return frozenset(note_id for note_id, names in named if any(map(pattern.is_in, names)))
+    def _notes_named(self, pattern: Pattern, notes: Ids) -> Ids:
+        """Those of the notes with the pattern in title, an alias, a tag or a property."""
+        sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
+        found = set()
+        for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, sorted(notes)):
+            texts = [title, *json.loads(aliases), *json.loads(tags)]
+            if frontmatter != "{}":
+                self._budget.spend(_PROPERTY_NS * len(frontmatter))
+                texts += property_lines(json.loads(frontmatter))
+            # One search for all: a blank line keeps a phrase within one of them.
+            if pattern.is_in(_BETWEEN_TEXTS.join(texts)):
+                found.add(note_id)
+        return frozenset(found)
 
     def _structure(self, scope: Scope, notes: Ids) -> _Structure:
         ids = sorted(notes)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, Hit, NoteRow, Why
+from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Why
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.present.passage import Expansion, passage_of
 from vault_indexer.search.present.readable import open_fence
@@ -60,6 +60,35 @@ class HitBuilder:
         stale = self._changed_files(note.path for note in notes.values())
         return tuple(self._hits(ranked, rows, notes, stale))
 
+    def of_files(self, paths: Sequence[str], score: float, why: Why) -> tuple[Hit, ...]:
+        """One hit for each of these attachments, in order: it has a name and no text."""
+        stale = self._changed_files(paths)
+        known = self._catalog.files_at(paths)
+        return tuple(self._of_file(known[path], score, why, stale) for path in paths if path in known)
+
+    def _of_file(self, file: FileRow, score: float, why: Why, stale: Collection[str]) -> Hit:
+        return Hit(
+            path=file.path,
+            title=file.path.rpartition("/")[2],
+            header_path="",
+            chunk_id="",
+            chunk_index=0,
+            start_pos=0,
+            end_pos=0,
+            start_line=1,
+            end_line=1,
+            score=score,
+            snippet="",
+            content="",
+            modified_time=_iso_time(file.mtime_ns),
+            tags=(),
+            stale=file.path in stale,
+            why=why,
+            line=1,
+            uri=_obsidian_uri(self._vault, file.path) if self._vault else "",
+            kind="base" if file.path.lower().endswith(".base") else "attachment",
+        )
+
     def _hits(
         self,
         ranked: Iterable[RankedChunk],
@@ -101,6 +130,7 @@ class HitBuilder:
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
             uri=_obsidian_uri(self._vault, note.path) if self._vault else "",
             passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
+            kind="canvas" if _is_canvas(note.path) else "note",
         )
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
@@ -147,7 +177,7 @@ def _iso_time(time_ns: int) -> str:
 
 
 def _obsidian_uri(vault: Path, path: str) -> str:
-    """Opens the note in Obsidian, in whichever of its vaults holds the file.
+    """Opens the file in Obsidian, in whichever of its vaults holds the file.
 
     The form with an absolute, percent-encoded path needs no vault name.
     """

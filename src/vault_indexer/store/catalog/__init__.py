@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
@@ -11,6 +12,7 @@ from vault_indexer.store.catalog.text_cache import TextCache
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 
 __all__ = [
+    "AttachmentNames",
     "CatalogReader",
     "CatalogWriter",
     "PreparedNote",
@@ -20,6 +22,7 @@ __all__ = [
     "TextCache",
     "block_spans",
     "export_lines",
+    "fold_path",
     "is_full",
     "is_sound",
     "note_rows",

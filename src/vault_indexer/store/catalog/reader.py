@@ -25,10 +25,12 @@ from vault_indexer.model import (
     SkippedFile,
 )
 from vault_indexer.parse import Task
+from vault_indexer.store.catalog.attachments import AttachmentNames
 from vault_indexer.store.catalog.rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.text_cache import TextCache
-from vault_indexer.store.catalog.writer import ADDED, EMBEDDED
+from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
+from vault_indexer.vault import FileKind, kind_of
 
 _BATCH = 500
 _CACHE_KIB = 16_384
@@ -169,6 +171,20 @@ class CatalogReader:
         """Files by path, as last seen; unknown paths are left out."""
         found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", paths)
         return {row[0]: FileRow(*row) for row in found}
+
+    def attachments(self) -> AttachmentNames:
+        """The names of all attachments. They are read again only after one of them has changed."""
+        found = self.rows("SELECT value FROM meta WHERE key = ?", (LINKED_SEQ,))
+        stamp = int(found[0][0]) if found else 0
+        names = self._texts.attachments
+        if names is None or names.stamp != stamp:
+            # Notes can be in this state too: those that the user excludes from search.
+            rows = self.rows(
+                "SELECT path, mtime_ns FROM files WHERE state = 'linked' ORDER BY mtime_ns DESC, path"
+            )
+            names = AttachmentNames(stamp, (row for row in rows if kind_of(row[0]) is FileKind.ATTACHMENT))
+            self._texts.attachments = names
+        return names
 
     def note(self, path: str) -> NoteRow | None:
         """The note at a vault path."""

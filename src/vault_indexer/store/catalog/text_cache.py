@@ -5,11 +5,17 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
+from vault_indexer.store.catalog.attachments import AttachmentNames
+
 
 class TextCache:
-    """Least recently used note texts by note id. Ids are never reused, so nothing ever expires."""
+    """Least recently used note texts by note id. Ids are never reused, so nothing ever expires.
+
+    The readers of a catalog share one, and in `attachments` the names that one of them has read last.
+    """
 
     def __init__(self, max_chars: int = 16_000_000) -> None:
+        self.attachments: AttachmentNames | None = None
         self._max = max_chars
         self._held = 0
         self._texts: OrderedDict[int, str] = OrderedDict()
@@ -27,6 +33,7 @@ class TextCache:
         """Forget everything."""
         with self._lock:
             self._texts.clear()
+            self.attachments = None
             self._held = 0
 
     def put(self, note_id: int, text: str) -> None:

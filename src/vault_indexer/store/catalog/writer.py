@@ -25,6 +25,9 @@ from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL
 from vault_indexer.store.catalog.sqlite_errors import unusable
 
 ADDED, REMOVED, EMBEDDED = 1, 0, 2
+LINKED_SEQ = "linked_seq"
+"""The value in `meta` that is the seq of the last commit that changed a file which is only a link target."""
+
 _LONG_LOG_BYTES = 4 << 20
 _TABLES_OF_NOTES = (
     "chunks",
@@ -68,6 +71,7 @@ class CatalogWriter:
         self._bulk = bulk
         self._sums = PageSums()
         self._unsealed = False
+        self._linked_changed = False
         fresh = not path.exists()
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
@@ -118,9 +122,12 @@ class CatalogWriter:
         except (sqlite3.DatabaseError, OSError) as error:
             raise unusable(self.path, error) from error
         self._seq += 1
+        self._linked_changed = False
         try:
             yield self
             self._set_meta("seq", self._seq)
+            if self._linked_changed:
+                self._set_meta(LINKED_SEQ, self._seq)
             self._db.execute("COMMIT")
         except BaseException as error:
             self._seq -= 1
@@ -160,6 +167,7 @@ class CatalogWriter:
 
     def put_file(self, row: FileRow) -> None:
         """Remember a file as last seen."""
+        self._linked_changed |= row.state == "linked"
         values = (row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.digest, row.state)
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?)", (*values, row.reason, row.seen_ns)
@@ -176,6 +184,8 @@ class CatalogWriter:
     def remove_file(self, path: str) -> None:
         """Forget a file, and the note in it."""
         self.remove_note(path)
+        gone = self._db.execute("DELETE FROM files WHERE path = ? AND state = 'linked'", (path,)).rowcount
+        self._linked_changed |= bool(gone)
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def relink(self, keys: Iterable[str], resolve: Resolve) -> int:

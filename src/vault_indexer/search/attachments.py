@@ -1,0 +1,226 @@
+"""Attachments and bases, found by their names: they have no text, and no index but these names.
+
+A file answers a query if its name holds all words that rank, and meets the conditions. What only a note can
+fulfil (a tag, a property, a section) no attachment fulfils.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache, partial
+from itertools import islice
+
+from vault_indexer.search.filters import (
+    TextPattern,
+    holds,
+    name_contains,
+    pattern_of,
+    plain,
+    text_pattern,
+)
+from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.query import (
+    All,
+    Either,
+    Modified,
+    Node,
+    Not,
+    Phrase,
+    Regex,
+    Scope,
+    Within,
+    Word,
+    moment_ns,
+    ranking_words,
+)
+from vault_indexer.store import Snapshot
+from vault_indexer.store.catalog import AttachmentNames, fold_path
+
+BY_WORDS = 3
+"""At most so many attachments answer a query that has neither `file:` nor `path:`."""
+
+_MOST_WORDS = 16
+"""No name holds more words; a longer query is a question."""
+
+_PROBED = 1000
+"""Names that are looked at for one word before a rarer one is tried, and in all for words alone. On 100,000
+attachments a search through the names takes 2 ms."""
+
+_moment_ns = lru_cache(maxsize=64)(moment_ns)
+
+_FILE_SCOPES = frozenset({Scope.PATH, Scope.FILE})
+
+
+@dataclass(frozen=True, slots=True)
+class NameQuery:
+    """What a query asks of the name of a file.
+
+    `words` must be words of it, `parts` (of a word that is still being typed) must be in it. `explicit`: the
+    query has `file:` or `path:`, so it asks for files.
+    """
+
+    words: tuple[TextPattern, ...]
+    parts: tuple[str, ...]
+    conditions: tuple[Node, ...]
+    explicit: bool
+    now: datetime
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether any name can answer, and the query asks for one."""
+        asks = self.words or self.parts or any(map(_asks_for_names, self.conditions))
+        return bool(asks) and len(self.words) <= _MOST_WORDS and all(map(_can_hold, self.conditions))
+
+    def missing_words(self, path: str) -> list[str]:
+        """The words that the file's name lacks."""
+        name = path.rpartition("/")[2]
+        missing = [word.source for word in self.words if not word.is_in(name)]
+        folded = fold_path(name)
+        return missing + [part for part in self.parts if part not in folded]
+
+    def is_met_by(self, path: str, mtime_ns: int) -> bool:
+        """Whether a file answers the query."""
+        return not self.missing_words(path) and all(
+            self.meets(node, path, mtime_ns) for node in self.conditions
+        )
+
+    def meets(self, node: Node, path: str, mtime_ns: int) -> bool:
+        """Whether one condition holds for a file."""
+        return _holds(node, path, mtime_ns, self.now)
+
+
+def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
+    """What a prepared query asks of names."""
+    conditions = tuple(condition.node for condition in prepared.conditions)
+    within = {word for node in conditions for text in ranking_words(node) for word in text.split()}
+    typed = {plain(term.word) for term in prepared.terms if term.prefix and term.end == len(prepared.text)}
+    words: list[TextPattern] = []
+    parts: list[str] = []
+    for written in dict.fromkeys(prepared.text.split()[: 2 * _MOST_WORDS]):
+        word = _without_punctuation(written)
+        if not word or written in within:
+            continue
+        if plain(word) in typed:
+            parts.append(plain(word))
+        else:
+            words.append(text_pattern(word))
+    return NameQuery(tuple(words), tuple(parts), conditions, any(map(_names_a_file, conditions)), now)
+
+
+def match_attachments(
+    snapshot: Snapshot, prepared: PreparedQuery, wanted: NameQuery, limit: int
+) -> list[str]:
+    """The paths of at most `limit` attachments that answer the query, the one changed last first.
+
+    Raises QueryTimeoutError or QueryCancelledError at the deadline, QueryError for a wrong expression.
+    """
+    if not wanted.is_possible:
+        return []
+    found: list[str] = []
+    most = limit if wanted.explicit else min(limit, BY_WORDS)
+    names = snapshot.catalog.attachments()
+    for number in _candidates(names, wanted):
+        prepared.deadline.check()
+        if wanted.is_met_by(names.paths[number], names.times[number]):
+            found.append(names.paths[number])
+            if len(found) == most:
+                break
+    return found
+
+
+def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
+    """The positions of the names that hold the parts that every answer holds; for words alone at most
+    `_PROBED` names are looked at."""
+    needed = sorted(_needed(wanted), key=lambda part: (-len(part), part))
+    likely: Iterable[int] = _likely(names, needed, wanted.explicit)
+    for number in likely:
+        folded = fold_path(names.paths[number]) if len(needed) > 1 else ""
+        if len(needed) < 2 or all(part in folded for part in needed):
+            yield number
+
+
+def _likely(names: AttachmentNames, needed: Sequence[str], every: bool) -> Iterable[int]:
+    """The names that hold the part that the fewest seem to hold."""
+    for part in needed:
+        found = list(islice(names.holding(part), _PROBED))
+        if len(found) < _PROBED:
+            return found
+    positions = names.holding(needed[0]) if needed else iter(range(len(names.paths)))
+    return positions if every else islice(positions, _PROBED)
+
+
+def _needed(wanted: NameQuery) -> set[str]:
+    needed = {part for word in wanted.words for part in (*word.words, *word.pairs)}
+    return needed.union(wanted.parts, *(_needed_by(node, False) for node in wanted.conditions))
+
+
+def _needed_by(node: Node, within: bool) -> Iterator[str]:
+    """Folded texts that every path holds for which a condition holds; `within` an operator of names."""
+    match node:
+        case Word(text, _) | Phrase(text, _, _) if within:
+            yield plain(text)
+        case Word() | Phrase():
+            pattern = pattern_of(node)
+            assert isinstance(pattern, TextPattern)
+            yield from (*pattern.words, *pattern.pairs)
+        case All(parts):
+            for part in parts:
+                yield from _needed_by(part, within)
+        case Within(scope, inside, _) if inside and scope in _FILE_SCOPES:
+            yield from _needed_by(inside, True)
+        case _:
+            return
+
+
+def _holds(node: Node, path: str, mtime_ns: int, now: datetime) -> bool:
+    match node:
+        case Word() | Phrase() | Regex():
+            return pattern_of(node).is_in(path.rpartition("/")[2])
+        case All(parts):
+            return all(_holds(part, path, mtime_ns, now) for part in parts)
+        case Either(parts):
+            return any(_holds(part, path, mtime_ns, now) for part in parts)
+        case Not(operand, _):
+            return not _holds(operand, path, mtime_ns, now)
+        case Within(scope, inside, _) if inside and scope in _FILE_SCOPES:
+            name = path.rpartition("/")[2] if scope is Scope.FILE else path
+            return holds(inside, partial(name_contains, name, fold_path(name)))
+        case Modified(moment, since, _):
+            return (mtime_ns >= _moment_ns(moment, now)) == since
+        case _:
+            return False
+
+
+def _asks_for_names(node: Node) -> bool:
+    """Whether a condition looks for something that a name may hold."""
+    if isinstance(node, All | Either):
+        return any(map(_asks_for_names, node.parts))
+    return isinstance(node, Word | Phrase) or _names_a_file(node)
+
+
+def _names_a_file(node: Node) -> bool:
+    if isinstance(node, All | Either):
+        return any(map(_names_a_file, node.parts))
+    return isinstance(node, Within) and node.scope in _FILE_SCOPES
+
+
+def _can_hold(node: Node) -> bool:
+    """Whether a condition can hold for any file without text."""
+    match node:
+        case All(parts):
+            return all(map(_can_hold, parts))
+        case Either(parts):
+            return any(map(_can_hold, parts))
+        case Word() | Phrase() | Regex() | Not() | Modified():
+            return True
+        case _:
+            return _names_a_file(node)
+
+
+def _without_punctuation(word: str) -> str:
+    """A word of a question without the marks around it."""
+    first = next((at for at, char in enumerate(word) if char.isalnum()), len(word))
+    last = next((at for at, char in enumerate(reversed(word)) if char.isalnum()), 0)
+    return word[first : len(word) - last]

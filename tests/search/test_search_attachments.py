@@ -1,0 +1,158 @@
+"""Attachments and bases are found by their names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from small_vault import Ask
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.errors import UnknownNoteError
+from vault_indexer.model import SearchAnswer, SearchRequest
+from vault_indexer.service import VaultService
+
+PHOTO, SECOND = "assets/meeting_photo.jpg", "assets/2024/Photo two.JPG"
+DIAGRAM, CAFE = "assets/diagram.png", "assets/Café plan.pdf"
+BASE, BOARD = "Books.base", "Board.canvas"
+NOTES = {
+    "Meeting.md": "# Meeting\n\nNotes of the meeting.\n",
+    "Weather.md": "# Weather\n\nThe diagram shows rain. It is a png of the week.\n",
+    "Trees.md": "# Trees\n\nOaks grow slowly.\n",
+    BOARD: '{"nodes": [{"id": "a", "type": "text", "text": "Sails", "x": 0, "y": 0}], "edges": []}',
+}
+FILES = (PHOTO, SECOND, DIAGRAM, CAFE, BASE, "Secret/hidden.png", ".trash/diagram.png", "Excluded.md")
+OLDEST = 1_700_049_600
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    folder = tmp_path_factory.mktemp("attachments")
+    write(folder / "vault")
+    target = resolve_target(
+        folder / "vault", folder / "index", None, environ={}, options={"index.workers": 1}
+    )
+    with closing(open_index(target, lambda _: None)) as opened:
+        yield opened
+
+
+def write(vault: Path) -> None:
+    """Notes, then attachments, each a day younger than the one before."""
+    contents = {**NOTES, **dict.fromkeys(FILES, "bytes"), ".indexerignore": "Secret/\n"}
+    contents[".obsidian/app.json"] = '{"userIgnoreFilters": ["Excluded.md"]}'
+    for number, (path, text) in enumerate(contents.items()):
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text, "utf-8")
+        os.utime(vault / path, (OLDEST + number * 86_400, OLDEST + number * 86_400))
+
+
+@pytest.fixture
+def ask(service: VaultService) -> Ask:
+    def asked(query: str, **options: bool | int) -> SearchAnswer:
+        return service.search(SearchRequest(query, **options))  # type: ignore[arg-type]
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("file:.jpg", [SECOND, PHOTO]),
+        ("path:assets", [CAFE, DIAGRAM, SECOND, PHOTO]),
+        ("path:assets -file:.jpg", [CAFE, DIAGRAM]),
+        ("path:assets/2024", [SECOND]),
+        ("file:cafe", [CAFE]),
+        ("file:CAFÉ", [CAFE]),
+        ("file:match-case:Café", [CAFE]),
+        ("file:match-case:café", []),
+        ("file:(.png OR .pdf)", [CAFE, DIAGRAM]),
+        (r"file:/^\w+\.png$/", [DIAGRAM]),
+        ("file:.base", [BASE]),
+        ("file:.canvas", [BOARD]),
+        ("path:assets after:2023-11-20", [CAFE, DIAGRAM, SECOND]),
+        ("path:assets before:2023-11-20", [PHOTO]),
+        ("path:assets tag:#any", []),
+        ("path:assets [rating]", []),
+        ("path:assets line:photo", []),
+        ('path:assets "photo two"', [SECOND]),
+        ("file:hidden", []),
+        ("file:excluded", []),
+        ("path:.trash", []),
+        ("-file:.md -file:.canvas", []),
+        ("-oaks file:e -path:assets", [BASE, "Weather.md", "Meeting.md"]),
+    ],
+)
+def test_filters_find_files(ask: Ask, query: str, paths: list[str]) -> None:
+    for options in ({}, {"by_note": True}):
+        assert [hit.path for hit in ask(query, **options).results] == paths
+
+
+def test_a_hit_of_a_file(service: VaultService, ask: Ask) -> None:
+    (hit,) = ask("file:meeting_photo").results
+    assert (hit.kind, hit.title, hit.line, hit.snippet, hit.content) == (
+        "attachment",
+        "meeting_photo.jpg",
+        1,
+        "",
+        "",
+    )
+    assert hit.score == 1
+    assert (hit.why.vector, hit.why.keyword, hit.why.graph) == (None, None, None)
+    assert hit.why.filters == ("file:meeting_photo",)
+    assert hit.uri.startswith("obsidian://open?path=")
+    assert hit.uri.endswith("meeting_photo.jpg")
+    assert not hit.stale
+    kinds = {hit.path: hit.kind for hit in ask("file:a OR file:b OR file:m").results}
+    assert (kinds[BASE], kinds[BOARD], kinds["Meeting.md"]) == ("base", "canvas", "note")
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("meeting photo", PHOTO),
+        ("cafe plan pdf", CAFE),
+        ("photo two?", SECOND),
+        ("diagram jpg OR photo two", SECOND),
+        ("meeting photo -tree", PHOTO),
+    ],
+)
+def test_a_file_whose_name_alone_has_the_words_is_first(ask: Ask, query: str, path: str) -> None:
+    assert ask(query).results[0].path == path
+
+
+def test_a_note_with_the_words_is_before_the_file(ask: Ask) -> None:
+    hits = ask("diagram png").results
+    assert [hit.path for hit in hits[:2]] == ["Weather.md", DIAGRAM]
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize("query", ["where is the meeting photo", "photos", "phot", "photo tag:#any", "-tree"])
+def test_a_file_that_lacks_something_is_not_found(ask: Ask, query: str) -> None:
+    kinds = {hit.kind for hit in ask(query).results}
+    assert "attachment" not in kinds
+
+
+def test_while_typing_the_last_word_may_be_unfinished(ask: Ask) -> None:
+    assert ask("meeting pho", as_you_type=True).results[0].path == PHOTO
+
+
+def test_the_limit_holds_for_notes_and_files_together(ask: Ask) -> None:
+    assert [hit.path for hit in ask("path:assets", limit=2).results] == [CAFE, DIAGRAM]
+    assert len(ask("diagram png", limit=1).results) == 1
+    assert len(ask("file:e", limit=3).results) == 3
+
+
+def test_explain(service: VaultService) -> None:
+    shown = service.explain(PHOTO, SearchRequest("meeting photo"))
+    assert shown.shown
+    assert "its name holds what the query asks for" in shown.reasons
+    kept_out = service.explain(PHOTO, SearchRequest("meeting tree file:.png"))
+    assert not kept_out.shown
+    assert kept_out.reasons[1:] == ("it does not match the filter file:.png", "its name lacks tree")
+    with pytest.raises(UnknownNoteError):
+        service.explain("Secret/hidden.png", SearchRequest("hidden"))

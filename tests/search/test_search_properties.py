@@ -1,0 +1,132 @@
+"""Words, phrases and expressions find what stands in properties: what the index narrows to is what a scan of
+all notes finds."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+
+from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.model import JsonValue, note_id_of
+from vault_indexer.parse import parse_note, property_lines
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.filters import text_pattern
+from vault_indexer.search.filters.chunk_filter import ChunkFilter
+from vault_indexer.search.query import compile_regex, parse_query
+from vault_indexer.search.reader import IndexReader
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+WORDS = (
+    "ada",
+    "berlin",
+    "café",
+    "delta",
+    "écluse",
+    "forster",
+    "東京",
+    "検索",
+    "straße",
+    "x1",
+    "o'neil",
+    "ab-cd",
+)
+SPECIAL: tuple[JsonValue, ...] = (
+    1910,
+    4.5,
+    True,
+    None,
+    "2024-03-05",
+    "[[Edward Arnold|ada berlin]]",
+    "say \"ada\" to 'berlin'",
+    "delta: forster # ada",
+    "straße\ncafé",
+)
+
+
+def random_text(lots: random.Random, most: int = 4) -> str:
+    return " ".join(lots.choices(WORDS, k=lots.randint(1, most)))
+
+
+def random_value(lots: random.Random, depth: int = 2) -> JsonValue:
+    kind = lots.randrange(8)
+    if kind == 0 and depth:
+        return [random_value(lots, depth - 1) for _ in range(lots.randint(0, 3))]
+    if kind == 1 and depth:
+        return {lots.choice(WORDS): random_value(lots, depth - 1) for _ in range(lots.randint(0, 2))}
+    return lots.choice(SPECIAL) if kind < 4 else random_text(lots)
+
+
+def random_note(lots: random.Random) -> str:
+    """A note whose frontmatter is JSON, which is YAML, too; with a body or without."""
+    names = lots.sample(["author", "ada", "title", "tags", "aliases", "café", "Delta"], lots.randint(0, 4))
+    values: dict[str, JsonValue] = {name: random_value(lots) for name in names}
+    written = json.dumps(values, ensure_ascii=lots.random() < 0.5, indent=lots.choice([None, 1]))
+    frontmatter = f"---\n{written}\n---\n" if values else ""
+    return frontmatter + lots.choice(["", "\n\n", "\n".join(random_text(lots, 9) for _ in range(3)) + "\n"])
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, str], IndexReader]]:
+    """The texts of a vault's notes, and its index."""
+    lots = random.Random(20240605)
+    folder = tmp_path_factory.mktemp("properties")
+    notes = {f"{number} {lots.choice(WORDS)}.md": random_note(lots) for number in range(120)}
+    (folder / "vault").mkdir()
+    for path, text in notes.items():
+        (folder / "vault" / path).write_text(text, "utf-8")
+    target = resolve_target(
+        folder / "vault", folder / "index", None, environ={}, options={"index.workers": 1}
+    )
+    with closing(open_index(target, lambda _: None)):
+        generation = Assembly.of(target).index_dir.current()
+        assert generation is not None
+        yield notes, Assembly.of(target).open_to_read(generation)
+
+
+def left(reader: IndexReader, query: str) -> set[str]:
+    with reader.holder.lease() as snapshot:
+        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600))
+        chosen.settle()
+        rows = snapshot.catalog.notes({note_id_of(key) for key in chosen.keys.tolist()})
+        return {row.path for row in rows.values()}
+
+
+def texts_of(path: str, text: str) -> list[str]:
+    """All that is searched of a note, without an index."""
+    note = parse_note(path, text.encode())
+    body = note.text[note.body_start :]
+    names = [note.title, *note.aliases, *note.tags]
+    return [body if body.strip() else note.text, *names, *property_lines(note.frontmatter)]
+
+
+def test_words_and_phrases(opened: tuple[dict[str, str], IndexReader]) -> None:
+    notes, reader = opened
+    texts = {path: texts_of(path, text) for path, text in notes.items()}
+    lots = random.Random(7)
+    extra = ["author", "tags", "1910", "true", "4.5", "2024-03-05", "author: ada", "delta: forster", "u00e9"]
+    for phrase in [*WORDS, *extra, *(random_text(lots, 3) for _ in range(60))]:
+        pattern = text_pattern(phrase)
+        expected = {path for path, own in texts.items() if any(map(pattern.is_in, own))}
+        assert left(reader, f'"{phrase}"') == expected, phrase
+        assert left(reader, f'-"{phrase}"') == notes.keys() - expected, phrase
+
+
+@pytest.mark.parametrize("word", ["ada", "author", "forster", "true", "1910", "strasse", "Edward"])
+def test_single_words(opened: tuple[dict[str, str], IndexReader], word: str) -> None:
+    notes, reader = opened
+    pattern = text_pattern(word)
+    expected = {path for path, text in notes.items() if any(map(pattern.is_in, texts_of(path, text)))}
+    assert left(reader, f"-{word}") == notes.keys() - expected
+
+
+@pytest.mark.parametrize("expression", ["forst.r", "^author: a", r"\d{4}", "ber(lin|n)", "検", "lta: f"])
+def test_expressions(opened: tuple[dict[str, str], IndexReader], expression: str) -> None:
+    notes, reader = opened
+    matcher = compile_regex(expression)
+    expected = {path for path, text in notes.items() if any(map(matcher.is_in, texts_of(path, text)))}
+    assert left(reader, f"/{expression}/") == expected
