@@ -15,6 +15,7 @@ from quality.queries import Query
 from quality.sets import QuerySet, SpanQuestion, overlapping
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config.settings import RecencySettings, SearchSettings, WeightSettings
+from vault_indexer.errors import QueryError
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.searcher import Searcher, SearchResult
@@ -126,4 +127,7 @@ def _chunk(hit: Hit) -> str:
 
 def plain(text: str) -> str:
     """The query without what the query language would read as an operator: ranking is measured here."""
-    return _OPERATORS.sub(" ", text).strip() if parse_query(text).conditions else text
+    try:
+        return _OPERATORS.sub(" ", text).strip() if parse_query(text).conditions else text
+    except QueryError:  # as in "what does line: find?"
+        return _OPERATORS.sub(" ", text).replace(":", " ").strip()

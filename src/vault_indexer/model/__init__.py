@@ -29,6 +29,7 @@ from vault_indexer.model.answers import (
     StatusReport,
     UnresolvedTarget,
     VectorReason,
+    Verdict,
     Why,
 )
 from vault_indexer.model.chunk import (
@@ -106,6 +107,7 @@ __all__ = [
     "StatusReport",
     "UnresolvedTarget",
     "VectorReason",
+    "Verdict",
     "Why",
     "chunk_key",
     "doc_id_of",

@@ -21,11 +21,12 @@ _FENCE_REACH = 32_768
 
 
 class RankedChunk(NamedTuple):
-    """A chunk that an answer shows: its key, its score beside the best one's, and the reasons."""
+    """A chunk that an answer shows: its key, its score beside the best one's, the reasons, its relevance."""
 
     key: int
     score: float
     why: Why
+    relevance: float
 
 
 class HitBuilder:
@@ -101,6 +102,7 @@ class HitBuilder:
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
             uri=_obsidian_uri(self._vault, note.path) if self._vault else "",
             passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
+            relevance=ranked.relevance,
         )
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
