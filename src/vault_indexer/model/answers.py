@@ -158,7 +158,7 @@ class Correction:
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the
-    most relevant hit, before `min_relevance` leaves any out."""
+    best hit, before `min_relevance` leaves any out."""
 
     query: str
     took_ms: float

@@ -190,7 +190,7 @@ class Searcher:
         self, snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: list[int]
     ) -> dict[int, float]:
         provider = self._embedder.model.provider
-        return relevance_of(snapshot, prepared, keys, ranked.titles, self.fields, provider)
+        return relevance_of(snapshot, prepared, keys, ranked, self.fields, provider)
 
     def _least(self, request: SearchRequest) -> float:
         return self._settings.min_relevance if request.min_relevance is None else request.min_relevance
