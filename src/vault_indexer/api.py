@@ -60,7 +60,7 @@ class Vault:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def search(
+    def search(  # noqa: PLR0913 - the options of a request
         self,
         query: str | SearchRequest,
         *,
@@ -69,15 +69,24 @@ class Vault:
         as_you_type: bool = False,
         fresh: bool = False,
         correct: bool = True,
+        min_relevance: float | None = None,
     ) -> SearchAnswer:
         """Ranked hits; `limit` 0 means the configured number. Raises UsageError for an empty or long query.
 
         `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed
         in the vault up to now is indexed first. `correct`: of words that no note holds, likely spellings are
-        searched as well.
+        searched as well. `min_relevance`, in [0, 1]: hits below are left out; None means the configured one.
         """
         if isinstance(query, str):
-            query = SearchRequest(query, limit, by_note, as_you_type, fresh, correct=correct)
+            query = SearchRequest(
+                query,
+                limit,
+                by_note,
+                as_you_type,
+                fresh,
+                correct=correct,
+                min_relevance=min_relevance,
+            )
         return self._service.search(query)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:

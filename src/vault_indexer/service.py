@@ -122,8 +122,8 @@ class VaultService:
     ) -> SearchAnswer:
         """Ranked hits.
 
-        Raises UsageError for a query that is empty or too long or a limit out of bounds, QueryTimeoutError
-        after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
+        Raises UsageError for a query that is empty or too long or a limit or relevance out of bounds,
+        QueryTimeoutError after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
         """
         _check(request)
         notices: list[str] = []
@@ -138,7 +138,13 @@ class VaultService:
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._session.notices()))
         return SearchAnswer(
-            request.query, round(took_ms, 3), state, found.hits, tuple(notices), found.corrections
+            request.query,
+            round(took_ms, 3),
+            state,
+            found.hits,
+            tuple(notices),
+            found.corrections,
+            found.verdict,
         )
 
     def explain(
@@ -247,6 +253,9 @@ def _check(request: SearchRequest) -> None:
     check_query(request.query, may_be_empty=request.as_you_type)
     if not 0 <= request.limit <= MAX_LIMIT:
         raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")
+    least = request.min_relevance
+    if least is not None and not 0 <= least <= 1:
+        raise UsageError(f"min_relevance {least:g}: allowed is 0 to 1")
 
 
 def _check_limit(limit: int) -> None:

@@ -27,6 +27,7 @@ def print_hits(answer: SearchJson, vault: Path, *, explain: bool) -> None:
     console = out()
     hits = answer["results"]
     digits = len(str(len(hits)))
+    print_verdict(answer)
     for rank, hit in enumerate(hits, start=1):
         if rank > 1:
             console.print()
@@ -34,6 +35,13 @@ def print_hits(answer: SearchJson, vault: Path, *, explain: bool) -> None:
     if not hits:
         note(f"nothing found for: {answer['query']}")
     print_notices(answer)
+
+
+def print_verdict(answer: SearchJson) -> None:
+    """On standard error, that the hits are probably not what the query asks for."""
+    words = {"none": "nothing in this vault is about this; nearest:", "weak": "no hit is a clear match"}
+    if answer["results"] and answer["verdict"] in words:
+        note(words[answer["verdict"]])
 
 
 def print_notices(answer: SearchJson) -> None:
@@ -61,7 +69,8 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
     passage = hit.get("passage")
     if passage or hit["snippet"]:
         _print_indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
-    for name, reason in reasons_of(hit["why"]) if explain else ():
+    reasons = [("relevance", f"{hit['relevance']:.2f}"), *reasons_of(hit["why"])] if explain else []
+    for name, reason in reasons:
         _print_indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
 
 

@@ -193,6 +193,11 @@ class SearchSettings(Table):
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"
     )
+    min_relevance: Annotated[float, Field(ge=0, le=1), Unit("relevance")] = Field(
+        default=0.0,
+        description="hits whose relevance is lower are left out; 0 shows all. A hit from 0.5 on is likely "
+        "about what the query asks",
+    )
     deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
         default=30.0, description="a search that takes longer is stopped with an error"
     )

@@ -30,6 +30,7 @@ from vault_indexer.model.answers import (
     StatusReport,
     UnresolvedTarget,
     VectorReason,
+    Verdict,
     Why,
 )
 from vault_indexer.model.chunk import (
@@ -108,6 +109,7 @@ __all__ = [
     "StatusReport",
     "UnresolvedTarget",
     "VectorReason",
+    "Verdict",
     "Why",
     "chunk_key",
     "doc_id_of",

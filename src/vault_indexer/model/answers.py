@@ -15,9 +15,14 @@ HitKind = Literal["note", "canvas", "base", "attachment"]
 """What a hit's file is. Of a base and an attachment only the name is searched."""
 
 
+Verdict = Literal["strong", "likely", "weak", "none"]
+"""Whether the vault is about what the query asks. "none": probably no note is."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each.
+    Hits with a relevance below `min_relevance` are left out; None means the configured one.
 
     `correct`: of words that are probably misspelt, likely spellings are searched as well.
     """
@@ -29,6 +34,7 @@ class SearchRequest:
     fresh: bool = False
     expand: Expand = ""
     correct: bool = True
+    min_relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,8 @@ class Hit:
 
     `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet, or
     where it begins; `header_path` is the headings that hold there. The chunk's fields are those of the whole
-    chunk. `uri` opens the note in Obsidian.
+    chunk. `uri` opens the note in Obsidian. `score` orders the hits of one answer; `relevance`, in [0, 1],
+    says how likely the hit is about what the query asks, and can be compared between queries.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -143,6 +150,7 @@ class Hit:
     uri: str = ""
     passage: Passage | None = None
     kind: HitKind = "note"
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +163,8 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The answer to one search; `notices` are short sentences a user should see."""
+    """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the
+    best hit, before `min_relevance` leaves any out."""
 
     query: str
     took_ms: float
@@ -163,6 +172,7 @@ class SearchAnswer:
     results: tuple[Hit, ...]
     notices: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    verdict: Verdict = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +180,7 @@ class Explanation:
     """Where a note is in the answer to a query, and why, or why not.
 
     `rank` is its best chunk's place among all that were ranked (None: not ranked), `shown` whether the
-    answer holds it. `why` is of that chunk. `reasons` are sentences for a person.
+    answer holds it. `why` and `relevance` are of that chunk. `reasons` are sentences for a person.
     """
 
     query: str
@@ -179,6 +189,7 @@ class Explanation:
     shown: bool
     why: Why | None
     reasons: tuple[str, ...]
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

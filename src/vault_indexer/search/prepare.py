@@ -41,12 +41,14 @@ if TYPE_CHECKING:
 class PreparedQuery:
     """A request, ready for retrieval.
 
-    `text` is the text that ranks, as written ("": there are only filters). `terms` are its words, their
-    `corrections` and expansions, each with its weight, `vector` is its embedding, and `trust`, in (0, 1],
-    says how far to trust that. `chosen` are the chunks that the conditions leave; None: nothing is filtered.
+    `text` is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are
+    these, their `corrections` and expansions, each with its weight, `vector` is its embedding, and `trust`,
+    in (0, 1], says how far to trust that. `chosen` are the chunks that the conditions leave; None: nothing is
+    filtered.
     """
 
     text: str
+    words: tuple[QueryTerm, ...]
     terms: tuple[QueryTerm, ...]
     vector: Vectors
     trust: float
@@ -99,6 +101,7 @@ def prepare_query(
     vector, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         text=query.text,
+        words=tuple(terms),
         terms=(*weight_by_idf(snapshot, with_corrections(snapshot, terms, corrections)), *others),
         vector=vector,
         trust=trust(embedder.model, language_of(query.text, snapshot.languages)),

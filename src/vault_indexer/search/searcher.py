@@ -12,9 +12,10 @@ import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
-from vault_indexer.model import Correction, Explanation, Hit, NoteRow, SearchRequest, Why, note_id_of
+from vault_indexer.model import Correction, Explanation, Hit, NoteRow, SearchRequest, Verdict, Why, note_id_of
 from vault_indexer.ports import Embedder
 from vault_indexer.search.attachments import match_attachments, name_query
+from vault_indexer.search.confidence import relevance_of, verdict_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
     Place,
@@ -45,6 +46,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     notices: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    verdict: Verdict = "none"
 
 
 class Searcher:
@@ -95,6 +97,10 @@ class Searcher:
             return self._list(snapshot, prepared, request, vault)
         ranked = self._rank(snapshot, prepared, request)
         shown = self._shown(ranked, request)
+        relevance = self._relevance(snapshot, prepared, ranked, shown)
+        verdict = verdict_of(relevance.values())
+        least = self._least(request)
+        shown = [key for key in shown if relevance[key] >= least]
         reasons = reasons_of(snapshot, prepared, ranked, shown, self.fields)
         builder = HitBuilder(
             snapshot.catalog,
@@ -107,11 +113,15 @@ class Searcher:
             vault=vault,
             expansion=self._expansion(request.expand) if request.expand else None,
         )
-        hits = builder.build(RankedChunk(key, relative(ranked, key), reasons[key]) for key in shown)
+        hits = builder.build(
+            RankedChunk(key, relative(ranked, key), reasons[key], relevance[key]) for key in shown
+        )
         files = self._files(snapshot, prepared, request, builder)
-        shown_hits = _with_files(hits, files)[: self._limit(request)]
-        notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(shown_hits)))
-        return SearchResult(shown_hits, notices, prepared.corrections)
+        all_hits = _with_files(hits, files)[: self._limit(request)]
+        notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(relevance or files)))
+        if all_hits and all_hits[0] in files:
+            verdict = "strong"
+        return SearchResult(all_hits, notices, prepared.corrections, verdict)
 
     def explain(
         self,
@@ -133,7 +143,8 @@ class Searcher:
             reasons += absence_reasons(snapshot, prepared, ranked, self.fields, note)
         else:
             reasons += place_reasons(place, self._limit(request), ranked, key)
-        return explanation(request.query, note, place, reasons)
+        relevance = None if key is None else self._relevance(snapshot, prepared, ranked, [key])[key]
+        return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 
     def explain_attachment(
         self,
@@ -175,12 +186,12 @@ class Searcher:
         why = Why(None, None, None, recency=1.0, filters=prepared.filters)
         snippets = Snippets((), self._settings.snippet_chars)
         builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault)
-        notes = builder.build(RankedChunk(key, 1.0, why) for key in shown)
+        notes = builder.build(RankedChunk(key, 1.0, why, 1.0) for key in shown)
         files = self._files(snapshot, prepared, request, builder)
         newest_first = sorted((*notes, *files), key=lambda hit: hit.modified_time, reverse=True)
         hits = tuple(newest_first if files else notes)[: self._limit(request)]
         notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(hits)))
-        return SearchResult(hits, (*notices, LISTED) if hits else notices)
+        return SearchResult(hits, (*notices, LISTED), verdict="strong") if hits else SearchResult((), notices)
 
     def _files(
         self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, builder: HitBuilder
@@ -211,6 +222,15 @@ class Searcher:
     def _shown(self, ranked: Ranked, request: SearchRequest) -> list[int]:
         """The keys that the answer shows, best first."""
         return list(islice(_at_most_per_note(ranked.order, self._per_note(request)), self._limit(request)))
+
+    def _relevance(
+        self, snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: list[int]
+    ) -> dict[int, float]:
+        provider = self._embedder.model.provider
+        return relevance_of(snapshot, prepared, keys, ranked, self.fields, provider)
+
+    def _least(self, request: SearchRequest) -> float:
+        return self._settings.min_relevance if request.min_relevance is None else request.min_relevance
 
     def _expansion(self, mode: ExpandMode) -> Expansion:
         return Expansion(mode, self._settings.max_parent_tokens, self._settings.window_paragraphs)

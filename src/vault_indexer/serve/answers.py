@@ -90,8 +90,9 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     as_you_type: bool,
     expand: Expand,
     correct: bool,
+    min_relevance: float | None,
 ) -> SearchJson:
-    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct)
+    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance)
     return search_json(context.service.search(request, is_cancelled=context.is_cancelled))
 
 

@@ -208,6 +208,13 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
             help="Add the text around each hit; empty adds none.",
         ),
         _CORRECT,
+        Parameter(
+            name="min_relevance",
+            kind=float,
+            minimum=0,
+            maximum=1,
+            help="Leave out hits whose relevance is lower; without it, the configured one.",
+        ),
     ),
     answer=SearchJson,
     answer_help="Ranked hits.",

@@ -7,7 +7,7 @@ checked the answers by already, so they are only described, once, when the serve
 from __future__ import annotations
 
 from types import NoneType, UnionType
-from typing import Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from vault_indexer.model import JsonValue
 
@@ -35,6 +35,8 @@ def schema_of(kind: object) -> Schema:
             return {"type": "array", "items": schema_of(parts[0])}
         case origin if origin is dict:
             return {"type": "object", "additionalProperties": schema_of(parts[1])}
+        case origin if origin is Literal:
+            return {"type": "string", "enum": list(parts)}
         case origin if origin in (UnionType, Union):
             return {"anyOf": [schema_of(part) for part in parts]}
     raise TypeError(f"no JSON schema is known for {kind!r}")

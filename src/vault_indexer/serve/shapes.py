@@ -5,7 +5,7 @@ These names are a contract with other programs: a key is added, never renamed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
@@ -82,6 +82,7 @@ class HitJson(TypedDict):
     line: int
     uri: str
     score: float
+    relevance: float
     snippet: str
     marks: list[list[int]]
     content: str
@@ -115,6 +116,7 @@ class SearchJson(TypedDict):
     results: list[HitJson]
     notices: list[str]
     corrections: list[CorrectionJson]
+    verdict: Literal["strong", "likely", "weak", "none"]
 
 
 class ExplainJson(TypedDict):
@@ -125,6 +127,7 @@ class ExplainJson(TypedDict):
     rank: int | None
     shown: bool
     why: WhyJson | None
+    relevance: float | None
     reasons: list[str]
 
 

@@ -61,6 +61,7 @@ def search_json(answer: SearchAnswer) -> SearchJson:
         "results": [hit_json(hit) for hit in answer.results],
         "notices": list(answer.notices),
         "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
+        "verdict": answer.verdict,
     }
 
 
@@ -80,6 +81,7 @@ def hit_json(hit: Hit) -> HitJson:
         "line": hit.line,
         "uri": hit.uri,
         "score": round(min(1.0, max(0.0, hit.score)), 4),
+        "relevance": round(hit.relevance, 4),
         "snippet": hit.snippet,
         "marks": [list(mark) for mark in hit.marks],
         "content": hit.content,
@@ -114,6 +116,7 @@ def explain_json(explanation: Explanation) -> ExplainJson:
         "rank": explanation.rank,
         "shown": explanation.shown,
         "why": _why_json(explanation.why) if explanation.why else None,
+        "relevance": None if explanation.relevance is None else round(explanation.relevance, 4),
         "reasons": list(explanation.reasons),
     }
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.hits import print_hits, print_notices
+from vault_indexer.cli.hits import print_hits, print_notices, print_verdict
 from vault_indexer.cli.parameters import Correct, Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_reached
@@ -56,6 +56,10 @@ class Search:
         Expand | None, typer.Option("--expand", help="Show the text around each hit, not only a snippet.")
     ] = None
     correct: Correct = True
+    min_relevance: Annotated[
+        float | None,
+        typer.Option("--min-relevance", min=0, max=1, help="Leave out hits whose relevance is lower."),
+    ] = None
 
     def parameters(self) -> dict[str, Value]:
         """The parameters of the endpoint."""
@@ -67,6 +71,7 @@ class Search:
             "as_you_type": self.as_you_type,
             "expand": self.expand.value if self.expand else "",
             "correct": self.correct,
+            "min_relevance": self.min_relevance,
         }
 
 
@@ -86,12 +91,13 @@ def search(
         print_json(answer)
     elif lines.wanted:
         lines.print(reached.vault, (_place(hit) for hit in answer["results"]))
+        print_verdict(answer)
         print_notices(answer)
     else:
         print_hits(answer, reached.vault, explain=explain)
         if reached.index_dir is not None:
             hint_at_start(reached.index_dir)
-    return 0 if answer["results"] else NO_HITS
+    return 0 if answer["results"] and answer["verdict"] != "none" else NO_HITS
 
 
 def _place(hit: HitJson) -> NotePlace:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from vault_indexer.search.present.function_words import function_words
 from vault_indexer.search.present.hits import HitBuilder, RankedChunk
 from vault_indexer.search.present.passage import ExpandMode, Expansion
 from vault_indexer.search.present.snippet import Snippets
 
-__all__ = ["ExpandMode", "Expansion", "HitBuilder", "RankedChunk", "Snippets"]
+__all__ = ["ExpandMode", "Expansion", "HitBuilder", "RankedChunk", "Snippets", "function_words"]

@@ -21,11 +21,12 @@ _FENCE_REACH = 32_768
 
 
 class RankedChunk(NamedTuple):
-    """A chunk that an answer shows: its key, its score beside the best one's, and the reasons."""
+    """A chunk that an answer shows: its key, its score beside the best one's, the reasons, its relevance."""
 
     key: int
     score: float
     why: Why
+    relevance: float
 
 
 class HitBuilder:
@@ -86,6 +87,7 @@ class HitBuilder:
             why=why,
             line=1,
             uri=_obsidian_uri(self._vault, file.path) if self._vault else "",
+            relevance=1.0,
             kind="base" if file.path.lower().endswith(".base") else "attachment",
         )
 
@@ -131,6 +133,7 @@ class HitBuilder:
             uri=_obsidian_uri(self._vault, note.path) if self._vault else "",
             passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
             kind="canvas" if _is_canvas(note.path) else "note",
+            relevance=ranked.relevance,
         )
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:

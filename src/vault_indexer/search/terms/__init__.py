@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vault_indexer.search.terms.common_words import is_common
 from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
@@ -10,6 +11,7 @@ from vault_indexer.search.terms.vector_trust import language_of, trust, trust_be
 __all__ = [
     "expand_terms",
     "find_corrections",
+    "is_common",
     "language_of",
     "trust",
     "trust_beside",

@@ -119,13 +119,17 @@ class KeywordSnapshot:
     def coverage(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
         """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part
         of the terms' weight that its documents hold together, in [0, 1]."""
+        held = self.held(firsts, ends, terms, weights)
+        worth = np.array([term.weight for term in terms], np.float32)
+        return (held @ worth) / np.float32(sum(term.weight for term in terms) or 1.0)
+
+    def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Mask:
+        """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
         owners, positions = self._positions_in(firsts, ends)
-        held = np.zeros(len(firsts), np.float32)
-        for term in terms:
-            holding = np.zeros(len(firsts), bool)
-            holding[owners[at(self._score(term, weights), positions) > 0]] = True
-            held[holding] += np.float32(term.weight)
-        return held / np.float32(sum(term.weight for term in terms) or 1.0)
+        found: Mask = np.zeros((len(firsts), len(terms)), bool)
+        for number, term in enumerate(terms):
+            found[owners[at(self._score(term, weights), positions) > 0], number] = True
+        return found
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""

@@ -32,6 +32,8 @@ _ADD_BATCH = 8192
 _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
+_BACKGROUND = 256
+
 _MEAN_OF = 256
 """The mean over a note is that of at most so many vectors, spread evenly: it bounds what a very long note
 costs a search."""
@@ -99,6 +101,21 @@ class VectorSnapshot:
         if len(self.delta_keys):
             _, here, there = np.intersect1d(keys, self.delta_keys, assume_unique=True, return_indices=True)
             found[here] = products(self.delta[there], query)
+        return found
+
+    def background_scores(self, query: Matrix) -> Matrix:
+        """The cosines of `query` with at most 256 vectors, spread evenly: how near to it chunks are by
+        chance."""
+        import faiss
+
+        rows = len(self.keys) + len(self.delta_keys)
+        at = np.unique(np.linspace(0, max(0, rows - 1), min(rows, _BACKGROUND)).astype(np.int64))
+        base = at[at < len(self.keys)]
+        base = base[~self.dead[base]]
+        found = self.delta[at[at >= len(self.keys)] - len(self.keys)] @ query
+        if len(base):
+            inner = faiss.downcast_index(self.base.index)
+            found = np.concatenate([inner.reconstruct_batch(base) @ query, found])
         return found
 
     def note_scores(self, query: Matrix, notes: Keys) -> Matrix:

@@ -1,0 +1,138 @@
+"""Relevance and verdict: whether the vault holds what a query asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer import open_vault
+from vault_indexer.api import Vault
+from vault_indexer.errors import UsageError
+from vault_indexer.search.confidence import (
+    SENTENCE_MAPS,
+    STATIC_MAPS,
+    deviation,
+    held_share,
+    logistic_map,
+    verdict_of,
+)
+
+SHARES = st.floats(0, 1)
+DEVIATIONS = st.floats(0, 12)
+CHUNKS = st.integers(0, 1_000_000)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    """The bundled notebook."""
+    folder = Path(str(files("vault_indexer") / "demo"))
+    with open_vault(folder, tmp_path_factory.mktemp("index")) as vault:
+        yield vault
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["asdf qwer zxcv", "!!!", "wqertzui", "how do I file my income tax return in Portugal", "你好世界杯足球"],
+)
+def test_what_no_note_is_about_is_none(demo: Vault, query: str) -> None:
+    answer = demo.search(query)
+    assert answer.verdict == "none"
+    assert all(hit.relevance < 0.5 for hit in answer.results[:1])
+
+
+@pytest.mark.parametrize(
+    "query", ["telescope", "rings of Saturn", "F52", "antifreeze", "telescpoe", "Miso", "rye sourdough bread"]
+)
+def test_what_notes_hold_is_likely(demo: Vault, query: str) -> None:
+    answer = demo.search(query)
+    assert answer.verdict in ("likely", "strong"), [hit.relevance for hit in answer.results]
+
+
+@pytest.mark.parametrize("query", ["unwell kitten", "how do I keep slugs away", "watching a planet"])
+def test_a_paraphrase_is_not_none(demo: Vault, query: str) -> None:
+    assert demo.search(query).verdict != "none"
+
+
+def test_the_name_of_a_note_and_a_filter_alone_are_certain(demo: Vault) -> None:
+    assert demo.search("Telescope").results[0].relevance == 1.0
+    assert {hit.relevance for hit in demo.search("tag:#garden").results} == {1.0}
+    assert demo.search("tag:#garden").verdict == "strong"
+    assert demo.search("tag:#nothing-like-it").verdict == "none"
+
+
+def test_a_corrected_word_counts_a_little_less(demo: Vault) -> None:
+    written, misspelt = demo.search("Telescope roof"), demo.search("Telescpoe roof")
+    best = misspelt.results[0]
+    assert misspelt.corrections
+    assert best.relevance > 0.5
+    same = next(hit for hit in written.results if hit.chunk_id == best.chunk_id)
+    assert best.relevance < same.relevance
+
+
+def test_hits_below_the_least_relevance_are_left_out(demo: Vault) -> None:
+    every = demo.search("telescope").results
+    kept = demo.search("telescope", min_relevance=0.5)
+    assert [hit.chunk_id for hit in kept.results] == [hit.chunk_id for hit in every if hit.relevance >= 0.5]
+    assert 0 < len(kept.results) < len(every)
+    assert kept.verdict == "strong"
+    for wrong in (-0.1, 1.1, float("nan")):
+        with pytest.raises(UsageError, match="min_relevance"):
+            demo.search("telescope", min_relevance=wrong)
+
+
+def test_a_single_note_is_judged_by_the_words_that_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/Note.md").write_text("The heron waits beside the still water.\n", "utf-8")
+    with open_vault(tmp_path / "vault", tmp_path / "index") as vault:
+        assert vault.search("where does the heron wait").verdict in ("likely", "strong")
+        assert vault.search("qwxzj vbnmk plokij").verdict == "none"
+
+
+@pytest.mark.parametrize("odds", [*STATIC_MAPS, *SENTENCE_MAPS])
+@given(SHARES, SHARES, DEVIATIONS, DEVIATIONS, CHUNKS)
+def test_more_words_or_more_meaning_never_lower_the_relevance(
+    odds: object, one: float, other: float, near: float, far: float, chunks: int
+) -> None:
+    assert odds in (*STATIC_MAPS, *SENTENCE_MAPS)
+    chosen = next(each for each in (*STATIC_MAPS, *SENTENCE_MAPS) if each == odds)
+    less, more = sorted((one, other))
+    weaker, nearer = sorted((near, far))
+    assert 0 <= chosen.relevance(less, weaker, chunks) <= chosen.relevance(more, weaker, chunks) <= 1
+    assert chosen.relevance(less, weaker, chunks) <= chosen.relevance(less, nearer, chunks)
+
+
+@given(st.lists(st.tuples(st.floats(0, 10), st.booleans(), st.booleans()), max_size=12))
+def test_a_hit_that_holds_more_words_has_no_smaller_share(words: list[tuple[float, bool, bool]]) -> None:
+    weights = np.array([weight for weight, _, _ in words])
+    less = np.array([held for _, held, _ in words], np.float64)
+    more = np.maximum(less, np.array([other for _, _, other in words], np.float64))
+    lower, higher = held_share(weights, np.stack([less, more])).tolist()
+    assert 0 <= lower <= higher + 1e-12
+    assert higher <= 1
+
+
+@given(st.floats(-1, 1), st.lists(st.floats(-1, 1), max_size=40))
+def test_a_deviation_is_bounded_and_neutral_without_a_background(
+    cosine: float, background: list[float]
+) -> None:
+    assert 0 <= deviation(cosine, np.array(background)) <= 12
+    assert deviation(cosine, np.empty(0)) == 3
+    assert deviation(float("nan"), np.array(background)) == 0
+
+
+def test_high_meaning_rescues_few_words() -> None:
+    for provider in ("wordllama", "multilingual"):
+        odds = logistic_map(provider, spaceless=False, trusted=True)
+        assert verdict_of([odds.relevance(0.3, 2.0, 10_000)]) == "none"
+        assert verdict_of([odds.relevance(0.3, 6.5, 10_000)]) != "none"
+
+
+def test_the_verdict_is_that_of_the_best_hit() -> None:
+    assert [verdict_of([one, 1.0]) for one in (0.0, 0.3, 0.6, 0.9)] == ["none", "weak", "likely", "strong"]
+    assert verdict_of([]) == "none"
