@@ -37,7 +37,7 @@ def given(parameters: dict[str, dict[str, Any]], **chosen: object) -> str:
 def right_values(schema: dict[str, Any]) -> Iterator[object]:
     if "enum" in schema:
         yield from schema["enum"]
-    elif schema["type"] == "integer":
+    elif schema["type"] in ("integer", "number"):
         yield from (schema["minimum"], schema["maximum"])
     elif schema["type"] == "boolean":
         yield from ("true", "false")
@@ -49,7 +49,7 @@ def right_values(schema: dict[str, Any]) -> Iterator[object]:
 def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
     if "enum" in schema:
         yield "no-such-value"
-    elif schema["type"] == "integer":
+    elif schema["type"] in ("integer", "number"):
         yield from (schema["minimum"] - 1, schema["maximum"] + 1, "many", "1.5", "")
     elif schema["type"] == "boolean":
         yield "perhaps"
@@ -61,7 +61,7 @@ def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
 
 def test_search_documents_its_own_parameters(api: Api) -> None:
     found = documented(api, "search")
-    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand", "correct"]
+    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand", "correct", "min_relevance"]
     assert [name for name, one in found.items() if one["required"]] == ["q"]
     limit = found["limit"]["schema"]
     assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 0, 200, 0)
