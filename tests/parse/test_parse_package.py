@@ -4,7 +4,7 @@ import sys
 from vault_indexer import parse
 
 
-def test_the_room_offers_these_names() -> None:
+def test_the_package_offers_these_names() -> None:
     assert sorted(parse.__all__) == [
         *(
             "Anchors",
@@ -18,12 +18,12 @@ def test_the_room_offers_these_names() -> None:
             "parse_any",
             "parse_canvas",
         ),
-        *("parse_note", "resolve"),
+        *("parse_note", "property_lines", "resolve"),
     ]
     assert all(hasattr(parse, name) for name in parse.__all__)
 
 
-def test_importing_the_room_loads_neither_the_grammars_nor_yaml() -> None:
+def test_importing_the_package_loads_neither_the_grammars_nor_yaml() -> None:
     heavy = "{'tree_sitter', 'tree_sitter_markdown', 'yaml', 'numpy'}"
     code = f"import sys, vault_indexer.parse; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
