@@ -46,8 +46,8 @@ def test_search_for_a_person_names_place_and_words(indexed: Sandbox) -> None:
 
 def test_explain_says_why(indexed: Sandbox) -> None:
     ran = indexed.indexer("search", "telescope", "--explain", "--limit", "1")
-    assert "meaning  rank" in ran.out
-    assert "words    rank 1, BM25F" in ran.out
+    assert "meaning   rank" in ran.out
+    assert "words     rank 1, BM25F" in ran.out
     assert "telescope" in ran.out
 
 

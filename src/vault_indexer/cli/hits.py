@@ -71,7 +71,7 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
         _print_indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
     reasons = [("relevance", f"{hit['relevance']:.2f}"), *reasons_of(hit["why"])] if explain else []
     for name, reason in reasons:
-        _print_indented(console, text((f"{name:<9}", "magenta"), (reason, "dim")), below)
+        _print_indented(console, text((f"{name:<10}", "magenta"), (reason, "dim")), below)
 
 
 def _place(hit: HitJson) -> str:
@@ -148,6 +148,9 @@ def reasons_of(why: WhyJson) -> list[tuple[str, str]]:
         fields = _shares(keyword["fields"])
         parts = [f"rank {keyword['rank']}, BM25F {keyword['score']:.1f}", terms, fields and f"in {fields}"]
         reasons.append(("words", " · ".join(part for part in parts if part)))
+    if note := why.get("note"):
+        cosine = "" if note["cosine"] is None else f"cosine {note['cosine']:.2f}, "
+        reasons.append(("note", f"{cosine}holds {note['coverage']:.0%} of the query"))
     if graph := why["graph"]:
         via = ", ".join(graph["via"])
         reasons.append(

@@ -38,9 +38,9 @@ def explain(
         for reason in answer["reasons"]:
             console.print(text((f"  {reason}", "")))
         if answer["relevance"] is not None:
-            console.print(text(("  relevance", "magenta"), (f"  {answer['relevance']:.2f}", "dim")))
+            console.print(text((f"  {'relevance':<10}", "magenta"), (f"{answer['relevance']:.2f}", "dim")))
         for name, reason in reasons_of(answer["why"]) if answer["why"] else ():
-            console.print(text((f"  {name:<9}", "magenta"), (reason, "dim")))
+            console.print(text((f"  {name:<10}", "magenta"), (reason, "dim")))
     return 0 if answer["shown"] else NOT_SHOWN
 
 
