@@ -7,6 +7,7 @@ import re
 import pytest
 from cli_sandbox import Sandbox
 
+from vault_indexer.cli.progress import note_rate
 from vault_indexer.text.counts import quantity
 
 ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
@@ -18,6 +19,11 @@ ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
 )
 def test_a_count_has_its_number(number: int, shown: str) -> None:
     assert quantity(number, "change") == shown
+
+
+@pytest.mark.parametrize(("notes", "shown"), [(2, "1 note/s"), (3, "2 notes/s"), (4000, "2,000 notes/s")])
+def test_so_does_a_rate(notes: int, shown: str) -> None:
+    assert note_rate(notes, 2.0) == shown
 
 
 def test_a_vault_of_one_note_is_reported_in_the_singular(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -101,7 +101,7 @@ def _rate(progress: ProgressJson) -> str:
     if notes < _NOTES_TO_JUDGE or seconds < 1 or notes >= total:
         return ""
     left = (total - notes) * seconds / notes
-    return f"{notes / seconds:,.0f} notes/s, {duration(left)} left"
+    return f"{note_rate(notes, seconds)}, {duration(left)} left"
 
 
 def duration(seconds: float) -> str:
@@ -115,3 +115,8 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def note_rate(notes: int, seconds: float) -> str:
+    """How many notes a second, in words."""
+    return f"{quantity(round(notes / seconds), 'note')}/s"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.progress import duration, showing
+from vault_indexer.cli.progress import duration, note_rate, showing
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note, out, print_json, text
@@ -39,7 +39,7 @@ def rebuild(
 
 
 def _print_report(report: RebuildJson) -> None:
-    rate = f", {report['notes'] / report['seconds']:,.0f} notes/s" if report["seconds"] >= 1 else ""
+    rate = f", {note_rate(report['notes'], report['seconds'])}" if report["seconds"] >= 1 else ""
     out().print(
         text(
             (f"{quantity(report['notes'], 'note')}, {quantity(report['chunks'], 'chunk')}", "bold"),
