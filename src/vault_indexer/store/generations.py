@@ -20,7 +20,7 @@ from vault_indexer.system import fsync_dir, write_atomically
 BUILDING_SUFFIX = ".part"
 
 
-_SEAL = "# crc32 "
+_CHECKSUM_MARK = "# crc32 "
 _ENDS_IN_CHECKSUM = re.compile(r"[0-9a-f]{8}\s*\Z")
 """A value of TOML that is text ends in a quote, so only a checksum whose marker is damaged ends like this."""
 
@@ -58,13 +58,13 @@ class Generation:
 
     def write_manifest(self, text: str) -> None:
         """Durably, with a checksum as its last line. Raises OSError."""
-        write_atomically(self.manifest, f"{text.rstrip()}\n{_SEAL}{_crc(text.rstrip())}\n".encode())
+        write_atomically(self.manifest, f"{text.rstrip()}\n{_CHECKSUM_MARK}{_crc(text.rstrip())}\n".encode())
 
     def read_manifest(self) -> str:
         """The manifest as written. One without a checksum is taken as it is. Raises ManifestError if the
         checksum does not fit, OSError or UnicodeDecodeError if it cannot be read."""
-        text, seal, crc = self.manifest.read_text("utf-8").rpartition(_SEAL)
-        if not seal:
+        text, mark, crc = self.manifest.read_text("utf-8").rpartition(_CHECKSUM_MARK)
+        if not mark:
             if _ENDS_IN_CHECKSUM.search(crc):
                 raise ManifestError("its checksum line is damaged")
             return crc

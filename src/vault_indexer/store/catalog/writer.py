@@ -70,7 +70,7 @@ class CatalogWriter:
         self.path = path
         self._bulk = bulk
         self._sums = PageSums()
-        self._unsealed = False
+        self._sums_behind = False
         self._linked_changed = False
         fresh = not path.exists()
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -116,7 +116,7 @@ class CatalogWriter:
         Raises, with nothing changed, DiskFullError if the disk is full, IndexUnusableError if it fails.
         """
         try:
-            if self._unsealed:
+            if self._sums_behind:
                 self.checkpoint()
             self._db.execute("BEGIN IMMEDIATE")
         except (sqlite3.DatabaseError, OSError) as error:
@@ -263,7 +263,7 @@ class CatalogWriter:
         IndexUnusableError or OSError if they cannot be written: the next commit tries that first.
         """
         log = read_log(self.path)
-        self._unsealed = True
+        self._sums_behind = True
         try:
             _, logged, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.DatabaseError as error:
@@ -273,7 +273,7 @@ class CatalogWriter:
         if sums != self._sums:
             save_sums(self.path, sums)
             self._sums = sums
-        self._unsealed = False
+        self._sums_behind = False
         return bool(logged == copied)
 
     def empty_log(self) -> bool:

@@ -81,7 +81,7 @@ class KeywordIndex:
 
     @classmethod
     def open(cls, folder: Path, *, check: bool = True) -> KeywordIndex:
-        """The sealed state; `check` compares all checksums (about 1 GB/s), else sizes only.
+        """The committed state; `check` compares all checksums (about 1 GB/s), else sizes only.
 
         Raises IndexUnusableError when a file is missing, truncated, changed or not ours.
         """

@@ -242,8 +242,8 @@ def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
 
     payload = faiss.serialize_index(snapshot.base).tobytes()
     header = {"seq": snapshot.seq, "dimension": snapshot.dimension, "bytes": len(payload)}
-    sealed = {**header, "crc32": _checksum(payload, snapshot.seq, snapshot.dimension)}
-    line = _MAGIC + json.dumps(sealed).encode() + b"\n"
+    checked = {**header, "crc32": _checksum(payload, snapshot.seq, snapshot.dimension)}
+    line = _MAGIC + json.dumps(checked).encode() + b"\n"
     write_atomically(path, line + payload)
 
 
