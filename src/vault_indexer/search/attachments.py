@@ -1,7 +1,7 @@
 """Attachments and bases, found by their names: they have no text, and no index but these names.
 
-A file answers a query if its name holds all words that rank, and meets the conditions. What only a note can
-fulfil (a tag, a property, a section) no attachment fulfils.
+A file answers a query if its name holds all words that rank, and meets the conditions. No attachment meets
+one that only a note can meet: a tag, a property, a section.
 """
 
 from __future__ import annotations
