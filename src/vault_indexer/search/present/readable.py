@@ -77,11 +77,12 @@ class ReadableText:
         return min(self._starts[piece] + source - self._sources[piece], last)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def readable(source: str, fence: str = "") -> ReadableText:
     """The source without markup. `fence` is the mark of the code block that it begins in ("": in none).
 
-    Cached: while a user types a query, the same hits come again and again.
+    Cached, some 6 MB at most: while a user types a query, the same hits come again and again, and many
+    queries have hits in common.
     """
     markup = _Markup(source)
     for start, end, mark in code_blocks(source, fence):
