@@ -98,3 +98,18 @@ def test_coverage_is_what_the_documents_of_a_range_hold_together(
     firsts, ends = borders(len(texts))
     held = index.snapshot().coverage(firsts, ends, terms, FieldWeights())
     assert held.tolist() == pytest.approx([0.5, 1.0, 0.0, 0.0])
+
+
+@settings(deadline=None)
+@given(st.integers(0, 700), st.integers(0, 700))
+def test_the_background_is_spread_over_base_and_delta(old: int, new: int) -> None:
+    rows = vectors_of([1 << 20 | at for at in range(old + new)], old)
+    gone = [key for key, _ in rows[: old // 2]]
+    snapshot = build_snapshot(1, DIMENSION, rows[:old]).with_changes(2, gone, rows[old:])
+    query = np.ones(DIMENSION, np.float32) / np.sqrt(np.float32(DIMENSION))
+    cosines = sorted(float(np.frombuffer(data, np.float16) @ query) for _, data in rows[old // 2 :])
+    found = snapshot.background_scores(query)
+    assert len(found) <= 2 * 256
+    assert bool(len(found)) == bool(old or new)
+    for cosine in found.tolist():
+        assert min(abs(cosine - other) for other in cosines) < 1e-2

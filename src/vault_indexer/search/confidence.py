@@ -125,11 +125,12 @@ def relevance_of(
 ) -> dict[int, float]:
     """The relevance of each of the chunks, in [0, 1]. A note whose name is the query has 1."""
     wanted = np.array(sorted(keys), np.int64)
-    shares = _shares(snapshot, prepared, wanted, fields)
+    weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
+    shares = _shares(snapshot, prepared, weights, wanted, fields)
     deviations = _deviations(snapshot, prepared, wanted)
     spaceless = bool(RUN.search(prepared.text))
     odds = logistic_map(provider, spaceless=spaceless, trusted=prepared.trust >= 1.0)
-    is_short = _is_short(snapshot, prepared, fields)
+    is_short = _is_short(snapshot, prepared, weights, fields)
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), deviations, strict=True):
         share = max(held, _linked_share(ranked, key))
@@ -201,19 +202,19 @@ def _linked_share(ranked: Ranked, key: int) -> float:
     return min(1.0, _ANCHOR_SHARE * graph.score) if graph and graph.score > _ANCHOR else 0.0
 
 
-def _is_short(snapshot: Snapshot, prepared: PreparedQuery, fields: FieldWeights) -> bool:
+def _is_short(snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, fields: FieldWeights) -> bool:
     """Whether the query has one or two words that say something, any of them known to the vault or common."""
-    weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
     words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
     if not 0 < len(words) <= _SHORT:
         return False
     return any(snapshot.keywords.knows(term, fields) or is_common(term.word) for term in words)
 
 
-def _shares(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys, fields: FieldWeights) -> Floats:
+def _shares(
+    snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, keys: Keys, fields: FieldWeights
+) -> Floats:
     """For each chunk the mean of what it and its note hold of the query."""
     notes = np.unique(keys >> CHUNK_KEY_BITS)
-    weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
     own = held_share(weights, _held(snapshot, prepared, keys, keys + 1, fields))
     whole = _held(snapshot, prepared, notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS, fields)
     at = notes.searchsorted(keys >> CHUNK_KEY_BITS)

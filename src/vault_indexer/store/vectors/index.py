@@ -18,7 +18,7 @@ import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
-from vault_indexer.store.vectors.prefilter import VectorPrefilter, products
+from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, products, spread_evenly
 from vault_indexer.system import back_by_huge_pages, write_atomically
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _MAGIC = b"vault-indexer vectors 1 "
 _ADD_BATCH = 8192
 _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
-
-_BACKGROUND = 256
 
 _MEAN_OF = 256
 """The mean over a note is that of at most so many vectors, spread evenly: it bounds what a very long note
@@ -104,19 +102,13 @@ class VectorSnapshot:
         return found
 
     def background_scores(self, query: Matrix) -> Matrix:
-        """The cosines of `query` with at most 256 vectors, spread evenly: how near to it chunks are by
-        chance."""
-        import faiss
-
-        rows = len(self.keys) + len(self.delta_keys)
-        at = np.unique(np.linspace(0, max(0, rows - 1), min(rows, _BACKGROUND)).astype(np.int64))
-        base = at[at < len(self.keys)]
-        base = base[~self.dead[base]]
-        found = self.delta[at[at >= len(self.keys)] - len(self.keys)] @ query
-        if len(base):
-            inner = faiss.downcast_index(self.base.index)
-            found = np.concatenate([inner.reconstruct_batch(base) @ query, found])
-        return found
+        """The cosines of `query` with about 256 vectors, spread evenly over base and delta: how near to it
+        chunks are by chance."""
+        changed = len(self.delta_keys)
+        count = min(changed, -(-SAMPLED * changed // max(1, len(self.keys) + changed)))
+        delta = self.delta[spread_evenly(changed, count)]
+        rows, vectors = self.look.sample()
+        return np.concatenate([vectors[~self.dead[rows]] @ query, delta @ query])
 
     def note_scores(self, query: Matrix, notes: Keys) -> Matrix:
         """The cosine of `query` with the mean vector of each of the notes (ids, ascending); NaN for a note

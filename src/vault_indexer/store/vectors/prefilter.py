@@ -39,6 +39,15 @@ _PATIENCE = 3
 """The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain."""
 
 
+SAMPLED = 256
+"""So many vectors tell how near to a query the others are."""
+
+
+def spread_evenly(count: int, most: int) -> Positions:
+    """At most `most` of the numbers below `count`, spread evenly, ascending."""
+    return np.unique(np.linspace(0, max(0, count - 1), min(count, most)).astype(np.int64))
+
+
 class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
     searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
@@ -51,6 +60,7 @@ class VectorPrefilter:
         self.means: NoteMeans | None = None
         self._vectors = vectors
         self._keys = keys
+        self._sample: tuple[Positions, Matrix] | None = None
         self._waiting = _PATIENCE
         self._lock = threading.Lock()
 
@@ -59,6 +69,14 @@ class VectorPrefilter:
         if self._vectors.ntotal:
             self.screen = RoundedVectors(self._vectors)
             self.means = NoteMeans(self._vectors, self._keys)
+
+    def sample(self) -> tuple[Positions, Matrix]:
+        """The positions of at most `SAMPLED` vectors, spread evenly, and these vectors; made once."""
+        if self._sample is None:
+            rows = spread_evenly(self._vectors.ntotal, SAMPLED)
+            found = self._vectors.reconstruct_batch(rows) if len(rows) else np.empty((0, self._vectors.d))
+            self._sample = rows, found.astype(np.float32, copy=False)
+        return self._sample
 
     def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
         """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
