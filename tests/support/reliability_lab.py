@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 FULL = os.environ.get("SLOW_SIZE", "small") == "full"
 
 # Token weights are fitted to a vault as it was at the build, so two builds rank alike only without them.
-OPTIONS: Mapping[str, OptionValue] = {"embedding.token_weights": "none", "index.nice": 0}
+OPTIONS: Mapping[str, OptionValue] = {
+    "embedding.provider": "wordllama",  # the queries are of its dimension, whatever else is installed
+    "embedding.token_weights": "none",
+    "index.nice": 0,
+}
 
 _LIST = (
     "anchor basalt cobalt dagger ember fathom garnet harbour ivory juniper kestrel lantern marble nectar "
