@@ -31,6 +31,12 @@ def indexed(built: Sandbox) -> Sandbox:
     return built
 
 
+@pytest.fixture
+def copied(built: Sandbox, tmp_path: Path) -> Sandbox:
+    """A vault with an index, of which a test may change both."""
+    return copy_of(built, tmp_path)
+
+
 @pytest.fixture(scope="module")
 def served(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A vault with a daemon in the background, for the tests of one file."""
@@ -52,12 +58,18 @@ def reader(
         yield made
 
 
-@contextmanager
-def daemon_on_copy(built: Sandbox, root: Path) -> Iterator[Sandbox]:
-    """A daemon in the background that keeps a copy of the vault and of its index."""
+def copy_of(built: Sandbox, root: Path) -> Sandbox:
+    """A copy of a vault and of its index, to be changed."""
     made = Sandbox(root)
     shutil.copytree(built.vault, made.vault)
     shutil.copytree(built.index_dir, made.index_dir)
+    return made
+
+
+@contextmanager
+def daemon_on_copy(built: Sandbox, root: Path) -> Iterator[Sandbox]:
+    """A daemon in the background that keeps a copy of the vault and of its index."""
+    made = copy_of(built, root)
     started = made.indexer("start", "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
     yield made

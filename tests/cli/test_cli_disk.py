@@ -60,30 +60,30 @@ def complaints(ran: Ran) -> list[str]:
 
 @pytest.mark.usefixtures("needs_mounting")
 @pytest.mark.parametrize("command", [("search", "telescope"), ("rebuild",), ("start",)])
-def test_a_full_disk_is_one_clear_line(indexed: Sandbox, command: tuple[str, ...]) -> None:
-    (indexed.vault / "Welcome.md").write_text(f"# Welcome\n\nEdited before {command[0]}.\n")
+def test_a_full_disk_is_one_clear_line(copied: Sandbox, command: tuple[str, ...]) -> None:
+    (copied.vault / "Welcome.md").write_text(f"# Welcome\n\nEdited before {command[0]}.\n")
     fill = "cp -r index disk/index && { cat /dev/zero > disk/filler 2> /dev/null || true; }"
-    ran = on_a_small_disk(indexed, fill, *command)
+    ran = on_a_small_disk(copied, fill, *command)
     assert (ran.code, ran.out) == (3, ""), ran.err
     [line] = complaints(ran)
-    assert str(indexed.root / "disk" / "index") in line
+    assert str(copied.root / "disk" / "index") in line
     assert "full" in line and "Traceback" not in ran.err
     assert "a mistake in this program" not in ran.err
 
 
 @pytest.mark.usefixtures("needs_mounting")
 @pytest.mark.parametrize("command", [("search", "telescope"), ("start",)])
-def test_a_read_only_index_is_one_clear_line(indexed: Sandbox, command: tuple[str, ...]) -> None:
-    ran = on_a_small_disk(indexed, "cp -r index disk/index && mount -o remount,ro disk", *command)
+def test_a_read_only_index_is_one_clear_line(copied: Sandbox, command: tuple[str, ...]) -> None:
+    ran = on_a_small_disk(copied, "cp -r index disk/index && mount -o remount,ro disk", *command)
     assert (ran.code, ran.out) == (3, ""), ran.err
     [line] = complaints(ran)
-    assert str(indexed.root / "disk" / "index") in line
+    assert str(copied.root / "disk" / "index") in line
     assert "Read-only file system" in line and "Traceback" not in ran.err
 
 
 @pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
-def test_an_edit_that_finds_no_room_is_made_when_there_is_some(indexed: Sandbox) -> None:
-    sandbox = indexed
+def test_an_edit_that_finds_no_room_is_made_when_there_is_some(copied: Sandbox) -> None:
+    sandbox = copied
     sandbox.write("Late.md", "# Late\n\nThe astrolabe came late.\n")
     seal = sandbox.index_dir / "generations" / "0001" / "keywords" / "SEAL.tmp"
     seal.symlink_to(FULL_DEVICE)  # each commit writes this file, and gets ENOSPC
@@ -135,13 +135,13 @@ def test_a_daemon_whose_index_is_deleted_again_and_again_ends(sandbox: Sandbox) 
 
 
 @pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
-def test_an_answer_that_finds_no_room_is_one_clear_line(indexed: Sandbox) -> None:
+def test_an_answer_that_finds_no_room_is_one_clear_line(copied: Sandbox) -> None:
     command = [sys.executable, "-m", "vault_indexer.cli", "export"]
-    place = ["--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir)]
+    place = ["--vault", str(copied.vault), "--index-dir", str(copied.index_dir)]
     with FULL_DEVICE.open("w") as full:
         done = subprocess.run(
             [*command, *place],
-            env=indexed.environ,
+            env=copied.environ,
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

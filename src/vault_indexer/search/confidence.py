@@ -21,7 +21,7 @@ from vault_indexer.model import CHUNK_KEY_BITS, Verdict
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
 from vault_indexer.search.rank import Ranked
-from vault_indexer.search.terms import is_common, language_of, weight_by_idf
+from vault_indexer.search.terms import is_common, weight_by_idf
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.fold import fold, normalize
@@ -157,7 +157,7 @@ def word_weights(snapshot: Snapshot, prepared: PreparedQuery) -> Floats:
     rarity = np.array([term.weight for term in weighed])
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
-    idle = frozenset[str]().union(*(function_words(one) for one in _languages(snapshot, prepared)))
+    idle = frozenset[str]().union(*(function_words(one) for one in _languages(prepared)))
     kept = weights * np.array([_content(term.word, idle) for term in prepared.words])
     return kept if kept.any() else weights
 
@@ -180,9 +180,9 @@ def deviation(cosine: float, background: Floats) -> float:
     return min(_LARGEST_Z, max(0.0, known))
 
 
-def _languages(snapshot: Snapshot, prepared: PreparedQuery) -> set[str]:
+def _languages(prepared: PreparedQuery) -> set[str]:
     """A short query hardly tells its language: then English, as it is everywhere, counts too."""
-    return {language_of(prepared.text, snapshot.languages), detect(prepared.text) or "en"}
+    return {prepared.language, detect(prepared.text) or "en"}
 
 
 def _content(word: str, idle: Collection[str]) -> float:

@@ -42,14 +42,15 @@ class PreparedQuery:
     """A request, ready for retrieval.
 
     `text` is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are
-    these, their `corrections` and expansions, each with its weight, `vector` is its embedding, and `trust`,
-    in (0, 1], says how far to trust that. `chosen` are the chunks that the conditions leave; None: nothing is
-    filtered.
+    these, their `corrections` and expansions, each with its weight. `language` is the query's, "" if unknown.
+    `vector` is its embedding, and `trust`, in (0, 1], says how far to trust that. `chosen` are the chunks
+    that the conditions leave; None: nothing is filtered.
     """
 
     text: str
     words: tuple[QueryTerm, ...]
     terms: tuple[QueryTerm, ...]
+    language: str
     vector: Vectors
     trust: float
     conditions: tuple[Condition, ...]
@@ -98,13 +99,15 @@ def prepare_query(
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
     others = expand_terms(snapshot, query.text)
+    language = language_of(query.text, snapshot.languages)
     vector, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         text=query.text,
         words=tuple(terms),
         terms=(*weight_by_idf(snapshot, with_corrections(snapshot, terms, corrections)), *others),
+        language=language,
         vector=vector,
-        trust=trust(embedder.model, language_of(query.text, snapshot.languages)),
+        trust=trust(embedder.model, language),
         conditions=query.conditions,
         chosen=chosen,
         corrections=corrections,

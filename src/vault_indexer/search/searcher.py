@@ -28,7 +28,6 @@ from vault_indexer.search.explain import (
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
 from vault_indexer.search.present import ExpandMode, Expansion, HitBuilder, RankedChunk, Snippets
 from vault_indexer.search.rank import LISTED, Ranked, list_by_time, rank, reasons_of, relative
-from vault_indexer.search.terms import language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 
@@ -107,7 +106,7 @@ class Searcher:
             Snippets(
                 (term.word for term in prepared.terms),
                 self._settings.snippet_chars,
-                language_of(prepared.text, snapshot.languages),
+                prepared.language,
             ),
             prepared.deadline,
             vault=vault,

@@ -22,6 +22,7 @@ import numpy as np
 from vault_indexer.store.keywords.schema import FIELDS, KEY_COLUMN
 from vault_indexer.store.keywords.segment_words import SegmentWords
 from vault_indexer.store.keywords.term_table import TermTable
+from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
@@ -120,11 +121,8 @@ class SegmentData:
         """Document numbers of ranges of keys (`firsts` inclusive, `ends` exclusive), deleted ones too, each
         with the number of its range."""
         ordered, order = self._keys_in_order
-        starts, stops = ordered.searchsorted(firsts), ordered.searchsorted(ends)
-        lengths = stops - starts
-        owners = np.repeat(np.arange(len(firsts)), lengths)
-        within = np.arange(len(owners)) - np.repeat(lengths.cumsum() - lengths, lengths)
-        return owners, order[starts[owners] + within]
+        owners, found = spread_ranges(ordered.searchsorted(firsts), ordered.searchsorted(ends))
+        return owners, order[found]
 
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""

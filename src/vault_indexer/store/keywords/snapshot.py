@@ -112,9 +112,8 @@ class KeywordSnapshot:
 
     def share(self, key: int, terms: Sequence[QueryTerm], weights: FieldWeights) -> float:
         """The part of the terms' weight that a document holds, in [0, 1]."""
-        where = self._positions(np.array([key], np.int64))
-        held = sum(term.weight for term in terms if at(self._score(term, weights), where).any())
-        return held / (sum(term.weight for term in terms) or 1.0)
+        first = np.array([key], np.int64)
+        return float(self.coverage(first, first + 1, terms, weights)[0])
 
     def coverage(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
         """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part

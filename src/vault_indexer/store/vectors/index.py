@@ -18,6 +18,7 @@ import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, products, spread_evenly
 from vault_indexer.system import back_by_huge_pages, write_atomically
 
@@ -194,16 +195,6 @@ class VectorSnapshot:
         rows = len(self.keys)
         most = rows // 2 if more_to_come else rows // 8
         return len(self.delta_keys) > max(4096, most) or int(self.dead.sum()) > max(4096, rows // 2)
-
-
-def spread_ranges(firsts: Keys, ends: Keys, most: int) -> tuple[Keys, Keys]:
-    """The numbers of all ranges in a row, each with the number of its range; of a range that is longer than
-    `most` so many of its numbers, spread evenly."""
-    lengths = ends - firsts
-    taken = np.minimum(lengths, most)
-    owners = np.repeat(np.arange(len(firsts)), taken)
-    within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
-    return owners, firsts[owners] + within * lengths[owners] // np.maximum(taken[owners], 1)
 
 
 def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:

@@ -1,0 +1,23 @@
+"""Ranges of positions, taken apart all at once: a note is a range of chunk keys in every store."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Positions = NDArray[np.int64]
+
+
+def spread_ranges(firsts: Positions, ends: Positions, most: int = sys.maxsize) -> tuple[Positions, Positions]:
+    """The numbers of all ranges (`firsts` inclusive, `ends` exclusive) in a row, each with the number of its
+    range; of a range that is longer than `most` so many of its numbers, spread evenly."""
+    lengths = ends - firsts
+    taken = np.minimum(lengths, most)
+    owners = np.repeat(np.arange(len(firsts)), taken)
+    within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
+    return owners, firsts[owners] + within * lengths[owners] // np.maximum(taken[owners], 1)
