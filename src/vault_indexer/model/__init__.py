@@ -33,6 +33,14 @@ from vault_indexer.model.answers import (
     Verdict,
     Why,
 )
+from vault_indexer.model.ask import (
+    AnswerKind,
+    AnswerSentence,
+    AskAnswer,
+    AskRequest,
+    Citation,
+    SentenceVerdict,
+)
 from vault_indexer.model.chunk import (
     HEADER_SEPARATOR,
     Chunk,
@@ -65,10 +73,15 @@ __all__ = [
     "CHUNK_KEY_BITS",
     "HEADER_SEPARATOR",
     "SET_ASIDE",
+    "AnswerKind",
+    "AnswerSentence",
+    "AskAnswer",
+    "AskRequest",
     "Backlink",
     "BlockId",
     "Chunk",
     "ChunkRow",
+    "Citation",
     "Correction",
     "Diagnostic",
     "Element",
@@ -105,6 +118,7 @@ __all__ = [
     "SearchAnswer",
     "SearchRequest",
     "Section",
+    "SentenceVerdict",
     "SkippedFile",
     "StatusReport",
     "UnresolvedTarget",

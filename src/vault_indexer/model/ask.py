@@ -1,0 +1,85 @@
+"""A question and its answer, whose sentences point at spans of notes. The fields are the keys of the JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_indexer.model.answers import Hit, IndexState, Verdict
+
+AnswerKind = Literal["quotes", "written", "passages", "declined"]
+"""What an answer consists of: sentences quoted from notes; sentences of a language model that a check
+confirmed; passages to read, where the vault is only weakly about the question; nothing, where no note is."""
+
+SentenceVerdict = Literal["quoted", "confirmed", "dropped"]
+"""A sentence of a note as it stands there; one of a model that passed the check; one that did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """One question. `use_model` False answers with quotes alone, also where a language model is configured.
+
+    `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
+    """
+
+    question: str
+    limit: int = 0
+    use_model: bool = True
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A span of a note that a sentence rests on.
+
+    `id` names the span within one index: path, heading or block, and position. Positions are characters of
+    the file decoded as UTF-8, lines are 1-based and inclusive. `quote` is the text of the span as it stands
+    in the note, `sha256` the hexadecimal hash of its UTF-8. `block` is the block identifier without `^`, ""
+    if the span has none. `uri` opens the note in Obsidian.
+    """
+
+    id: str
+    path: str
+    title: str
+    header_path: str
+    block: str
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    quote: str
+    sha256: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of an answer and what it rests on. `reason` says why it was dropped, else it is ""."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    verdict: SentenceVerdict
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskAnswer:
+    """The answer to a question.
+
+    `verdict` says whether the vault is about the question, as that of a search does. `sentences` are the
+    answer, in order; `dropped` are sentences of the model that failed the check. `passages` are the hits that
+    were read, best first. `missing_words` are words of the question that no note holds. `model` is the
+    language model that wrote the sentences, "" for none.
+    """
+
+    question: str
+    kind: AnswerKind
+    verdict: Verdict
+    sentences: tuple[AnswerSentence, ...]
+    dropped: tuple[AnswerSentence, ...]
+    passages: tuple[Hit, ...]
+    missing_words: tuple[str, ...]
+    model: str
+    took_ms: float
+    index: IndexState
+    notices: tuple[str, ...] = ()
