@@ -14,7 +14,7 @@ SLOW_SIZE ?= full
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all check gates format docs torture clean
+.PHONY: help venv bytecode demo test test-all check gates format docs torture clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -48,11 +48,15 @@ demo: $(STAMP)
 	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \
 	find 'By link: another note calls the tea by this word; its own text does not hold it.' 'antifreeze'
 
-test: $(STAMP)
+# The tests start hundreds of processes. With PYTHONDONTWRITEBYTECODE each would compile every module first.
+bytecode: $(STAMP)
+	@$(BIN)/python -m compileall -q src
+
+test: bytecode
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
 # Property tests carry the marker of hypothesis itself; the rest of what `test` runs is not repeated.
-test-all: $(STAMP)
+test-all: bytecode
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
 
 check: $(STAMP)
@@ -73,7 +77,7 @@ docs: $(STAMP)
 	$(BIN)/python -c 'from vault_indexer.config.documents import main; main()'
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
-torture: $(STAMP)
+torture: bytecode
 	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest -m slow || test $$? -eq 5
 
 clean:

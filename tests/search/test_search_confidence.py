@@ -16,16 +16,20 @@ from vault_indexer.api import Vault
 from vault_indexer.errors import UsageError
 from vault_indexer.search.confidence import (
     SENTENCE_MAPS,
+    STATIC_ENGLISH_MAP,
     STATIC_MAPS,
+    LogisticMap,
     deviation,
     held_share,
     logistic_map,
+    script_of,
     verdict_of,
 )
 
 SHARES = st.floats(0, 1)
 DEVIATIONS = st.floats(0, 12)
 CHUNKS = st.integers(0, 1_000_000)
+MAPS = [STATIC_ENGLISH_MAP, *STATIC_MAPS.values(), *SENTENCE_MAPS.values()]
 
 
 @pytest.fixture(scope="module")
@@ -94,17 +98,15 @@ def test_a_single_note_is_judged_by_the_words_that_it_holds(tmp_path: Path) -> N
         assert vault.search("qwxzj vbnmk plokij").verdict == "none"
 
 
-@pytest.mark.parametrize("odds", [*STATIC_MAPS, *SENTENCE_MAPS])
+@pytest.mark.parametrize("odds", MAPS)
 @given(SHARES, SHARES, DEVIATIONS, DEVIATIONS, CHUNKS)
 def test_more_words_or_more_meaning_never_lower_the_relevance(
-    odds: object, one: float, other: float, near: float, far: float, chunks: int
+    odds: LogisticMap, one: float, other: float, near: float, far: float, chunks: int
 ) -> None:
-    assert odds in (*STATIC_MAPS, *SENTENCE_MAPS)
-    chosen = next(each for each in (*STATIC_MAPS, *SENTENCE_MAPS) if each == odds)
     less, more = sorted((one, other))
     weaker, nearer = sorted((near, far))
-    assert 0 <= chosen.relevance(less, weaker, chunks) <= chosen.relevance(more, weaker, chunks) <= 1
-    assert chosen.relevance(less, weaker, chunks) <= chosen.relevance(less, nearer, chunks)
+    assert 0 <= odds.relevance(less, weaker, chunks) <= odds.relevance(more, weaker, chunks) <= 1
+    assert odds.relevance(less, weaker, chunks) <= odds.relevance(less, nearer, chunks)
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.booleans(), st.booleans()), max_size=12))
@@ -126,9 +128,24 @@ def test_a_deviation_is_bounded_and_neutral_without_a_background(
     assert deviation(float("nan"), np.array(background)) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("how does sync work", "latin"),
+        ("Tiếng Việt có dấu", "latin"),
+        ("12:30 ?", "latin"),
+        ("как работает sync", "spaced"),
+        ("πώς λειτουργεί", "spaced"),
+        ("同期 obsidian sync", "spaceless"),
+    ],
+)
+def test_most_letters_tell_the_script_of_a_query(text: str, script: str) -> None:
+    assert script_of(text) == script
+
+
 def test_high_meaning_rescues_few_words() -> None:
     for provider in ("wordllama", "multilingual"):
-        odds = logistic_map(provider, spaceless=False, trusted=True)
+        odds = logistic_map(provider, "latin", trusted=True)
         assert verdict_of([odds.relevance(0.3, 2.0, 10_000)]) == "none"
         assert verdict_of([odds.relevance(0.3, 6.5, 10_000)]) != "none"
 

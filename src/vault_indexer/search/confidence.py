@@ -5,15 +5,16 @@ at its rarity, and how far the hit's cosine is above those of a sample of the va
 whether the vault holds the answer; a high second one finds it where the notes use other words.
 
 The constants are fitted to the tuning halves of the sets near, far and noise of `benchmarks/confidence.py`
-(XQuAD en, es, ru, and zh apart; model wordllama; 2026-11-22). docs/search.md has the figures.
+(XQuAD en, es, ru and zh, each apart; model wordllama; 2026-11-22). The bases of Spanish and Russian are then
+moved so that "none" meets its bars. docs/benchmarks.md has the figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Keys = NDArray[np.int64]
+
+Script = Literal["latin", "spaced", "spaceless"]
+"""Latin letters; other letters with spaces between words; scripts without spaces."""
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 """The least relevance of the best hit for each verdict. Below the last it is "none", as for at least
@@ -63,12 +67,13 @@ _ANCHOR_SHARE = 1.5
 """Where links that lead to the note say the query's words, they count as held. Lower weights are of notes
 that are only a link away from other hits."""
 
-_SMALL_ODDS = 2.0
+_SMALL_ODDS = 2.7
 _FEW_CHUNKS = 20.0
 """What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
 background tell little there, and "none" shall not be said of a hit that holds some of the words."""
 
 _LEAST_SPREAD = 1e-6
+_AFTER_LATIN = "\u0250"
 
 _QUESTION_WORDS = """
 many much name type kind
@@ -99,20 +104,44 @@ class LogisticMap:
         return 1.0 / (1.0 + exp(-(self.base + self.share * share + self.z * z + small)))
 
 
-STATIC_MAPS = (LogisticMap(-5.279, 9.397, 0.446), LogisticMap(-4.812, 13.737, 0.365))
-"""For wordllama: scripts with spaces, and those without. In these the words are pairs of characters, of which
-a hit holds fewer."""
+STATIC_MAPS: Mapping[Script, LogisticMap] = {
+    "latin": LogisticMap(-5.98, 10.086, 0.566),
+    "spaced": LogisticMap(-5.57, 9.243, 0.692),
+    "spaceless": LogisticMap(-4.89, 13.737, 0.365),
+}
+"""For a query in a language that the model does not know. In spaceless scripts the words are pairs of
+characters, of which a hit holds fewer."""
 
-SENTENCE_MAPS = (LogisticMap(-9.202, 10.404, 1.575), LogisticMap(-8.333, 15.015, 1.334))
+STATIC_ENGLISH_MAP = LogisticMap(-6.05, 9.4, 0.65)
+"""For wordllama in the language that it knows: there a deviation tells more. The fit to the tuning halves
+(-8.7, 10.2, 1.1) says "none" too often in a small vault: this is between it and the fit to all languages."""
+
+SENTENCE_MAPS: Mapping[Script, LogisticMap] = {
+    "latin": LogisticMap(-9.28, 10.404, 1.575),
+    "spaced": LogisticMap(-9.28, 10.404, 1.575),
+    "spaceless": LogisticMap(-8.41, 15.015, 1.334),
+}
 """For models that read whole sentences: a deviation tells more. Fitted with `multilingual` to the sets far,
 en and ru, and zh apart; other models share them, since a deviation has no unit."""
 
 
-def logistic_map(provider: str, *, spaceless: bool, trusted: bool) -> LogisticMap:
+def script_of(text: str) -> Script:
+    """The family of the script that most letters of a query have; spaceless if any character is."""
+    if RUN.search(text):
+        return "spaceless"
+    letters = [character for character in text if character.isalpha()]
+    latin = sum(character < _AFTER_LATIN or "\u1e00" <= character <= "\u1eff" for character in letters)
+    return "latin" if 2 * latin >= len(letters) else "spaced"
+
+
+def logistic_map(provider: str, script: Script, *, trusted: bool) -> LogisticMap:
     """The map for a kind of model and a family of scripts. Vectors of a model that does not know the query's
     language (`trusted` is false) count as those of the static model."""
-    maps = STATIC_MAPS if provider == "wordllama" or not trusted else SENTENCE_MAPS
-    return maps[int(spaceless)]
+    if not trusted:
+        return STATIC_MAPS[script]
+    if provider != "wordllama":
+        return SENTENCE_MAPS[script]
+    return STATIC_ENGLISH_MAP if script == "latin" else STATIC_MAPS[script]
 
 
 def relevance_of(
@@ -128,8 +157,7 @@ def relevance_of(
     weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
     shares = _shares(snapshot, prepared, weights, wanted, fields)
     deviations = _deviations(snapshot, prepared, wanted)
-    spaceless = bool(RUN.search(prepared.text))
-    odds = logistic_map(provider, spaceless=spaceless, trusted=prepared.trust >= 1.0)
+    odds = logistic_map(provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
     is_short = _is_short(snapshot, prepared, weights, fields)
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), deviations, strict=True):
