@@ -92,13 +92,10 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """A vault with an index, and cases about it."""
     made = make(tmp_path_factory.mktemp("eval"))
     cases = made.root / "evals"
-    for name, text in (
-        ("l1/rings", SEARCH),
-        ("l1/links", LINKS),
-        ("l1/related", RELATED),
-        ("l2/knead", CITATION),
-    ):
-        write_case(cases, name, text)
+    write_case(cases, "l1/rings", SEARCH)
+    write_case(cases, "l1/links", LINKS)
+    write_case(cases, "l1/related", RELATED)
+    write_case(cases, "l2/knead", CITATION)
     return made
 
 
@@ -115,11 +112,8 @@ def test_a_run_that_passes_prints_a_report(sandbox: Sandbox) -> None:
 
 def test_the_exit_status_is_the_number_of_failures(sandbox: Sandbox, tmp_path: Path) -> None:
     for number in range(3):
-        write_case(
-            tmp_path,
-            f"l1/bad-{number}",
-            SEARCH.replace("rings\n", f"bad-{number}\n", 1).replace("Sky/", "No/"),
-        )
+        text = SEARCH.replace("id: rings", f"id: bad-{number}").replace("Sky/", "No/")
+        write_case(tmp_path, f"l1/bad-{number}", text)
     write_case(tmp_path, "l1/broken", LINKS.replace("note: Sky/Night sky.md", "note: Nowhere.md"))
     out = tmp_path / "reports" / "report.json"
     ran = evaluate(sandbox, "run", "--cases", str(tmp_path), "--report", "json", "--out", str(out))
@@ -212,7 +206,7 @@ def test_pages_are_fetched_when_asked_for_and_not_before(sandbox: Sandbox, tmp_p
         assert live.code == 1
         assert "changed: the quote does not stand there" in live.out
         site.status = 404
-        assert "gone: the server says 404" in evaluate(sandbox, "drift", *place, "--live").out
+        assert "bread: the server says 404" in evaluate(sandbox, "drift", *place, "--live").out
         site.status = 500
         failed = evaluate(sandbox, "snapshot", *place)
         assert failed.code == 1

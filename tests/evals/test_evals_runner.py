@@ -36,7 +36,9 @@ from vault_indexer.evals import (
     summary_line,
 )
 from vault_indexer.evals.results import VERDICTS, CaseVerdict, LayerResult, worst
+from vault_indexer.evals.runner import DEFAULT_OPTIONS
 
+LIVE = SuiteOptions(live=True)
 URL = "https://example.org/bread"
 PINNED = """\
 id: pinned
@@ -65,15 +67,9 @@ def run(
     service: FakeService,
     tmp_path: Path,
     answers: dict[str, AgentAnswer | Exception] | None = None,
-    **options: object,
+    options: SuiteOptions = DEFAULT_OPTIONS,
 ) -> SuiteReport:
-    agents = ScriptedAgents(answers or {})
-    return run_suite(
-        service,
-        tmp_path / "cases",
-        options=SuiteOptions(**options),
-        agents=agents,  # type: ignore[arg-type]
-    )
+    return run_suite(service, tmp_path / "cases", options=options, agents=ScriptedAgents(answers or {}))
 
 
 def test_a_report_has_one_result_a_case(service: FakeService, tmp_path: Path) -> None:
@@ -151,7 +147,10 @@ def test_a_failure_that_is_skipped_now_is_in_the_diff(service: FakeService, tmp_
     simple_case(tmp_path / "cases", "failing", vault="other")
     simple_case(tmp_path / "cases", "new")
     now = run(
-        service, tmp_path, {"steady": good, "mending": good, "new": good}, baseline=Baseline.read(baseline)
+        service,
+        tmp_path,
+        {"steady": good, "mending": good, "new": good},
+        SuiteOptions(baseline=Baseline.read(baseline)),
     )
     diff = now.diff_vs_baseline
     assert diff is not None
@@ -203,14 +202,14 @@ def test_a_live_run_reads_the_files_and_a_run_without_it_the_index(
     write_case(tmp_path / "cases", "l2/pinned", PINNED)
     write_vault(service.vault, {"Kitchen/Bread.md": BREAD.replace("smooth", "very smooth")})
     assert run(service, tmp_path).results[0].verdict == "pass"
-    live = run(service, tmp_path, live=True)
+    live = run(service, tmp_path, options=LIVE)
     assert live.results[0].verdict == "fail"
     assert "+ Knead the dough until it is very smooth." in live.results[0].reasons[0]
     # And the other way round: the index is stale, the file is as the case says.
     write_vault(service.vault, NOTES)
     service.notes["Kitchen/Bread.md"] = "# Bread\n"
     assert run(service, tmp_path).results[0].verdict == "fail"
-    assert run(service, tmp_path, live=True).results[0].verdict == "pass"
+    assert run(service, tmp_path, options=LIVE).results[0].verdict == "pass"
 
 
 def test_a_live_run_finds_a_moved_note_and_no_excluded_one(service: FakeService, tmp_path: Path) -> None:
@@ -218,10 +217,10 @@ def test_a_live_run_finds_a_moved_note_and_no_excluded_one(service: FakeService,
     bread = service.vault / "Kitchen/Bread.md"
     (service.vault / ".trash").mkdir()
     bread.rename(service.vault / ".trash/Bread.md")
-    (result,) = run(service, tmp_path, live=True).results
+    (result,) = run(service, tmp_path, options=LIVE).results
     assert "gone" in result.reasons[0]
     (service.vault / ".trash/Bread.md").rename(service.vault / "Bread.md")
-    (result,) = run(service, tmp_path, live=True).results
+    (result,) = run(service, tmp_path, options=LIVE).results
     assert "note moved: now in Bread.md" in result.reasons[0]
 
 
@@ -237,13 +236,13 @@ def test_a_live_run_reads_no_snapshot_of_a_page_and_another_fetches_none(
         asked.append(url)
         return Page(url, 200, url, "A bread needs nothing at all.", "2026-02-01T00:00:00+00:00")
 
-    assert run(service, tmp_path, fetch=fetch).results[0].verdict == "pass"
+    assert run(service, tmp_path, options=SuiteOptions(fetch=fetch)).results[0].verdict == "pass"
     assert asked == []
-    assert run(service, tmp_path, fetch=fetch, live=True).results[0].verdict == "fail"
+    assert run(service, tmp_path, options=SuiteOptions(fetch=fetch, live=True)).results[0].verdict == "fail"
     assert asked == [URL]
     # Nothing may fetch: that is an error, not the snapshot's answer.
-    assert run(service, tmp_path, live=True).results[0].verdict == "error"
-    elsewhere = run(service, tmp_path, snapshots=tmp_path / "none")
+    assert run(service, tmp_path, options=LIVE).results[0].verdict == "error"
+    elsewhere = run(service, tmp_path, options=SuiteOptions(snapshots=tmp_path / "none"))
     assert elsewhere.results[0].verdict == "error"
 
 
@@ -255,7 +254,7 @@ def test_a_stale_citation_of_an_answer_fails_live(service: FakeService, tmp_path
     }
     write_vault(service.vault, {"Kitchen/Bread.md": BREAD.replace("Flour", "More flour")})
     assert run(service, tmp_path, answers).results[0].verdict == "pass"
-    (result,) = run(service, tmp_path, answers, live=True).results
+    (result,) = run(service, tmp_path, answers, LIVE).results
     assert result.verdict == "fail"
     assert any("other words stand there" in reason for reason in result.reasons)
 
