@@ -15,6 +15,8 @@ from cli_sandbox import Ran, Sandbox, make
 from eval_lab import write_case
 from waiting import PROCESS_S
 
+from vault_indexer.cli.progress import CaseProgress
+
 SEARCH = """\
 id: rings
 agent: search
@@ -85,6 +87,17 @@ def web_site() -> Iterator[Site]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    with CaseProgress(every_s=0) as progress:
+        progress.show(0, 2, "one")
+        progress.show(1, 2, "two")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["0/2 cases", "1/2 cases"]
+    with CaseProgress(every_s=3600) as progress:
+        progress.show(0, 2, "one")
+    assert capsys.readouterr().err == ""
 
 
 @pytest.fixture(scope="module")

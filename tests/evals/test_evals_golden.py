@@ -11,11 +11,13 @@ import pytest
 
 import vault_indexer
 from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.evals import Layer, SuiteReport, find_drift, load_cases, run_suite
+from vault_indexer.evals import Layer, SuiteOptions, SuiteReport, find_drift, load_cases, run_suite
+from vault_indexer.service import VaultService
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "evals"
 DEMO = Path(vault_indexer.__file__).parent / "demo"
+AGENTS = [name for name in ("search", "related", "links", "ask") if hasattr(VaultService, name)]
 HELP = ROOT.parent / "shared/data/vaults/obsidian-help"
 
 
@@ -23,7 +25,11 @@ def evaluate(vault: Path, index_dir: Path, *layers: Layer) -> SuiteReport:
     target = resolve_target(vault, index_dir, None, environ={}, options={})
     with closing(open_index(target, lambda _: None)) as service:
         assert find_drift(service, CASES).drifts == ()
-        return run_suite(service, CASES, layers=layers)
+        return run_suite(service, CASES, layers=layers, options=SuiteOptions(agents=AGENTS))
+
+
+def cases_of(vault: str) -> int:
+    return sum(case.vault == vault and case.agent in AGENTS for case in load_cases(CASES))
 
 
 def test_there_are_cases_of_each_layer_in_several_languages() -> None:
@@ -40,7 +46,7 @@ def test_the_cases_of_the_demo_hold(tmp_path: Path) -> None:
     shutil.copytree(DEMO, vault)
     report = evaluate(vault, tmp_path / "index", 1, 2, 3)
     assert report.failures == ()
-    assert report.summary.counts.passed == sum(case.vault == "demo" for case in load_cases(CASES))
+    assert report.summary.counts.passed == cases_of("demo")
 
 
 @pytest.mark.long
@@ -49,4 +55,4 @@ def test_the_cases_of_the_demo_hold(tmp_path: Path) -> None:
 def test_the_cases_of_the_help_vault_hold(tmp_path: Path) -> None:
     report = evaluate(HELP, tmp_path / "index", 1, 2, 3)
     assert report.failures == ()
-    assert report.summary.counts.passed == sum(case.vault == "obsidian-help" for case in load_cases(CASES))
+    assert report.summary.counts.passed == cases_of("obsidian-help")
