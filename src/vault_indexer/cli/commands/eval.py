@@ -13,6 +13,7 @@ from typing import Annotated, cast
 
 import typer
 
+from vault_indexer.bootstrap import Target
 from vault_indexer.cli.eval_agents import EndpointAgents
 from vault_indexer.cli.in_process import open_service, target_of
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
@@ -156,7 +157,9 @@ def run(  # noqa: PLR0913 - one for each group of options
 ) -> int:
     """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
     layers = _layers(layer)
+    target = target_of(place)
     options = SuiteOptions(
+        files=target.config.settings.files,
         agents=[agent.value for agent in filter_agent or ()],
         live=live,
         fetch=fetch_page if live else None,
@@ -169,7 +172,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
-    with _service(place) as (service, agents), CaseProgress() as progress:
+    with _service(place, target) as (service, agents), CaseProgress() as progress:
         report = run_suite(
             service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
         )
@@ -195,8 +198,14 @@ def drift(  # noqa: PLR0913 - one for each option
     ] = False,
 ) -> int:
     """List the citations that do not stand where the cases say; the exit status is 1 if there are any."""
-    options = SuiteOptions(live=live, fetch=fetch_page if live else None, snapshots=folders.snapshots)
-    with open_service(target_of(place)) as service, CaseProgress() as progress:
+    target = target_of(place)
+    options = SuiteOptions(
+        files=target.config.settings.files,
+        live=live,
+        fetch=fetch_page if live else None,
+        snapshots=folders.snapshots,
+    )
+    with open_service(target) as service, CaseProgress() as progress:
         found = find_drift(service, folders.cases, options=options, report=progress.show)
     form = report or (DriftFormat.JSON if output.json else DriftFormat.MD)
     _write(_DRIFT_REPORTS[form](found), out)
@@ -227,10 +236,10 @@ def snapshot(place: Place, output: Output, folders: CaseFolders) -> int:
 
 
 @contextmanager
-def _service(place: Place) -> Iterator[tuple[EvalService, Agents | None]]:
+def _service(place: Place, target: Target) -> Iterator[tuple[EvalService, Agents | None]]:
     """The index, and who answers: the daemon if one runs (then the index is only read), else the index."""
     reached = ask_reached(place, _probe)
-    with open_service(target_of(place)) as service:
+    with open_service(target) as service:
         yield service, EndpointAgents(reached.index) if reached.index_dir is None else None
 
 
