@@ -13,7 +13,6 @@ from typing import Annotated, cast
 
 import typer
 
-from vault_indexer.bootstrap import Target
 from vault_indexer.cli.eval_agents import EndpointAgents
 from vault_indexer.cli.in_process import open_service, target_of
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
@@ -157,9 +156,8 @@ def run(  # noqa: PLR0913 - one for each group of options
 ) -> int:
     """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
     layers = _layers(layer)
-    target = target_of(place)
     options = SuiteOptions(
-        files=target.config.settings.files,
+        files=target_of(place).config.settings.files,
         agents=[agent.value for agent in filter_agent or ()],
         live=live,
         fetch=fetch_page if live else None,
@@ -172,7 +170,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
-    with _service(place, target) as (service, agents), CaseProgress() as progress:
+    with _service(place) as (service, agents), CaseProgress() as progress:
         report = run_suite(
             service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
         )
@@ -236,10 +234,10 @@ def snapshot(place: Place, output: Output, folders: CaseFolders) -> int:
 
 
 @contextmanager
-def _service(place: Place, target: Target) -> Iterator[tuple[EvalService, Agents | None]]:
+def _service(place: Place) -> Iterator[tuple[EvalService, Agents | None]]:
     """The index, and who answers: the daemon if one runs (then the index is only read), else the index."""
     reached = ask_reached(place, _probe)
-    with open_service(target) as service:
+    with open_service(target_of(place)) as service:
         yield service, EndpointAgents(reached.index) if reached.index_dir is None else None
 
 
