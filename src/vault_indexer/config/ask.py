@@ -24,8 +24,8 @@ class AskSettings(Table):
     )
     max_tokens: Annotated[int, Field(ge=200, le=1_000_000), Unit("tokens"), Trust.USER] = Field(
         default=4000,
-        description="largest amount of text of your notes that one question sends to the language model; what "
-        "llm.context_window leaves is a bound, too",
+        description="largest amount of text of your notes that one question sends to the language "
+        "model; what llm.context_window leaves is a bound, too",
     )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
         default=60.0,
@@ -33,6 +33,6 @@ class AskSettings(Table):
     )
     judge: Annotated[bool, Trust.USER] = Field(
         default=False,
-        description="have the language model look at each sentence of its answer once more, after the checks that "
-        "need none: one more request for each sentence",
+        description="have the language model look at each sentence of its answer once more, after the "
+        "checks that need none: one more request for each sentence",
     )

@@ -194,7 +194,7 @@ def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> 
 
 
 def _add_events(api: FastAPI, events: StatusEvents) -> None:
-    from fastapi.responses import Response, StreamingResponse
+    from fastapi.responses import StreamingResponse
 
     @api.get(_EVENTS, response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:

@@ -38,7 +38,7 @@ def ask(
         bool, typer.Option("--fresh", help="Wait until all changes of the vault are indexed.")
     ] = False,
 ) -> int:
-    """Answer a question with sentences of your notes, each with its place; through the daemon when one runs."""
+    """Answer a question with sentences of your notes; through the daemon when one runs."""
     words = " ".join(question)
     reached, answer = ask_reached(
         place,
