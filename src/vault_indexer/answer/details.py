@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
-from vault_indexer.search import function_words, is_common
+from vault_indexer.search import function_words, is_common_word
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.stem import stem
 
@@ -42,9 +42,11 @@ _TRANSLITERATED = (
     "胡华霍基吉加贾捷杰金卡凯坎康柯科克肯库奎拉莱兰朗劳勒雷黎里利莉连列林琳卢鲁路伦罗洛马玛迈麦曼梅门蒙米密"
     "缅敏摩莫默姆穆拿纳娜乃奈南内尼涅宁纽努诺欧帕派潘佩彭皮珀普奇齐恰乔切琴若萨塞赛桑瑟森沙莎山绍舍申圣施"
     "史士斯丝司斯松苏索塔泰坦汤唐陶特腾廷图托瓦万威韦维魏温翁沃乌西希锡夏香肖谢辛休修雅亚延扬耶伊依英约扎詹"
-    "兹佐"
+    "兹佐特历山大顿逊文娅妮堡根丘亨詹"
 )
-_SURNAMES = "王李张刘陈杨赵黄周吴徐孙朱郭何宋郑韩冯董萧程曹袁邓许傅沈曾吕蒋蔡丁薛叶阎余戴钟姜范"
+_SURNAMES = "王李刘陈杨赵吴徐孙朱郭宋郑韩冯董萧曹袁邓傅沈吕蒋蔡丁薛阎戴姜范"
+_SURNAMES_AND_WORDS = "张黄周何程许曾叶余钟"
+_LEAST_FOREIGN = 3
 _PLACES = """
 北京 上海 广州 深圳 香港 台湾 澳门 天津 重庆 南京 武汉 中国 美国 英国
 法国 德国 日本 韩国 朝鲜 俄国 俄罗斯 苏联 印度 泰国 越南 巴西 加拿大 墨西哥
@@ -55,6 +57,9 @@ _PLACES = """
 加州 德州 佛罗里达 德克萨斯 加利福尼亚 太平洋 大西洋 印度洋 北冰洋 地中海 元朝 明朝 清朝 宋朝
 唐朝 汉朝
 """
+_FOREIGN = re.compile(f"[{_TRANSLITERATED}]{{{_LEAST_FOREIGN},}}")
+_FOREIGN_WHOLE = re.compile(f"[{_TRANSLITERATED}]{{2,}}")
+_SURNAME = re.compile(f"[{_SURNAMES}]|[{_SURNAMES_AND_WORDS}].")
 _NOVEL = re.compile(f"[{_IDEOGRAPHS}]+")
 _NAMES_OF_PLACES = tuple(_PLACES.split())
 
@@ -95,7 +100,7 @@ def _capitalised(sentence: str, language: str) -> Iterator[str]:
         if not word[:1].isupper() or _plain(word) in idle:
             continue
         begins = bool(_START.search(sentence[: match.start()]))
-        if begins and not word.isupper() and is_common(word.lower()):
+        if begins and not word.isupper() and is_common_word(word):
             continue
         if language == "de" and (previous in _GERMAN_ARTICLES or begins):
             continue
@@ -133,6 +138,5 @@ def _chinese_names(sentence: str, evidence: str) -> Iterator[str]:
     novel = "".join(char if char not in evidence else " " for char in sentence)
     for match in _NOVEL.finditer(novel):
         run = match[0]
-        foreign = len(run) > 1 and all(char in _TRANSLITERATED for char in run)
-        if foreign or (len(run) > 1 and run[0] in _SURNAMES):
+        if _FOREIGN.search(run) or _FOREIGN_WHOLE.fullmatch(run) or _SURNAME.search(run):
             yield run

@@ -14,7 +14,7 @@ from vault_indexer.search.present import (
 from vault_indexer.search.question import QuestionWord, question_words, share_held
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
-from vault_indexer.search.terms import is_common
+from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.warm_up import warm_in_background
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "code_blocks",
     "estimated_tokens",
     "function_words",
-    "is_common",
+    "is_common_word",
     "open_fence",
     "question_words",
     "readable",
