@@ -3,8 +3,8 @@
     python benchmarks/paraphrases.py [--list]
 
 Reads `tests/answer/paraphrases.txt`. A row is a language: how many honest paraphrases are rejected, and how
-many falsifications of each kind are accepted. `--list` prints each mistake. The bars: at most .15 of the honest
-rejected; at most .02 of changed numbers and names accepted, and .10 of negations.
+many falsifications of each kind are accepted. `--list` prints each mistake. The bars: at most .15 of the
+honest rejected; at most .02 of changed numbers and names accepted, and .10 of negations.
 """
 
 from __future__ import annotations

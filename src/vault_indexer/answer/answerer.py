@@ -14,6 +14,7 @@ from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
+from vault_indexer.config.llm import LlmSettings
 from vault_indexer.errors import QueryCancelledError
 from vault_indexer.model import (
     AnswerKind,
@@ -25,6 +26,7 @@ from vault_indexer.model import (
     SearchRequest,
     Verdict,
 )
+from vault_indexer.ports import Llm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import IndexReader, QueryDeadline, QuestionWord, question_words
 
@@ -52,12 +54,16 @@ class Answerer:
 
     `VaultService` makes it and replaces it when the settings change. `cache` is the folder where answers of
     the language model are kept. Any thread may call any method; the snapshot is leased while passages are
-    read, not while a model is asked. The client of the model is made with the first question that needs it.
+    read, not while a model is asked. `make_llm` makes the client of the model, with the first question that
+    needs it.
     """
 
-    def __init__(self, settings: Settings, cache: Path) -> None:
+    def __init__(
+        self, settings: Settings, cache: Path, make_llm: Callable[[LlmSettings], Llm] = llm_for
+    ) -> None:
         self.settings = settings
         self._cache = cache
+        self._make_llm = make_llm
         self._writer: Writer | None = None
 
     def answer(
@@ -96,7 +102,7 @@ class Answerer:
         if not request.use_model or self.settings.llm.provider == "none":
             return None
         if self._writer is None:
-            self._writer = Writer.of(llm_for(self.settings.llm), self._cache, self.settings.ask)
+            self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
         return self._writer
 
     def _read(

@@ -71,25 +71,27 @@ def numbers_in(text: str, language: str = "") -> set[str]:
 
 
 def _numbers(text: str, language: str) -> Iterator[str]:
-    scaled: set[int] = set()
+    scales: set[int] = set()  # where one begins that the number before it was multiplied by
     for match in _DIGITS.finditer(text):
         value = Decimal(_GROUPS.sub("", match[0]).replace(",", "."))
-        scale = _SCALE.match(text, match.end())
-        factor = _factor(scale[1]) if scale else 1
-        if scale and factor > 1:
-            scaled.add(scale.start(1))
-        yield _canonical(value * factor)
+        yield _canonical(value * _factor_behind(text, match.end(), scales))
     for word in _WORD.finditer(text):
         folded = fold(normalize(word[0]))
-        if (
-            folded in _VALUES
-            and word.start() not in scaled
-            and (folded not in _IN_SPANISH or language == "es")
-        ):
-            yield _canonical(Decimal(_VALUES[folded]))
-    for run in _CHINESE.findall(text):
-        if run != "一":
-            yield _canonical(Decimal(_chinese(run)))
+        is_foreign = folded in _IN_SPANISH and language != "es"
+        if folded in _VALUES and word.start() not in scales and not is_foreign:
+            yield _canonical(Decimal(_VALUES[folded]) * _factor_behind(text, word.end(), scales))
+    for run in _CHINESE.finditer(text):
+        if run[0] != "一" and run.start() not in scales:
+            yield _canonical(Decimal(_chinese(run[0])))
+
+
+def _factor_behind(text: str, end: int, scales: set[int]) -> int:
+    """What the word behind a number multiplies it by, as in "2 million"."""
+    scale = _SCALE.match(text, end)
+    factor = _factor(scale[1]) if scale else 1
+    if scale and factor > 1:
+        scales.add(scale.start(1))
+    return factor
 
 
 def _factor(word: str) -> int:

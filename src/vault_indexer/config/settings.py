@@ -2,8 +2,9 @@
 
 The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, `llm.py`, `ask.py`) and
 nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
-`docs/configuration.md` are written from these fields; `make docs` brings the last two up to date. A number needs a unit. A `description`
-is one to three sentences without the last full stop; text in double quotes becomes code in the docs.
+`docs/configuration.md` are written from these fields; `make docs` brings the last two up to date. A number
+needs a unit. A `description` is one to three sentences without the last full stop; text in double quotes
+becomes code in the docs.
 """
 
 from __future__ import annotations
