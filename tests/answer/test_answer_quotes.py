@@ -76,12 +76,12 @@ def test_rows_and_lines_of_code_can_be_quoted(notes: AskedVault) -> None:
 
 
 def test_a_quote_is_not_repeated(notes: AskedVault) -> None:
-    texts = [one.text for one in notes.ask("What grows in bed 3, watered in the evening?").sentences]
+    texts = [one.text for one in notes.ask("What grows in bed 3, watered at dusk?").sentences]
     assert len(texts) == len(set(texts))
 
 
 def test_the_settings_bound_quotes_and_passages(notes: AskedVault) -> None:
-    question = "What grows in the beds that are watered in the evening?"
+    question = "What grows in the beds that are watered at dusk?"
     answer = notes.ask(question, ask={"sentences": 1, "limit": 2})
     assert len(answer.sentences) <= 1
     assert len(answer.passages) <= 2

@@ -12,7 +12,10 @@ from vault_indexer.answer.numbers import numbers_in
 from vault_indexer.answer.verify import Claim, Evidence, objection
 
 PARAPHRASES = read_paraphrases()
-BRIDGE = "The bridge was opened in 1932 by Jack Lang, and `bridge.toml` says that it does not carry 2 million cars."
+BRIDGE = (
+    "The bridge was opened in 1932 by Jack Lang, and `bridge.toml` says that it "
+    "does not carry 2 million cars."
+)
 OFFERED = {
     "s1": Evidence(BRIDGE, BRIDGE.replace("`", ""), "Sydney > Harbour", "en"),
     "s2": Evidence("It is **unhealthy** to\nswim there.", "It is unhealthy to swim there.", "Sydney", "en"),

@@ -73,8 +73,6 @@ def test_a_model_without_an_answer_leaves_the_quotes(notes: AskedVault) -> None:
         '{"sentences": [1]}',
         '{"sentences": [{"text": "x"}]}',
         "{" * 50_000,
-    ]
-    + [
         '{"sentences": [{"text": "x", "quote": "y", "ids": [1]}]}',
         '{"sentences": [{"text": " ", "quote": "", "ids": []}]}',
     ],

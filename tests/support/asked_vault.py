@@ -37,7 +37,7 @@ NOTES = {
     "天文/土星.md": "# 土星\n\n土星的光环由冰块和岩石组成。望远镜在晴朗的夜晚能看到土星光环。\n",
     "Небо/Луна.md": "# Луна\n\nЛуна удаляется от Земли на 38 миллиметров в год. У Луны нет атмосферы.\n",
     **{
-        f"Garden/Bed {number}.md": f"# Bed {number}\n\nIn bed {number} grow {plant}, watered in the evening.\n"
+        f"Garden/Bed {number}.md": f"# Bed {number}\n\nIn bed {number} grow {plant}, watered at dusk.\n"
         for number, plant in enumerate(
             ("beans", "leeks", "carrots", "onions", "chard", "fennel", "kale", "beets", "dill", "mint")
         )
