@@ -38,7 +38,7 @@ class Paraphrase:
         """Kind (`number`, `name`, `negation`) and text of each falsification."""
         plain_names = _NAME.sub(r"\1", self.marked)
         for number, match in enumerate(_NUMBER.finditer(plain_names)):
-            changed = _other_number(match[0], number)
+            changed = other_number(match[0], number)
             yield "number", _plain(plain_names[: match.start()] + changed + plain_names[match.end() :])
         others = OTHER_NAMES[self.language]
         for match in _NAME.finditer(self.marked):
@@ -80,7 +80,7 @@ def _plain(marked: str) -> str:
     return " ".join(text.split())
 
 
-def _other_number(number: str, turn: int) -> str:
+def other_number(number: str, turn: int) -> str:
     """Another number of as many digits: one digit is raised, the first or the last."""
     at = 0 if turn % 2 else len(number) - 1
     return number[:at] + str(int(number[at]) % 9 + 1) + number[at + 1 :]

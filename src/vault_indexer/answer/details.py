@@ -61,6 +61,7 @@ _FOREIGN = re.compile(f"[{_TRANSLITERATED}]{{{_LEAST_FOREIGN},}}")
 _FOREIGN_WHOLE = re.compile(f"[{_TRANSLITERATED}]{{2,}}")
 _SURNAME = re.compile(f"[{_SURNAMES}]|[{_SURNAMES_AND_WORDS}].")
 _NOVEL = re.compile(f"[{_IDEOGRAPHS}]+")
+_IDLE = frozenset("在的是了和把被与從从到于对就都也而以为之其个这那有一年月日")
 _NAMES_OF_PLACES = tuple(_PLACES.split())
 
 
@@ -135,7 +136,8 @@ def _is_form(name: str, word: str) -> bool:
 
 def _chinese_names(sentence: str, evidence: str) -> Iterator[str]:
     yield from (place for place in _NAMES_OF_PLACES if place in sentence and place not in evidence)
-    novel = "".join(char if char not in evidence else " " for char in sentence)
+    known = _IDLE.union(evidence)
+    novel = "".join(char if char not in known else " " for char in sentence)
     for match in _NOVEL.finditer(novel):
         run = match[0]
         if _FOREIGN.search(run) or _FOREIGN_WHOLE.fullmatch(run) or _SURNAME.search(run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -65,9 +66,10 @@ _IN_SPANISH = {"once"}
 _LEAST_SCALE = 1_000
 
 
-def numbers_in(text: str, language: str = "") -> set[str]:
-    """The values that the text states. `2 million`, `2,000,000` and `两百万` are one value."""
-    return set(_numbers(unicodedata.normalize("NFKC", text), language))
+def numbers_in(text: str, language: str = "") -> Counter[str]:
+    """The values that the text states, and how often each. `2 million`, `2,000,000` and `两百万` are one
+    value."""
+    return Counter(_numbers(unicodedata.normalize("NFKC", text), language))
 
 
 def _numbers(text: str, language: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from vault_indexer.text.tokens import RUN, WORD
 LEAST_SHARE = 0.35
 LEAST_SHARE_OF_CHARACTERS = 0.45
 """The least part of a sentence's content words (in scripts without spaces: characters) that what it cites
-holds. Paraphrases share more, inventions less; see `benchmarks/paraphrases.py`."""
+holds. Paraphrases share more, inventions less; see `benchmarks/falsified.py`."""
 
 _IDLE_CHARACTERS = frozenset("的了是在和與与及或被把從从對对就都也而以為为之其个這这那有一")
 _SHARED = 5
@@ -56,6 +56,10 @@ def objection(claim: Claim, offered: Mapping[str, Evidence]) -> str:
     cited = [offered[one] for one in claim.ids]
     if not _is_quoted(claim.quote, cited):
         return "its quote does not stand in what it cites"
+    if any(
+        _on_one_line(claim.text) in (_on_one_line(one.quote), _on_one_line(one.readable)) for one in cited
+    ):
+        return ""  # it is the note's own sentence
     return _objection_to_text(claim.text, cited)
 
 
@@ -63,7 +67,9 @@ def _objection_to_text(text: str, cited: Sequence[Evidence]) -> str:
     said = " \n".join(one.readable for one in cited)
     around = " \n".join((said, *(one.quote for one in cited), *(one.heading for one in cited)))
     language = cited[0].language or detect(said) or "en"
-    if missing := sorted(numbers_in(text, language) - numbers_in(around, language)):
+    # Each as often as it stands there: "from 3 to 5" is not "from 5 to 5".
+    stated = numbers_in(" \n".join((said, *(one.heading for one in cited))), language)
+    if missing := sorted(numbers_in(text, language) - stated):
         return f"the number {missing[0]} is not in what it cites"
     if code := unknown_code(text, around):
         return f"{code[0]!r} is not in what it cites"
