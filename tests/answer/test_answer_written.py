@@ -7,6 +7,8 @@ import json
 import pytest
 from asked_vault import AskedVault, ScriptedLlm, citing, id_of, offered, says
 
+from vault_indexer.answer.prompt import Offer, Reading, prompt_for
+from vault_indexer.answer.sentences import NoteText, Sentence
 from vault_indexer.errors import ProviderError
 from vault_indexer.search import estimated_tokens
 
@@ -160,3 +162,18 @@ def test_a_prompt_names_each_note_and_numbers_each_sentence(notes: AskedVault) -
     places = [json.loads(line) for line in lines if "id" not in json.loads(line)]
     assert places[0]["path"] == "Places/Sumner Point.md"
     assert json.dumps(QUESTION) in prompt.partition("</notes>")[2]
+
+
+def test_a_preamble_is_read_and_cannot_be_cited(notes: AskedVault) -> None:
+    """What a model said of a chunk when it was split is no text of the note."""
+    answer = notes.ask(QUESTION)
+    hit, citation = answer.passages[0], answer.sentences[0].citations[0]
+    with notes.reader.holder.lease() as snapshot:
+        row = snapshot.catalog.note(hit.path)
+        assert row is not None
+        note = NoteText(row, snapshot.catalog.text(row.note_id), "")
+    sentence = Sentence(note, citation.start_pos, citation.end_pos, citation.quote, 0)
+    reading = Reading(hit, "This chunk is on ghosts.", (Offer("s1", sentence, citation),))
+    prompt = prompt_for(QUESTION, [reading])
+    assert '"about": "This chunk is on ghosts."' in prompt
+    assert offered(prompt) == {"s1": citation.quote}
