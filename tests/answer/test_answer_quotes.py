@@ -7,6 +7,7 @@ import hashlib
 import pytest
 from asked_vault import AskedVault
 
+from vault_indexer import open_vault
 from vault_indexer.model import AnswerSentence, AskAnswer
 
 ASKED = [
@@ -126,3 +127,13 @@ def test_a_changed_file_is_cited_as_it_was_indexed(notes: AskedVault) -> None:
     changed = notes.file(citation.path).replace("96 steps", "97 steps")
     now = changed[citation.start_pos : citation.end_pos]
     assert hashlib.sha256(now.encode()).hexdigest() != citation.sha256
+
+
+def test_the_options_of_answers_rebuild_nothing(notes: AskedVault) -> None:
+    index = notes.vault.parent / "index"
+    with open_vault(notes.vault, index, ask={"sentences": 1, "limit": 4}, index={"workers": 1}) as vault:
+        answer = vault.ask("What grows in the beds that are watered at dusk?", use_model=False)
+    with notes.reader.holder.lease() as snapshot:
+        assert answer.index.generation == snapshot.generation
+    assert len(answer.sentences) <= 1
+    assert len(answer.passages) <= 4
