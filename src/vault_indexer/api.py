@@ -12,6 +12,8 @@ from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
+    AskAnswer,
+    AskRequest,
     LinksAnswer,
     MentionsAnswer,
     Orphan,
@@ -88,6 +90,15 @@ class Vault:
                 min_relevance=min_relevance,
             )
         return self._service.search(query)
+
+    def ask(self, question: str, *, limit: int = 0, use_model: bool = True, fresh: bool = False) -> AskAnswer:
+        """The answer to a question: sentences, each with the span of a note that it rests on.
+
+        `limit` is the number of passages to read, 0 means the configured one. With `use_model` false no
+        language model is asked, also where one is configured. `fresh` is as in `search`. Raises UsageError
+        for an empty or long question, ProviderError where the model is configured and does not answer.
+        """
+        return self._service.ask(AskRequest(question, limit, use_model, fresh))
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
         """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none, or

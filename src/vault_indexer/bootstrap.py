@@ -19,7 +19,7 @@ from vault_indexer.config import (
 from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.daemon.assembly import OpenGeneration, Report
+from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import (
@@ -273,7 +273,7 @@ class Assembly:
     @property
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
-        return self.root / "llm-cache"
+        return self.root / LLM_CACHE
 
     def config_files(self) -> tuple[Path, ...]:
         """The files that can hold configuration."""

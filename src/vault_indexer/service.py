@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.config import Settings
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.links import links_of, mentions, orphans, related_notes, unresolved_links
 from vault_indexer.model import (
+    AskAnswer,
+    AskRequest,
     Explanation,
     IndexState,
     LinksAnswer,
@@ -52,6 +57,16 @@ class IndexSession(Protocol):
     @property
     def vault(self) -> Path:
         """The folder of the notes."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """The active configuration."""
+        ...
+
+    @property
+    def llm_cache(self) -> Path:
+        """The folder where answers of the language model are kept."""
         ...
 
     def reader(self) -> IndexReader:
@@ -115,6 +130,7 @@ class VaultService:
 
     def __init__(self, session: IndexSession) -> None:
         self._session = session
+        self._answerer: Answerer | None = None
 
     def search(
         self,
@@ -149,6 +165,50 @@ class VaultService:
             found.corrections,
             found.verdict,
         )
+
+    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
+        """The answer to a question, with a citation for each sentence.
+
+        Raises as `search` does, and ProviderError where a language model is configured and does not answer.
+        """
+        for event in self.ask_events(request, is_cancelled=is_cancelled):
+            last = event
+        assert isinstance(last, AskAnswer)
+        return last
+
+    def ask_events(
+        self,
+        request: AskRequest,
+        *,
+        fresh_deadline_s: float = 10.0,
+        is_cancelled: Callable[[], bool] = _never,
+    ) -> Iterator[AskEvent]:
+        """The answer as it arises: first with its passages and without sentences, then each checked sentence,
+        at last the whole answer. Raises as `ask` does."""
+        _check(SearchRequest(request.question, request.limit))
+        notices: list[str] = []
+        if request.fresh and not self._session.wait_fresh(fresh_deadline_s):
+            notices.append(self._not_fresh(fresh_deadline_s))
+        events = self._current_answerer().answer(
+            self._session.reader(),
+            request,
+            vault=self._session.vault,
+            pending=self._session.pending(),
+            is_cancelled=is_cancelled,
+        )
+        for event in events:
+            if isinstance(event, AskAnswer):
+                said = (*notices, *event.notices, *self._session.notices())
+                yield replace(event, notices=said)
+            else:
+                yield event
+
+    def _current_answerer(self) -> Answerer:
+        """The one for the settings that hold now: a daemon reads its configuration again when it changes."""
+        settings, answerer = self._session.settings, self._answerer
+        if answerer is None or answerer.settings != settings:
+            answerer = self._answerer = Answerer(settings, self._session.llm_cache)
+        return answerer
 
     def explain(
         self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never

@@ -101,7 +101,7 @@ def test_the_commented_file_fits_a_terminal_and_has_the_tables_of_a_vault() -> N
     text = commented_config()
     assert max(map(len, text.splitlines())) <= 100
     tables = tomli.loads(text)
-    assert tables.keys() == {"files", "chunking", "search", "watch"}
+    assert tables.keys() == {"files", "chunking", "search", "ask", "watch"}
     assert set(OPTION_TABLES) - {"llm", "custom"} <= tables["chunking"].keys()
 
 

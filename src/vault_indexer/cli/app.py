@@ -40,6 +40,7 @@ def command_from(endpoint: Endpoint[Any]) -> Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("search", "search", "Find notes by meaning, by word and by link."),
+    Command("ask", "ask", "Answer a question with sentences of your notes, each with its place."),
     Command("explain", "explain", "Explain why a query finds a note, or does not."),
     Command("related", "related", "List notes related to a note, by meaning and by link."),
     Command("links", "links", "List the links, backlinks and unresolved links of a note."),

@@ -10,7 +10,8 @@ from vault_indexer.config.fields import Table, Unit, Url, VariableName
 
 
 class LlmSettings(Table):
-    """The language model for chunking. Without a model here, none is asked and nothing is sent."""
+    """The language model for chunking and answers. Without a model here, none is asked and nothing
+    is sent."""
 
     provider: Literal["none", "ollama", "openai", "anthropic"] = Field(
         default="none",

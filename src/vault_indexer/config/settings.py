@@ -1,9 +1,10 @@
 """Every key of the configuration with its type, default, unit, bounds and meaning, and who may set it.
 
-The classes mirror the TOML tables. A key is declared here (or in `chunking*.py` and `llm.py`) and nowhere
-else. `config show`, `indexer init`, `config.example.toml` and the tables of `docs/configuration.md` are
-written from these fields; `make docs` brings the last two up to date. A number needs a unit. A `description`
-is one to three sentences without the last full stop; text in double quotes becomes code in the docs.
+The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, `llm.py`, `ask.py`) and
+nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
+`docs/configuration.md` are written from these fields; `make docs` brings the last two up to date. A number
+needs a unit. A `description` is one to three sentences without the last full stop; text in double quotes
+becomes code in the docs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from vault_indexer.config.ask import AskSettings
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.fields import Allowed, Table, Trust, Unit, Url, VariableName
 from vault_indexer.config.llm import LlmSettings
@@ -322,6 +324,7 @@ class Settings(Table):
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LlmSettings = LlmSettings()
     search: SearchSettings = SearchSettings()
+    ask: AskSettings = AskSettings()
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()

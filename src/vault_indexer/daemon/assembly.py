@@ -16,6 +16,9 @@ from vault_indexer.store import Generation, IndexDir
 
 Report = Callable[[Progress], None]
 
+LLM_CACHE = "llm-cache"
+"""The folder in the index folder where answers of the language model are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenGeneration:

@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.config import Settings
+from vault_indexer.daemon.assembly import LLM_CACHE, Assembly, OpenGeneration
 from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
@@ -57,6 +58,16 @@ class LocalSession:
     def vault(self) -> Path:
         """The folder of the notes."""
         return self._assembly.vault
+
+    @property
+    def settings(self) -> Settings:
+        """The active configuration."""
+        return self._assembly.settings
+
+    @property
+    def llm_cache(self) -> Path:
+        """The folder where answers of the language model are kept."""
+        return self._assembly.index_dir.root / LLM_CACHE
 
     def open(self, report: Report, *, build: bool) -> None:
         """Raises LockedError if another process writes the index, DiskFullError if there is no room for it,
@@ -235,6 +246,16 @@ class ReadOnlySession:
     def vault(self) -> Path:
         """The folder of the notes."""
         return self._assembly.vault
+
+    @property
+    def settings(self) -> Settings:
+        """The active configuration."""
+        return self._assembly.settings
+
+    @property
+    def llm_cache(self) -> Path:
+        """The folder where answers of the language model are kept."""
+        return self._assembly.index_dir.root / LLM_CACHE
 
     def reader(self) -> IndexReader:
         """The index as it was when this was made."""

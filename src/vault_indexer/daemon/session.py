@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.config import Settings
+from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
 from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop
@@ -70,6 +71,16 @@ class DaemonSession:
     def vault(self) -> Path:
         """The folder of the notes."""
         return self._assembly.vault
+
+    @property
+    def settings(self) -> Settings:
+        """The active configuration."""
+        return self._vault_sync.assembly.settings
+
+    @property
+    def llm_cache(self) -> Path:
+        """The folder where answers of the language model are kept."""
+        return self._assembly.index_dir.root / LLM_CACHE
 
     def reader(self) -> IndexReader:
         """The active generation. Raises IndexUnusableError while the first one is being built."""

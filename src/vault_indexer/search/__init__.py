@@ -3,8 +3,33 @@
 from __future__ import annotations
 
 from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.present import (
+    ReadableText,
+    code_blocks,
+    estimated_tokens,
+    function_words,
+    open_fence,
+    readable,
+)
+from vault_indexer.search.question import QuestionWord, question_words, share_held
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
+from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.warm_up import warm_in_background
 
-__all__ = ["IndexReader", "QueryDeadline", "Searcher", "warm_in_background"]
+__all__ = [
+    "IndexReader",
+    "QueryDeadline",
+    "QuestionWord",
+    "ReadableText",
+    "Searcher",
+    "code_blocks",
+    "estimated_tokens",
+    "function_words",
+    "is_common_word",
+    "open_fence",
+    "question_words",
+    "readable",
+    "share_held",
+    "warm_in_background",
+]

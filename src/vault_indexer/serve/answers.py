@@ -5,15 +5,16 @@ One function for each row of `endpoints`; its keyword parameters are those of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from vault_indexer.model import Expand, SearchRequest
+from vault_indexer.model import AskAnswer, AskRequest, Expand, SearchRequest
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
+    ASK,
     EXPLAIN,
     NOTE,
     PAUSE,
@@ -27,6 +28,8 @@ from vault_indexer.serve.endpoints import (
     Value,
 )
 from vault_indexer.serve.shapes import (
+    AskEventJson,
+    AskJson,
     DaemonJson,
     ExplainJson,
     LinksJson,
@@ -41,6 +44,8 @@ from vault_indexer.serve.shapes import (
     VerifyJson,
 )
 from vault_indexer.serve.wire import (
+    answer_sentence_json,
+    ask_json,
     explain_json,
     pause_json,
     search_json,
@@ -94,6 +99,30 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
 ) -> SearchJson:
     request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance)
     return search_json(context.service.search(request, is_cancelled=context.is_cancelled))
+
+
+def _ask(  # the stream has a response of its own, see `http`
+    context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
+) -> AskJson:
+    del stream
+    return ask_json(
+        context.service.ask(AskRequest(q, limit, model, fresh), is_cancelled=context.is_cancelled)
+    )
+
+
+def ask_events(
+    context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
+) -> Iterator[AskEventJson]:
+    """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
+    del stream
+    request = AskRequest(q, limit, model, fresh)
+    is_first = True
+    for event in context.service.ask_events(request, is_cancelled=context.is_cancelled):
+        if not isinstance(event, AskAnswer):
+            yield {"event": "sentence", "data": answer_sentence_json(event)}
+            continue
+        yield {"event": "passages" if is_first else "answer", "data": ask_json(event)}
+        is_first = False
 
 
 def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> ExplainJson:
@@ -157,6 +186,7 @@ def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[s
 FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
     (
         _row(SEARCH, _search),
+        _row(ASK, _ask),
         _row(EXPLAIN, _explain),
         _row(STATUS, _status),
         _row(RELATED, _related),

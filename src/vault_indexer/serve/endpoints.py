@@ -14,6 +14,7 @@ from types import UnionType
 from typing import Any, Generic, Literal, TypeVar, cast
 
 from vault_indexer.serve.shapes import (
+    AskJson,
     ExplainJson,
     LinksJson,
     MentionsJson,
@@ -108,13 +109,16 @@ class Endpoint(Generic[Answer]):
     has_command: bool = False
     """Whether the command line makes a command of this row; the others have a module in `cli.commands`."""
 
+    is_question: bool = False
+    """Whether a POST changes nothing: its parameters are in the body because they may be long or private."""
+
     fixed: Mapping[str, Value] = field(default_factory=dict)
     """Values of parameters that this row sets itself."""
 
     @property
     def is_read_only(self) -> bool:
         """Whether it changes nothing."""
-        return self.method == "GET"
+        return self.method == "GET" or self.is_question
 
     def view(self, answer: type[Narrow], **fixed: Value) -> Endpoint[Narrow]:
         """This endpoint with some parameters fixed, whose answers are of one type then."""
@@ -218,6 +222,49 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
     ),
     answer=SearchJson,
     answer_help="Ranked hits.",
+)
+
+ASK: Endpoint[AskJson] = Endpoint(
+    name="ask",
+    method="POST",
+    path="/v1/ask",
+    help="Answer a question with sentences, each with the span of a note that it rests on.",
+    parameters=(
+        replace(
+            _QUERY,
+            help=f"The question; filters as in a query. At most {MAX_QUERY_BYTES} bytes of UTF-8.",
+        ),
+        Parameter(
+            name="limit",
+            kind=int,
+            default=0,
+            minimum=0,
+            maximum=MAX_LIMIT,
+            help="Passages to read at most; 0 means the configured number.",
+        ),
+        Parameter(
+            name="model",
+            kind=bool,
+            default=True,
+            help="Have the configured language model write the answer; without one, notes are quoted.",
+        ),
+        Parameter(
+            name="fresh",
+            kind=bool,
+            default=False,
+            help="Wait until all changes made to the vault so far are indexed.",
+        ),
+        Parameter(
+            name="stream",
+            kind=bool,
+            default=False,
+            help="Send the answer as it arises, one JSON object on each line (application/x-ndjson).",
+        ),
+    ),
+    answer=AskJson,
+    answer_help="The answer.",
+    is_long_lived=True,
+    is_question=True,
 )
 
 EXPLAIN: Endpoint[ExplainJson] = Endpoint(
@@ -373,6 +420,7 @@ RESUME: Endpoint[PauseJson] = Endpoint(
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH,
+    ASK,
     EXPLAIN,
     STATUS,
     RELATED,

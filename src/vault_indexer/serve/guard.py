@@ -135,7 +135,7 @@ _BUSY = Refusal(503, "busy", "too many requests at once (server.max_concurrent):
 _BUSY_LONG = Refusal(
     503,
     "busy",
-    f"more than {MAX_LONG_LIVED} long requests at once (rebuild, verify, events): try again",
+    f"more than {MAX_LONG_LIVED} long requests at once (ask, rebuild, verify, events): try again",
     _RETRY,
 )
 

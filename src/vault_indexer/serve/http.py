@@ -6,7 +6,7 @@ import inspect
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,28 +21,28 @@ from vault_indexer.errors import (
     UsageError,
     VaultIndexerError,
 )
-from vault_indexer.serve.answers import AnswerContext, answer
-from vault_indexer.serve.endpoints import ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
+from vault_indexer.serve.answers import AnswerContext, answer, ask_events
+from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.rebuilds import Rebuilds
 from vault_indexer.serve.request_models import request_model
-from vault_indexer.serve.shapes import DaemonJson, ErrorJson, FailureJson
+from vault_indexer.serve.shapes import AskEventJson, DaemonJson, ErrorJson, FailureJson
 from vault_indexer.serve.wire import error_json, status_json
 from vault_indexer.service import VaultService
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from fastapi.responses import JSONResponse
+    from fastapi.responses import JSONResponse, Response
 
 _VALUE_CHARS = 60
 _LOG = logging.getLogger(__name__)
 _EVENTS = "/v1/events"
 """The one route that is not in the table of endpoints: its answer is a stream, not JSON."""
 
-Respond = Callable[[Mapping[str, Value]], "JSONResponse"]
+Respond = Callable[[Mapping[str, Value]], "Response"]
 """The response to a request, from the values of its parameters."""
 
 
@@ -70,9 +70,12 @@ def make_app(
         responses={"default": answers("An error.", FailureJson)},
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{options.port}"}
-    of_rebuilds = _responses_of_rebuilds(Rebuilds(service), options.stopping)
+    responses = {
+        **_responses_of_rebuilds(Rebuilds(service), options.stopping),
+        ASK.name: _respond_to_question(service, daemon, options.stopping),
+    }
     for endpoint in endpoints:
-        respond = of_rebuilds.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
+        respond = responses.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
         _add_route(api, endpoint, respond)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
     _add_errors(api)
@@ -105,6 +108,35 @@ def _respond(
     return respond
 
 
+def _respond_to_question(service: VaultService, daemon: DaemonJson, stopping: Callable[[], bool]) -> Respond:
+    """The response of `ask`: whole, or as a stream of lines."""
+    from fastapi.responses import StreamingResponse
+
+    whole = _respond(ASK, service, daemon, stopping)
+
+    def respond(arguments: Mapping[str, Value]) -> Response:
+        if not arguments["stream"]:
+            return whole(arguments)
+        context = AnswerContext(service, daemon, _is_given_up(stopping))
+        events = ask_events(context, **arguments)  # type: ignore[arg-type] # checked by the model
+        first = next(events)  # an error so far has a status of its own
+        return StreamingResponse(
+            _lines(first, events), media_type="application/x-ndjson", headers={"Cache-Control": "no-store"}
+        )
+
+    return respond
+
+
+def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]:
+    """Each event as a line of JSON; an error after the first is a line, too."""
+    yield json.dumps(first, ensure_ascii=False) + "\n"
+    try:
+        for event in events:
+            yield json.dumps(event, ensure_ascii=False) + "\n"
+    except VaultIndexerError as error:
+        yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
+
+
 def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
     """Add the route of an endpoint. FastAPI reads its parameters from the signature of the function, runs the
     function in a thread, and names the operation in `/openapi.json` after the endpoint."""
@@ -112,7 +144,7 @@ def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
 
     in_query = endpoint.method == "GET"
 
-    def route(**received: BaseModel) -> JSONResponse:
+    def route(**received: BaseModel) -> Response:
         values = received.get("parameters")
         return respond({one.name: getattr(values, one.name) for one in endpoint.parameters})
 
@@ -162,7 +194,7 @@ def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> 
 
 
 def _add_events(api: FastAPI, events: StatusEvents) -> None:
-    from fastapi.responses import Response, StreamingResponse
+    from fastapi.responses import StreamingResponse
 
     @api.get(_EVENTS, response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:

@@ -119,6 +119,56 @@ class SearchJson(TypedDict):
     verdict: Literal["strong", "likely", "weak", "none"]
 
 
+class CitationJson(TypedDict):
+    """A span of a note that a sentence of an answer rests on."""
+
+    id: str
+    path: str
+    title: str
+    header_path: str
+    block: str
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    quote: str
+    sha256: str
+    uri: str
+
+
+class AnswerSentenceJson(TypedDict):
+    """A sentence of an answer, with its citations and why it was dropped, if it was."""
+
+    text: str
+    citations: list[CitationJson]
+    verdict: Literal["quoted", "confirmed", "dropped"]
+    reason: str
+
+
+class AskJson(TypedDict):
+    """`ask --json` and `POST /v1/ask`."""
+
+    question: str
+    kind: Literal["quotes", "written", "passages", "declined"]
+    verdict: Literal["strong", "likely", "weak", "none"]
+    sentences: list[AnswerSentenceJson]
+    dropped: list[AnswerSentenceJson]
+    passages: list[HitJson]
+    missing_words: list[str]
+    model: str
+    took_ms: float
+    index: IndexStateJson
+    notices: list[str]
+
+
+class AskEventJson(TypedDict):
+    """A line of the stream of `POST /v1/ask`: `data` is an `AskJson` of a `passages` or `answer`, an
+    `AnswerSentenceJson` of a `sentence`, an `ErrorJson` of an `error`."""
+
+    event: Literal["passages", "sentence", "answer", "error"]
+    data: AskJson | AnswerSentenceJson | ErrorJson
+
+
 class ExplainJson(TypedDict):
     """`explain --json` and `GET /v1/explain`: where a note is in an answer, and why or why not."""
 

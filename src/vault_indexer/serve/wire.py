@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import (
+    AnswerSentence,
+    AskAnswer,
     Chunk,
+    Citation,
     Explanation,
     GraphReason,
     Hit,
+    IndexState,
     JsonValue,
     KeywordReason,
     NoteReason,
@@ -25,11 +29,15 @@ from vault_indexer.model import (
     Why,
 )
 from vault_indexer.serve.shapes import (
+    AnswerSentenceJson,
+    AskJson,
+    CitationJson,
     DaemonJson,
     ErrorJson,
     ExplainJson,
     GraphJson,
     HitJson,
+    IndexStateJson,
     InspectionJson,
     KeywordJson,
     NoteReasonJson,
@@ -53,15 +61,59 @@ def search_json(answer: SearchAnswer) -> SearchJson:
     return {
         "query": answer.query,
         "took_ms": round(answer.took_ms, 2),
-        "index": {
-            "generation": answer.index.generation,
-            "seq": answer.index.seq,
-            "pending": answer.index.pending,
-        },
+        "index": _index_state_json(answer.index),
         "results": [hit_json(hit) for hit in answer.results],
         "notices": list(answer.notices),
         "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
         "verdict": answer.verdict,
+    }
+
+
+def _index_state_json(state: IndexState) -> IndexStateJson:
+    return {"generation": state.generation, "seq": state.seq, "pending": state.pending}
+
+
+def ask_json(answer: AskAnswer) -> AskJson:
+    """One answer to a question."""
+    return {
+        "question": answer.question,
+        "kind": answer.kind,
+        "verdict": answer.verdict,
+        "sentences": [answer_sentence_json(one) for one in answer.sentences],
+        "dropped": [answer_sentence_json(one) for one in answer.dropped],
+        "passages": [hit_json(hit) for hit in answer.passages],
+        "missing_words": list(answer.missing_words),
+        "model": answer.model,
+        "took_ms": round(answer.took_ms, 2),
+        "index": _index_state_json(answer.index),
+        "notices": list(answer.notices),
+    }
+
+
+def answer_sentence_json(sentence: AnswerSentence) -> AnswerSentenceJson:
+    """One sentence of an answer, with its citations."""
+    return {
+        "text": sentence.text,
+        "citations": [_citation_json(one) for one in sentence.citations],
+        "verdict": sentence.verdict,
+        "reason": sentence.reason,
+    }
+
+
+def _citation_json(citation: Citation) -> CitationJson:
+    return {
+        "id": citation.id,
+        "path": citation.path,
+        "title": citation.title,
+        "header_path": citation.header_path,
+        "block": citation.block,
+        "start_pos": citation.start_pos,
+        "end_pos": citation.end_pos,
+        "start_line": citation.start_line,
+        "end_line": citation.end_line,
+        "quote": citation.quote,
+        "sha256": citation.sha256,
+        "uri": citation.uri,
     }
 
 

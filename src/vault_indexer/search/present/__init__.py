@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from vault_indexer.search.present.function_words import function_words
 from vault_indexer.search.present.hits import HitBuilder, RankedChunk
-from vault_indexer.search.present.passage import ExpandMode, Expansion
+from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens
+from vault_indexer.search.present.readable import ReadableText, code_blocks, open_fence, readable
 from vault_indexer.search.present.snippet import Snippets
 
-__all__ = ["ExpandMode", "Expansion", "HitBuilder", "RankedChunk", "Snippets", "function_words"]
+__all__ = [
+    "ExpandMode",
+    "Expansion",
+    "HitBuilder",
+    "RankedChunk",
+    "ReadableText",
+    "Snippets",
+    "code_blocks",
+    "estimated_tokens",
+    "function_words",
+    "open_fence",
+    "readable",
+]

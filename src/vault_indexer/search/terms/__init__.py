@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.terms.common_words import is_common
+from vault_indexer.search.terms.common_words import is_common, is_common_word
 from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
@@ -12,6 +12,7 @@ __all__ = [
     "expand_terms",
     "find_corrections",
     "is_common",
+    "is_common_word",
     "language_of",
     "trust",
     "trust_beside",

@@ -39,6 +39,17 @@ def is_common(word: str) -> bool:
         return any(_rank(lines, spelling) <= _COMMON for spelling in spellings)
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def is_common_word(word: str) -> bool:
+    """Whether the word is common in lower case, and more so than capitalised: a name is not."""
+    path = vocabulary_file()
+    if path is None:
+        return False
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
+        rank = _rank(lines, word.lower())
+        return rank <= _COMMON and rank < _rank(lines, word.capitalize())
+
+
 @cache
 def vocabulary_file() -> Path | None:
     """The file in the installed package, found without importing it; None: this version has none."""

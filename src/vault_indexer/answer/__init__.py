@@ -1,0 +1,7 @@
+"""Answers to questions: sentences quoted from notes, or written by a model and checked against them."""
+
+from __future__ import annotations
+
+from vault_indexer.answer.answerer import Answerer, AskEvent
+
+__all__ = ["Answerer", "AskEvent"]

@@ -1,0 +1,213 @@
+"""One question from beginning to end: search, read the passages, quote or write, check."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vault_indexer.answer.extract import choose_quotes
+from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, within_budget
+from vault_indexer.answer.sentences import SentenceReader
+from vault_indexer.answer.written import Writer
+from vault_indexer.chunk import UnusableAnswerError
+from vault_indexer.config import Settings
+from vault_indexer.config.llm import LlmSettings
+from vault_indexer.errors import QueryCancelledError
+from vault_indexer.model import (
+    AnswerKind,
+    AnswerSentence,
+    AskAnswer,
+    AskRequest,
+    Hit,
+    IndexState,
+    SearchRequest,
+    Verdict,
+)
+from vault_indexer.ports import Llm
+from vault_indexer.providers import llm_for
+from vault_indexer.search import IndexReader, QueryDeadline, QuestionWord, question_words
+
+AskEvent = AskAnswer | AnswerSentence
+"""What arises on the way: an answer without sentences yet, then each checked sentence, at last the whole
+answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """What was found and read for a question. `quotes` is the answer that needs no model, `readings` are what
+    a model reads."""
+
+    verdict: Verdict
+    hits: tuple[Hit, ...]
+    words: tuple[QuestionWord, ...]
+    quotes: tuple[AnswerSentence, ...]
+    readings: tuple[Reading, ...]
+    state: IndexState
+    notices: tuple[str, ...]
+
+
+class Answerer:
+    """Answers questions with one configuration.
+
+    `VaultService` makes it and replaces it when the settings change. `cache` is the folder where answers of
+    the language model are kept. Any thread may call any method; the snapshot is leased while passages are
+    read, not while a model is asked. `make_llm` makes the client of the model, with the first question that
+    needs it.
+    """
+
+    def __init__(
+        self, settings: Settings, cache: Path, make_llm: Callable[[LlmSettings], Llm] = llm_for
+    ) -> None:
+        self.settings = settings
+        self._cache = cache
+        self._make_llm = make_llm
+        self._writer: Writer | None = None
+
+    def answer(
+        self,
+        reader: IndexReader,
+        request: AskRequest,
+        *,
+        vault: Path,
+        pending: int,
+        is_cancelled: Callable[[], bool],
+    ) -> Iterator[AskEvent]:
+        """The events of one question; the last one is the whole answer.
+
+        Raises QueryError for a wrong question, QueryTimeoutError or QueryCancelledError where the search is
+        ended, ProviderError where a language model is configured and does not answer.
+        """
+        started = time.perf_counter()
+        writer = self._writer_for(request)
+        deadline = QueryDeadline(reader.searcher.deadline_s, is_cancelled)
+        found = self._read(reader, request, vault, pending, deadline, is_written=writer is not None)
+        answer = _first_answer(request, found)
+        yield answer
+        if writer is not None and found.readings:
+            for event in _written(writer, request, found, answer, is_cancelled):
+                if isinstance(event, AskAnswer):
+                    answer = event
+                else:
+                    yield event
+        if answer.kind == "quotes":
+            yield from found.quotes
+            answer = replace(answer, sentences=found.quotes)
+        yield replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
+
+    def _writer_for(self, request: AskRequest) -> Writer | None:
+        """The writer, if a model is configured and wanted. Raises ProviderError."""
+        if not request.use_model or self.settings.llm.provider == "none":
+            return None
+        if self._writer is None:
+            self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
+        return self._writer
+
+    def _read(
+        self,
+        reader: IndexReader,
+        request: AskRequest,
+        vault: Path,
+        pending: int,
+        deadline: QueryDeadline,
+        *,
+        is_written: bool,
+    ) -> Passages:
+        limit = request.limit or self.settings.ask.limit
+        search = SearchRequest(request.question, limit, expand="section_or_window" if is_written else "")
+        with reader.holder.lease() as snapshot:
+            result = reader.searcher.search(snapshot, search, deadline, vault=vault)
+            words = question_words(snapshot, request.question, reader.searcher.fields)
+            quotes: tuple[AnswerSentence, ...] = ()
+            readings: tuple[Reading, ...] = ()
+            if result.verdict in ("strong", "likely"):
+                reading = SentenceReader(snapshot.catalog)
+                quotes = self._quotes(reading, result.hits, words)
+                readings = self._readings(reading, result.hits) if is_written else ()
+            state = IndexState(snapshot.generation, snapshot.seq, pending)
+        return Passages(result.verdict, result.hits, words, quotes, readings, state, result.notices)
+
+    def _quotes(
+        self, reading: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
+    ) -> tuple[AnswerSentence, ...]:
+        narrow = [replace(hit, passage=None) for hit in hits]
+        chosen = choose_quotes(reading.of_hits(narrow), hits, words, self.settings.ask.sentences)
+        return tuple(AnswerSentence(one.quote, (reading.cite(one),), "quoted") for one in chosen)
+
+    def _readings(self, reading: SentenceReader, hits: Sequence[Hit]) -> tuple[Reading, ...]:
+        """The passages that fit into the prompt, with their sentences numbered."""
+        llm = self.settings.llm
+        room = llm.context_window - llm.max_tokens - INSTRUCTIONS_TOKENS
+        chosen = within_budget(hits, reading.of_hits(hits), min(self.settings.ask.max_tokens, room))
+        number = itertools.count(1)
+        return tuple(
+            Reading(
+                hit,
+                reading.preamble(hit),
+                tuple(Offer(f"s{next(number)}", one, reading.cite(one)) for one in sentences),
+            )
+            for hit, sentences in chosen
+        )
+
+
+def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
+    """The answer as far as the search tells: its kind, the passages, the words that no note holds."""
+    missing = (word.word for word in found.words if word.weight and not word.is_known)
+    return AskAnswer(
+        question=request.question,
+        kind=_kind(found),
+        verdict=found.verdict,
+        sentences=(),
+        dropped=(),
+        passages=() if found.verdict == "none" else found.hits,
+        missing_words=tuple(dict.fromkeys(missing)),
+        model="",
+        took_ms=0.0,
+        index=found.state,
+        notices=found.notices,
+    )
+
+
+def _kind(found: Passages) -> AnswerKind:
+    if found.verdict == "none":
+        return "declined"
+    return "quotes" if found.quotes else "passages"
+
+
+def _written(
+    writer: Writer,
+    request: AskRequest,
+    found: Passages,
+    answer: AskAnswer,
+    is_cancelled: Callable[[], bool],
+) -> Iterator[AskEvent]:
+    """Each confirmed sentence of the model, then the answer: written, or the given one where less than half
+    of the sentences are confirmed. Raises ProviderError or QueryCancelledError."""
+
+    def check_cancelled() -> None:
+        if is_cancelled():
+            raise QueryCancelledError("nobody waits for the answer any more")
+
+    sentences: list[AnswerSentence] = []
+    try:
+        sentences.extend(writer.write(request.question, found.readings, check_cancelled))
+    except UnusableAnswerError as error:
+        yield _with_notice(answer, f"the language model gave no usable answer ({error}): notes are quoted")
+        return
+    confirmed = tuple(one for one in sentences if one.verdict == "confirmed")
+    dropped = tuple(one for one in sentences if one.verdict == "dropped")
+    answer = replace(answer, dropped=dropped)
+    if not sentences:
+        yield _with_notice(answer, "the language model finds no answer in the passages: notes are quoted")
+    elif 2 * len(confirmed) < len(sentences):
+        text = f"the notes confirm {len(confirmed)} of {len(sentences)} sentences of the language model"
+        yield _with_notice(answer, f"{text}: notes are quoted")
+    else:
+        yield from confirmed
+        yield replace(answer, kind="written", sentences=confirmed, model=writer.llm.name)
+
+
+def _with_notice(answer: AskAnswer, notice: str) -> AskAnswer:
+    return replace(answer, notices=(*answer.notices, notice))

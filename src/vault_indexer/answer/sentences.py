@@ -1,0 +1,188 @@
+"""The sentences of the passages that an answer may rest on: where each stands, and what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow
+from vault_indexer.parse.frontmatter import BLOCK
+from vault_indexer.search import code_blocks, open_fence, readable
+from vault_indexer.store.catalog import CatalogReader
+
+_REACH = 4_000
+"""Characters around a chunk in which the paragraph that it begins or ends in is looked for."""
+
+_FENCE_REACH = 32_768
+_BLANK = re.compile(r"\n[ \t\r]*\n")
+_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t\n]))\^([A-Za-z0-9-]+)[ \t\r]*\Z")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_WORD = re.compile(r"\w")
+_MARKUP_BEFORE = re.compile(r"(?:[*_`~=]+|!?\[\[(?:[^\]\n|]*\|)?|!?\[)+\Z")
+_MARKUP_AFTER = re.compile(r"(?:\]\([^()\s]*\)|\]\]|[*_`~=]+)+")
+_LONGEST_MARKUP = 200
+_DIGITS = 8
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """A note as it was indexed, with what a citation says of it."""
+
+    row: NoteRow
+    text: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, list item, row or line of code of a note.
+
+    `start` and `end` are characters of the note's text; `readable` is the text between them without markup.
+    `hit` is the number of the hit that it was read for, `is_code` whether it stands in a block of code.
+    """
+
+    note: NoteText
+    start: int
+    end: int
+    readable: str
+    hit: int
+    is_code: bool = False
+
+    @property
+    def quote(self) -> str:
+        """The text as it stands in the note."""
+        return self.note.text[self.start : self.end]
+
+
+class SentenceReader:
+    """Reads the sentences of hits from the catalog of one snapshot; used while that is leased."""
+
+    def __init__(self, catalog: CatalogReader) -> None:
+        self._catalog = catalog
+        self._notes: dict[str, NoteText | None] = {}
+
+    def of_hits(self, hits: Sequence[Hit]) -> list[Sentence]:
+        """The sentences of all hits, best hit first. One that two hits share is listed once."""
+        seen: set[tuple[str, int]] = set()
+        found: list[Sentence] = []
+        for number, hit in enumerate(hits):
+            for sentence in self._of_hit(hit, number):
+                if (hit.path, sentence.start) not in seen:
+                    seen.add((hit.path, sentence.start))
+                    found.append(sentence)
+        return found
+
+    def cite(self, sentence: Sentence) -> Citation:
+        """The citation of a sentence."""
+        note, start, end = sentence.note, sentence.start, sentence.end
+        above = self._catalog.headings_above(note.row.note_id, start)
+        header_path = HEADER_SEPARATOR.join(heading.text for heading in above)
+        block = _block_id(note.text, start, end)
+        quote = sentence.quote
+        digest = hashlib.sha256(quote.encode("utf-8", "surrogatepass")).hexdigest()
+        place = f"^{block}" if block else (above[-1].text if above else "")
+        first = note.text.count("\n", 0, start) + 1
+        return Citation(
+            id=f"{note.row.path}#{place}@{start}-{end}:{digest[:_DIGITS]}",
+            path=note.row.path,
+            title=note.row.title,
+            header_path=header_path,
+            block=block,
+            start_pos=start,
+            end_pos=end,
+            start_line=first,
+            end_line=first + quote.count("\n"),
+            quote=quote,
+            sha256=digest,
+            uri=note.uri,
+        )
+
+    def preamble(self, hit: Hit) -> str:
+        """What a model has said of the hit's chunk when it was split: no text of the note. "" for none."""
+        note = self._note(hit)
+        if note is None:
+            return ""
+        rows = self._catalog.chunks_of(note.row.note_id)
+        return next((row.chunk.preamble for row in rows if row.chunk.chunk_id == hit.chunk_id), "")
+
+    def _of_hit(self, hit: Hit, number: int) -> Iterator[Sentence]:
+        note = self._note(hit)
+        if note is None:
+            return
+        passage = hit.passage
+        span = (passage.start_pos, passage.end_pos) if passage else (hit.start_pos, hit.end_pos)
+        start, end = _whole_paragraphs(note.text, span)
+        headings = self._catalog.headings_between(note.row.note_id, start, end)
+        yield from _sentences(note, (start, end), headings, number)
+
+    def _note(self, hit: Hit) -> NoteText | None:
+        if hit.path not in self._notes:
+            row = self._catalog.note(hit.path) if hit.kind in ("note", "canvas") else None
+            found = None if row is None else NoteText(row, self._catalog.text(row.note_id), hit.uri)
+            self._notes[hit.path] = found
+        return self._notes[hit.path]
+
+
+def _whole_paragraphs(text: str, span: Span) -> Span:
+    """The span widened to blank lines, so that no sentence is cut; frontmatter is left out."""
+    block = BLOCK.match(text) if text.startswith("---") else None
+    first = block.end() if block else 0
+    start, end = max(first, span[0]), max(first, span[1])
+    low = max(first, start - _REACH)
+    before = [match.end() for match in _BLANK.finditer(text, low, start)]
+    after = _BLANK.search(text, end, min(len(text), end + _REACH))
+    start = before[-1] if before else (low if low == first else start)
+    return start, after.start() if after else min(len(text), end + _REACH)
+
+
+def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int) -> Iterator[Sentence]:
+    start, end = span
+    source = note.text[start:end]
+    fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
+    shown = readable(source, fence)
+    titles = [(heading.start - start, heading.end - start) for heading in headings]
+    code = [(first, last) for first, last, _ in code_blocks(source, fence)]
+    for first, last in shown.units:
+        own = shown.source(first), shown.source(last - 1) + 1
+        text = shown.text[first:last]
+        if _WORD.search(text) and not _overlaps(own, titles):
+            is_code = _overlaps(own, code)
+            first, last = own if is_code else _with_markup(source, own)
+            yield Sentence(note, start + first, start + last, text, hit, is_code)
+
+
+def _with_markup(source: str, span: Span) -> Span:
+    """The span with the marks of emphasis, code and links that begin or end with it."""
+    start, end = span
+    line = max(source.rfind("\n", 0, start) + 1, start - _LONGEST_MARKUP)
+    before = _MARKUP_BEFORE.search(source[line:start])
+    after = _MARKUP_AFTER.match(source, end)
+    return line + before.start() if before else start, after.end() if after else end
+
+
+def _overlaps(span: Span, others: Iterable[Span]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in others)
+
+
+def _block_id(text: str, start: int, end: int) -> str:
+    """The identifier of the block that a sentence stands in: at the end of its line, where that is a list
+    item, else of its paragraph."""
+    line = _line(text, start, end)
+    if found := _BLOCK_ID.search(line):
+        return found[1]
+    if _ITEM.match(line):
+        return ""
+    after = _BLANK.search(text, end)
+    paragraph = text[start : after.start() if after else len(text)].rstrip()
+    last = paragraph.rpartition("\n")[2]
+    found = None if _ITEM.match(last) else _BLOCK_ID.search(paragraph)
+    return found[1] if found else ""
+
+
+def _line(text: str, start: int, end: int) -> str:
+    last = text.find("\n", end)
+    return text[text.rfind("\n", 0, start) + 1 : last if last >= 0 else len(text)]

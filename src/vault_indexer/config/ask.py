@@ -1,0 +1,38 @@
+"""The options of answers to questions."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from vault_indexer.config.fields import Table, Trust, Unit
+
+
+class AskSettings(Table):
+    """How `indexer ask` answers. With a model in the table llm, that model writes the answer; without one,
+    the answer quotes sentences of your notes.
+    """
+
+    trust: ClassVar[Trust] = Trust.VAULT
+
+    limit: Annotated[int, Field(ge=1, le=50), Unit("passages")] = Field(
+        default=10, description="number of passages that are read, unless a question asks for another number"
+    )
+    sentences: Annotated[int, Field(ge=1, le=20), Unit("sentences")] = Field(
+        default=3, description="largest number of sentences that an answer quotes"
+    )
+    max_tokens: Annotated[int, Field(ge=200, le=1_000_000), Unit("tokens"), Trust.USER] = Field(
+        default=4000,
+        description="largest amount of text of your notes that one question sends to the language "
+        "model; what llm.context_window leaves is a bound, too",
+    )
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
+        default=60.0,
+        description="longest wait for the language model to send something; it is asked once more after that",
+    )
+    judge: Annotated[bool, Trust.USER] = Field(
+        default=False,
+        description="have the language model look at each sentence of its answer once more, after the "
+        "checks that need none: one more request for each sentence",
+    )

@@ -1,0 +1,68 @@
+"""The words of a question, each with what it counts and whether any note holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from vault_indexer.search.confidence import word_weights
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.query import parse_query
+from vault_indexer.search.terms import language_of
+from vault_indexer.store import Snapshot
+from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.text.query import analyze_query
+from vault_indexer.text.terms import QueryTerm
+
+_NO_LIMIT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWord:
+    """A word of a question. `weight` is its rarity in the vault, 0 for function and question words; `terms`
+    are the index terms that stand for it; `is_known` says whether any note holds it in any form."""
+
+    word: str
+    weight: float
+    terms: frozenset[str]
+    is_known: bool
+
+
+def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> tuple[QuestionWord, ...]:
+    """The words of the question in order, filters left out. Raises QueryError as a search does."""
+    query = parse_query(question)
+    words = tuple(analyze_query(query.text, snapshot.languages))
+    if not words:
+        return ()
+    prepared = PreparedQuery(
+        text=query.text,
+        words=words,
+        terms=(),
+        language=language_of(query.text, snapshot.languages),
+        vector=np.zeros(0, np.float32),
+        trust=1.0,
+        conditions=(),
+        chosen=None,
+        corrections=(),
+        notices=(),
+        deadline=QueryDeadline(_NO_LIMIT_S),
+    )
+    weights = word_weights(snapshot, prepared).tolist()
+    return tuple(
+        QuestionWord(term.word, weight, _terms(term), snapshot.keywords.knows(term, fields))
+        for term, weight in zip(words, weights, strict=True)
+    )
+
+
+def share_held(words: Collection[QuestionWord], terms: Collection[str]) -> float:
+    """The part of the words' weight that a text with these index terms holds, in [0, 1]."""
+    total = sum(word.weight for word in words)
+    held = sum(word.weight for word in words if not word.terms.isdisjoint(terms))
+    return held / total if total else 0.0
+
+
+def _terms(term: QueryTerm) -> frozenset[str]:
+    return frozenset(one for found in term.classes for one in found.terms)

@@ -1,0 +1,139 @@
+"""An answer without a model: verbatim quotes, each with a citation that its file confirms."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from asked_vault import AskedVault
+
+from vault_indexer import open_vault
+from vault_indexer.model import AnswerSentence, AskAnswer
+
+ASKED = [
+    (
+        "When was the lighthouse at Sumner Point built?",
+        "The lighthouse was built in 1887 by **Helen Marsh**.",
+    ),
+    ("How many steps do the stairs of the lighthouse have?", "The stairs have 96 steps."),
+    ("How often is the sourdough starter fed?", "Feed the starter twice a day with rye flour."),
+    (
+        "¿Cuánto se hornea el pan de muerto?",
+        "El pan de muerto se hornea durante 35 minutos con agua de azahar.",
+    ),
+    ("土星的光环由什么组成?", "土星的光环由冰块和岩石组成。"),
+    ("На сколько миллиметров в год удаляется Луна?", "Луна удаляется от Земли на 38 миллиметров в год."),
+]
+
+
+@pytest.mark.parametrize(("question", "quote"), ASKED)
+def test_the_sentence_that_answers_is_quoted_first(notes: AskedVault, question: str, quote: str) -> None:
+    answer = notes.ask(question)
+    assert answer.kind == "quotes", answer.verdict
+    assert answer.sentences[0].text == quote
+    assert len(answer.sentences) <= 3
+    assert answer.model == ""
+
+
+@pytest.mark.parametrize("question", [question for question, _ in ASKED])
+def test_every_citation_is_what_stands_in_the_file(notes: AskedVault, question: str) -> None:
+    for sentence in notes.ask(question).sentences:
+        (citation,) = sentence.citations
+        text = notes.file(citation.path)
+        assert sentence.verdict == "quoted"
+        assert text[citation.start_pos : citation.end_pos] == citation.quote == sentence.text
+        assert citation.sha256 == hashlib.sha256(citation.quote.encode()).hexdigest()
+        assert citation.quote in text.split("\n")[citation.start_line - 1]
+        assert citation.start_line == citation.end_line
+        assert citation.uri.startswith("obsidian://open?path=")
+
+
+def test_a_citation_names_headings_and_block(notes: AskedVault) -> None:
+    (lantern, *_) = notes.ask("How often does the lantern of the lighthouse turn?").sentences
+    citation = lantern.citations[0]
+    assert (citation.path, citation.block) == ("Places/Sumner Point.md", "lantern")
+    assert citation.header_path == "Sumner Point > The lighthouse"
+    assert citation.id.startswith("Places/Sumner Point.md#^lantern@")
+    (sale, *_) = notes.ask("To whom was the keeper's cottage sold in 1991?").sentences
+    assert sale.citations[0].block == "sale"
+    (stairs, *_) = notes.ask("How many steps do the stairs have?").sentences
+    assert stairs.citations[0].block == ""
+
+
+def test_neither_headings_nor_frontmatter_nor_comments_are_quoted(notes: AskedVault) -> None:
+    for question in ("lighthouse of Sumner Point", "Was the keeper a ghost?", "lighthouse comment hidden"):
+        for sentence in notes.ask(question).sentences:
+            assert "ghost" not in sentence.text
+            assert "hidden" not in sentence.text
+            assert not sentence.text.startswith("#")
+            assert sentence.text != "The lighthouse"
+
+
+def test_rows_and_lines_of_code_can_be_quoted(notes: AskedVault) -> None:
+    texts = [one.text for one in notes.ask("How many grams of spelt flour?").sentences]
+    assert any("spelt flour | 100" in text for text in texts)
+    texts = [one.text for one in notes.ask("bake --temperature sourdough minutes").sentences]
+    assert "bake --temperature 240 --minutes 45" in texts
+
+
+def test_a_quote_is_not_repeated(notes: AskedVault) -> None:
+    texts = [one.text for one in notes.ask("What grows in bed 3, watered at dusk?").sentences]
+    assert len(texts) == len(set(texts))
+
+
+def test_the_settings_bound_quotes_and_passages(notes: AskedVault) -> None:
+    question = "What grows in the beds that are watered at dusk?"
+    answer = notes.ask(question, ask={"sentences": 1, "limit": 2})
+    assert len(answer.sentences) <= 1
+    assert len(answer.passages) <= 2
+
+
+def test_a_question_on_nothing_here_is_declined(notes: AskedVault) -> None:
+    answer = notes.ask("Which quarterback won the Superbowl against Denver?")
+    assert (answer.kind, answer.verdict) == ("declined", "none")
+    assert (answer.sentences, answer.passages) == ((), ())
+    assert {"quarterback", "Superbowl", "Denver"} <= set(answer.missing_words)
+    assert not {"which", "the"} & {word.lower() for word in answer.missing_words}
+
+
+def test_a_weak_verdict_gives_passages_only(notes: AskedVault) -> None:
+    weak = [
+        answer
+        for answer in map(
+            notes.ask, ("steps of the eiffel tower", "lighthouse keepers in Norway", "rye whiskey")
+        )
+        if answer.verdict == "weak"
+    ]
+    assert weak
+    for answer in weak:
+        assert answer.kind == "passages"
+        assert answer.passages
+        assert not answer.sentences
+
+
+def test_the_events_are_passages_then_sentences_then_the_answer(notes: AskedVault) -> None:
+    first, *sentences, last = notes.events("When was the lighthouse at Sumner Point built?")
+    assert isinstance(first, AskAnswer)
+    assert first.passages
+    assert not first.sentences
+    assert isinstance(last, AskAnswer)
+    assert tuple(sentences) == last.sentences
+    assert all(isinstance(one, AnswerSentence) for one in sentences)
+
+
+def test_a_changed_file_is_cited_as_it_was_indexed(notes: AskedVault) -> None:
+    """The hash of a citation tells that the file has changed since."""
+    citation = notes.ask("How many steps do the stairs have?").sentences[0].citations[0]
+    changed = notes.file(citation.path).replace("96 steps", "97 steps")
+    now = changed[citation.start_pos : citation.end_pos]
+    assert hashlib.sha256(now.encode()).hexdigest() != citation.sha256
+
+
+def test_the_options_of_answers_rebuild_nothing(notes: AskedVault) -> None:
+    index = notes.vault.parent / "index"
+    with open_vault(notes.vault, index, ask={"sentences": 1, "limit": 4}, index={"workers": 1}) as vault:
+        answer = vault.ask("What grows in the beds that are watered at dusk?", use_model=False)
+    with notes.reader.holder.lease() as snapshot:
+        assert answer.index.generation == snapshot.generation
+    assert len(answer.sentences) <= 1
+    assert len(answer.passages) <= 4

@@ -1,0 +1,179 @@
+"""An answer that a language model writes: what is checked, dropped, retried, kept, and given up."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from asked_vault import AskedVault, ScriptedLlm, citing, id_of, offered, says
+
+from vault_indexer.answer.prompt import Offer, Reading, prompt_for
+from vault_indexer.answer.sentences import NoteText, Sentence
+from vault_indexer.errors import ProviderError
+from vault_indexer.search import estimated_tokens
+
+QUESTION = "When was the lighthouse at Sumner Point built?"
+BUILT, HIGH, STEPS = "built in 1887", "24 metres high", "96 steps"
+
+
+def test_a_confirmed_sentence_is_the_answer(notes: AskedVault) -> None:
+    answer = notes.ask(
+        QUESTION, ScriptedLlm(reply=citing(BUILT, "Helen Marsh built the lighthouse in 1887."))
+    )
+    assert (answer.kind, answer.model, answer.dropped) == ("written", "scripted/one", ())
+    (sentence,) = answer.sentences
+    assert (sentence.text, sentence.verdict) == ("Helen Marsh built the lighthouse in 1887.", "confirmed")
+    (citation,) = sentence.citations
+    assert notes.file(citation.path)[citation.start_pos : citation.end_pos] == citation.quote
+    assert BUILT in citation.quote
+
+
+def test_what_fails_is_dropped_and_said(notes: AskedVault) -> None:
+    def reply(prompt: str) -> str:
+        built, high = id_of(prompt, BUILT), id_of(prompt, HIGH)
+        return says(
+            ("The lighthouse was built in 1887.", [built], "built in 1887"),
+            ("It is 42 metres high.", [high], "24 metres high"),
+        )
+
+    answer = notes.ask(QUESTION, ScriptedLlm(reply=reply))
+    assert answer.kind == "written"
+    assert [one.text for one in answer.sentences] == ["The lighthouse was built in 1887."]
+    (dropped,) = answer.dropped
+    assert (dropped.text, dropped.verdict) == ("It is 42 metres high.", "dropped")
+    assert "42" in dropped.reason
+
+
+def test_if_less_than_half_survives_notes_are_quoted(notes: AskedVault) -> None:
+    def reply(prompt: str) -> str:
+        built, steps = id_of(prompt, BUILT), id_of(prompt, STEPS)
+        return says(
+            ("The lighthouse was built in 1887.", [built], "built in 1887"),
+            ("The lighthouse was built in 1999.", [built], "built in 1887"),
+            ("The stairs have 500 steps.", [steps], "96 steps"),
+        )
+
+    answer = notes.ask(QUESTION, ScriptedLlm(reply=reply))
+    without = notes.ask(QUESTION)
+    assert (answer.kind, answer.model) == ("quotes", "")
+    assert answer.sentences == without.sentences
+    assert len(answer.dropped) == 2
+    assert any("1 of 3 sentences" in notice for notice in answer.notices)
+
+
+def test_a_model_without_an_answer_leaves_the_quotes(notes: AskedVault) -> None:
+    answer = notes.ask(QUESTION, ScriptedLlm(['{"sentences": []}']))
+    assert (answer.kind, answer.dropped) == ("quotes", ())
+    assert any("finds no answer" in notice for notice in answer.notices)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "I think 1887.",
+        '{"sentences": "all"}',
+        '{"sentences": [1]}',
+        '{"sentences": [{"text": "x"}]}',
+        "{" * 50_000,
+        '{"sentences": [{"text": "x", "quote": "y", "ids": [1]}]}',
+        '{"sentences": [{"text": " ", "quote": "", "ids": []}]}',
+    ],
+)
+def test_garbage_is_asked_for_once_more_and_then_notes_are_quoted(notes: AskedVault, garbage: str) -> None:
+    llm = ScriptedLlm([garbage])
+    answer = notes.ask(QUESTION, llm)
+    assert len(llm.prompts) == 2
+    assert answer.kind == "quotes"
+    assert any("no usable answer" in notice for notice in answer.notices)
+
+
+def test_one_failure_is_retried(notes: AskedVault) -> None:
+    llm = ScriptedLlm([ProviderError("down"), '{"sentences": []}'])
+    assert notes.ask(QUESTION, llm, ask={"timeout_s": 7}).kind == "quotes"
+    assert llm.timeouts == [7, 7]
+
+
+def test_two_failures_are_an_error(notes: AskedVault) -> None:
+    llm = ScriptedLlm([ProviderError("the model is down")])
+    with pytest.raises(ProviderError, match="the model is down"):
+        notes.ask(QUESTION, llm)
+    assert len(llm.prompts) == 2
+
+
+def test_an_answer_is_kept_by_prompt_and_text(notes: AskedVault) -> None:
+    llm = ScriptedLlm(reply=citing(BUILT, "Helen Marsh built the lighthouse in 1887."))
+    first, second = notes.ask(QUESTION, llm), notes.ask(QUESTION, llm)
+    assert first.sentences == second.sentences
+    assert len(llm.prompts) == 1
+    notes.ask(f"{QUESTION} Who?", llm)
+    assert len(llm.prompts) == 2
+
+
+def test_declined_and_weak_questions_ask_no_model(notes: AskedVault) -> None:
+    llm = ScriptedLlm(['{"sentences": []}'])
+    assert notes.ask("Which quarterback won the Superbowl against Denver?", llm).kind == "declined"
+    assert llm.prompts == []
+
+
+def test_the_budget_of_tokens_bounds_the_prompt(notes: AskedVault) -> None:
+    small, large = ScriptedLlm(['{"sentences": []}']), ScriptedLlm(['{"sentences": []}'])
+    notes.ask(QUESTION, small, ask={"max_tokens": 200})
+    notes.ask(QUESTION, large)
+    sizes = [sum(map(estimated_tokens, offered(llm.prompts[0]).values())) for llm in (small, large)]
+    assert 0 < sizes[0] <= 120 < sizes[1]
+    bounded = ScriptedLlm(['{"sentences": []}'])
+    notes.ask(QUESTION, bounded, llm={"context_window": 1900, "max_tokens": 1024})
+    assert estimated_tokens(bounded.prompts[0]) <= 1900 - 1024
+
+
+def test_passages_are_read_beyond_the_chunk(notes: AskedVault) -> None:
+    """The section around a hit is offered, not only the sentences that match."""
+    llm = ScriptedLlm(['{"sentences": []}'])
+    notes.ask("How often does the lantern of the lighthouse turn?", llm)
+    assert {BUILT, STEPS} == {
+        part for part in (BUILT, STEPS) if any(part in text for text in offered(llm.prompts[0]).values())
+    }
+
+
+def test_the_judge_is_asked_after_the_checks(notes: AskedVault) -> None:
+    def judge(verdict: str) -> ScriptedLlm:
+        write = citing(BUILT, "Helen Marsh built the lighthouse in 1887.")
+        return ScriptedLlm(reply=lambda prompt: write(prompt) if "<notes>" in prompt else verdict)
+
+    agreed = notes.ask(QUESTION, judge('{"verdicts": [true]}'), ask={"judge": True})
+    assert agreed.kind == "written"
+
+
+@pytest.mark.parametrize("verdict", ['{"verdicts": [false]}', "yes", '{"verdicts": ["true"]}'])
+def test_what_the_judge_does_not_confirm_is_dropped(notes: AskedVault, verdict: str) -> None:
+    write = citing(BUILT, "Helen Marsh built the lighthouse in 1887.")
+    llm = ScriptedLlm(reply=lambda prompt: write(prompt) if "<notes>" in prompt else verdict)
+    answer = notes.ask(QUESTION, llm, ask={"judge": True})
+    assert answer.kind == "quotes"
+    assert "judge" in answer.dropped[0].reason
+
+
+def test_a_prompt_names_each_note_and_numbers_each_sentence(notes: AskedVault) -> None:
+    llm = ScriptedLlm(['{"sentences": []}'])
+    notes.ask(QUESTION, llm)
+    prompt = llm.prompts[0]
+    assert list(offered(prompt)) == [f"s{number}" for number in range(1, len(offered(prompt)) + 1)]
+    lines = prompt.partition("<notes>\n")[2].partition("\n</notes>")[0].splitlines()
+    places = [json.loads(line) for line in lines if "id" not in json.loads(line)]
+    assert places[0]["path"] == "Places/Sumner Point.md"
+    assert json.dumps(QUESTION) in prompt.partition("</notes>")[2]
+
+
+def test_a_preamble_is_read_and_cannot_be_cited(notes: AskedVault) -> None:
+    """What a model said of a chunk when it was split is no text of the note."""
+    answer = notes.ask(QUESTION)
+    hit, citation = answer.passages[0], answer.sentences[0].citations[0]
+    with notes.reader.holder.lease() as snapshot:
+        row = snapshot.catalog.note(hit.path)
+        assert row is not None
+        note = NoteText(row, snapshot.catalog.text(row.note_id), "")
+    sentence = Sentence(note, citation.start_pos, citation.end_pos, citation.quote, 0)
+    reading = Reading(hit, "This chunk is on ghosts.", (Offer("s1", sentence, citation),))
+    prompt = prompt_for(QUESTION, [reading])
+    assert '"about": "This chunk is on ghosts."' in prompt
+    assert offered(prompt) == {"s1": citation.quote}
