@@ -15,6 +15,7 @@ from vault_indexer.model import (
     IndexState,
     LinksAnswer,
     MentionsAnswer,
+    NoteOutline,
     Orphan,
     Problem,
     Progress,
@@ -182,6 +183,20 @@ class VaultService:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
         with self._session.reader().holder.lease() as snapshot:
             return _path_of(snapshot, self._session.vault, note)
+
+    def outline(self, note: str) -> NoteOutline:
+        """The text and the headings of a note, as indexed. Raises UnknownNoteError if there is no such
+        note."""
+        with self._session.reader().holder.lease() as snapshot:
+            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
+            assert row is not None
+            headings = tuple(snapshot.catalog.headings(row.note_id))
+            return NoteOutline(row.path, snapshot.catalog.text(row.note_id), headings)
+
+    def note_paths(self) -> list[str]:
+        """The paths of all notes of the index, in order."""
+        with self._session.reader().holder.lease() as snapshot:
+            return snapshot.catalog.note_paths()
 
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UnknownNoteError if there is no such note."""

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.bootstrap import open_daemon
+from vault_indexer.bootstrap import Target, open_daemon
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.terminal import note
+from vault_indexer.config import StrategyInFile
 from vault_indexer.daemon.discovery import DaemonInfo, write_signpost
 from vault_indexer.daemon.log import logging_to
+from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.server import announce, announce_daemon, bind, ended_by_signals, run
 from vault_indexer.system import keep_little, keep_to_one_thread
 
@@ -49,7 +51,12 @@ def _serve(place: Place) -> None:
         announce_daemon(target.index_dir),
         closing(open_daemon(target)) as service,
     ):
-        run(service, listener, settings, ready)
+        run(service, listener, settings, ready, agent_actions(target))
+
+
+def agent_actions(target: Target) -> AgentActions:
+    """What tools of agents may do to this vault beyond asking its index."""
+    return AgentActions(strategy=StrategyInFile(target.files[-1], target.reload))
 
 
 app = one_command(serve)
