@@ -21,7 +21,7 @@ from vault_indexer.system import write_atomically
 
 _KEY = "chunking.strategy"
 _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_TABLE = re.compile(r"^[ \t]*\[[ \t]*chunking[ \t]*\][ \t]*(#.*)?$", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t]*\[[ \t]*chunking[ \t]*\][ \t]*(#.*)?\r?$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^([ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
 _DOTTED = re.compile(
     r"^([ \t]*chunking[ \t]*\.[ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
@@ -142,7 +142,9 @@ def _candidates(text: str, strategy: str) -> Iterator[str]:
         end = following.start() if following else len(text)
         for found in _ASSIGNMENT.finditer(text, header.end(), end):
             yield text[: found.start(2)] + value + text[found.end(2) :]
-        yield f"{text[: header.end()]}\nstrategy = {value}{text[header.end() :]}"
+        line_break = "\r\n" if header[0].endswith("\r") else "\n"
+        place = header.end() - len(line_break) + 1
+        yield f"{text[:place]}{line_break}strategy = {value}{text[place:]}"
     for found in _DOTTED.finditer(text):
         yield text[: found.start(2)] + value + text[found.end(2) :]
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"

@@ -69,7 +69,7 @@ class McpApp:
             await asyncio.Event().wait()
 
     def _make_manager(self) -> StreamableHTTPSessionManager:
-        from vault_indexer.serve.mcp.server import make_manager
+        from vault_indexer.serve.mcp.server import make_manager, make_server
         from vault_indexer.serve.mcp.views import tool_views
 
         context = self._context()
@@ -79,7 +79,7 @@ class McpApp:
             strategies=strategy.choices if strategy else (),
             has_evals=context.actions.run_evals is not None,
         )
-        return make_manager(context, views, self._timeout_s)
+        return make_manager(make_server(context, views, self._timeout_s))
 
 
 class _NotStartedError(Exception):

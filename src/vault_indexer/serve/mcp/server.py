@@ -71,13 +71,11 @@ T = TypeVar("T")
 Result = CallToolResult | InputRequiredResult
 
 
-def make_manager(
-    context: ToolContext, views: Sequence[ToolView], timeout_s: float
-) -> StreamableHTTPSessionManager:
-    """The ASGI end of a server with these tools. Whoever serves it has to enter its `run()`."""
+def make_server(context: ToolContext, views: Sequence[ToolView], timeout_s: float) -> MCPServer[Any]:
+    """A server with these tools, the notes as resources, and the prompts. `timeout_s` bounds each answer."""
     # The SDK logs each failed call with its message, which may quote notes and queries.
     logging.getLogger("mcp").setLevel(logging.ERROR)
-    server = MCPServer(
+    server: MCPServer[Any] = MCPServer(
         NAME,
         title=TITLE,
         instructions=INSTRUCTIONS,
@@ -89,11 +87,16 @@ def make_manager(
     for prompt in PROMPTS:
         server.add_prompt(_prompt(prompt))
     _add_resources(server, context, timeout_s)
+    return server
+
+
+def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
+    """The ASGI end of a server, without sessions. Whoever serves it has to enter its `run()`."""
     server.streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BODY_BYTES,
-        # `guard` has checked the headers Host and Origin by then, by the same list as for every other route.
+        # `guard` has checked Host and Origin by then, by the same list as for every other route.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return server.session_manager

@@ -83,12 +83,9 @@ def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Valu
 def _row_answer(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     names = {one.name for one in view.row.parameters}
     values = {name: value for name, value in arguments.items() if name in names and name != "limit"}
-    if "limit" in arguments:
-        past_page = cast("int", arguments["offset"]) + cast("int", arguments["limit"]) + 1
-        if not view.has_all:
-            values["limit"] = min(MAX_LIMIT, past_page)
-        elif arguments.get("view") == "mentions":
-            values["limit"] = MAX_LIMIT
+    if "limit" in arguments and not (view.has_all and arguments.get("view") != "mentions"):
+        # A search for few hits looks at fewer candidates, so only equal limits give pages of one ranking.
+        values["limit"] = MAX_LIMIT
     return cast("Object", answer(view.row, context.answers, view.row.all_arguments(values)))
 
 

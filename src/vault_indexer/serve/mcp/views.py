@@ -58,7 +58,7 @@ class ToolView:
     """The lists of the answer that are divided into pages, in this order."""
 
     has_all: bool = False
-    """Whether the row gives whole lists, instead of the first `limit` entries."""
+    """Whether the row gives whole lists where no limit is given."""
 
     described: str = ""
     """The list whose entries the output schema describes by their keys."""
