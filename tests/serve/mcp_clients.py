@@ -55,22 +55,25 @@ def talk(
 
 
 def call(
-    api: Api, tool: str, transport: str = "http", era: str = ERAS[1], **arguments: object
+    api: Api, tool: str, given: Mapping[str, object], transport: str = "http", era: str = ERAS[1]
 ) -> CallToolResult:
-    return talk(api, transport, era, lambda client: client.call_tool(tool, arguments))
+    return talk(api, transport, era, lambda client: client.call_tool(tool, dict(given)))
 
 
-def answer(api: Api, tool: str, **arguments: object) -> Mapping[str, Any]:
+def answer(api: Api, tool: str, **given: object) -> Mapping[str, Any]:
     """The structured content of an answer; the client has checked it against the output schema."""
-    result = call(api, tool, **arguments)
+    return structured(call(api, tool, given))
+
+
+def structured(result: CallToolResult) -> Mapping[str, Any]:
     assert not result.is_error, result.content
-    assert result.structured_content is not None
+    assert isinstance(result.structured_content, dict)
     return result.structured_content
 
 
-def error(api: Api, tool: str, **arguments: object) -> str:
+def error(api: Api, tool: str, **given: object) -> str:
     """The one line of a call that failed."""
-    result = call(api, tool, **arguments)
+    result = call(api, tool, given)
     assert result.is_error
     (content,) = result.content
     assert content.type == "text"

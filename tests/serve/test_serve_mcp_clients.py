@@ -65,7 +65,7 @@ def test_every_reading_tool_answers(api: Api, transport: str, era: str) -> None:
 
 
 def test_an_error_is_the_line_of_the_http_api(api: Api, transport: str, era: str) -> None:
-    result = call(api, "read_note", transport, era, path="Nowhere")
+    result = call(api, "read_note", {"path": "Nowhere"}, transport, era)
     assert result.is_error
     assert result.content[0].type == "text"
     over_http = api.ask("/v1/note?path=Nowhere").json["error"]

@@ -23,6 +23,9 @@ _DIGITS_PER_TOKEN = 2
 _WIDE = "\u2e80"
 """From here on stand the characters of East Asia and emoji, which take one to two tokens each."""
 
+_OFFSET_TOKENS = 20
+"""For `next_offset`."""
+
 _SHORTEST = 40
 _CUT = " […]"
 
@@ -55,13 +58,13 @@ def page(
     tokens.
 
     Entries are counted through all of `lists`, in their order. `next_offset` of the page is where the next
-    one begins, None at the end. An entry that is larger than a page has its longest texts cut, marked by
-    "[…]". So has what stands beside the lists.
+    one begins; the last page has none. An entry that is larger than a page has its longest texts cut,
+    marked by "[…]". So has what stands beside the lists.
     """
     beside = {name: [] if name in lists else value for name, value in answer.items()}
-    found = cast("dict[str, JsonValue]", fitting({**beside, "next_offset": None}, PAGE_TOKENS // 2))
+    found = cast("dict[str, JsonValue]", fitting(beside, PAGE_TOKENS // 2))
     entries = [(name, entry) for name in lists for entry in cast("list[JsonValue]", answer.get(name) or [])]
-    room = PAGE_TOKENS - tokens_of(as_text(found)) - 8
+    room = PAGE_TOKENS - tokens_of(as_text(found)) - _OFFSET_TOKENS
     taken = 0
     for name, entry in entries[offset : None if limit is None else offset + limit]:
         fit = fitting(entry, room if not taken else PAGE_TOKENS)
@@ -71,7 +74,8 @@ def page(
         cast("list[JsonValue]", found[name]).append(fit)
         room -= size
         taken += 1
-    found["next_offset"] = offset + taken if offset + taken < len(entries) else None
+    if offset + taken < len(entries):
+        found["next_offset"] = offset + taken
     return found
 
 

@@ -26,7 +26,7 @@ def kept(value: JsonValue, keep: Keep | None) -> JsonValue:
     if isinstance(value, list):
         return [kept(one, keep) for one in value]
     if isinstance(value, dict):
-        return {name: kept(value[name], inner) for name, inner in keep.items() if name in value}
+        return {name: kept(value[name], inner) for name, inner in keep.items() if value.get(name) is not None}
     return value
 
 
@@ -50,9 +50,11 @@ def _entries(schema: Schema, keep: Keep | None) -> Schema:
 
 
 def _plain(schema: Schema) -> Schema:
+    """The type alone. A value that may be null is left out then, so null is no type of it: not every host
+    takes a list of types."""
     if "anyOf" in schema:
-        parts = [_plain(one) for one in cast("list[Schema]", schema["anyOf"])]
-        return {"type": [one["type"] for one in parts]}
+        parts = [one for one in cast("list[Schema]", schema["anyOf"]) if one.get("type") != "null"]
+        return _plain(parts[0]) if len(parts) == 1 else {}
     return {name: value for name, value in schema.items() if name in ("type", "enum")}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import NoteOutline
@@ -30,7 +30,7 @@ class NotePartJson(TypedDict):
     total_lines: int
     text: str
     modified_time: str
-    next_offset: int | None
+    next_offset: NotRequired[int]
 
 
 def section_of(outline: NoteOutline, heading: str) -> tuple[int, int]:
@@ -71,15 +71,17 @@ def part_of(note: NoteJson, span: tuple[int, int], offset: int) -> NotePartJson:
     if offset and begin >= end:
         raise UsageError(f"offset = {offset}: the part has {end - begin + offset} characters")
     stop = begin + page_length(text[begin:end])
-    return {
+    part: NotePartJson = {
         "path": note["path"],
         "start_line": bisect_right(starts, begin),
         "end_line": max(bisect_right(starts, begin), bisect_right(starts, stop - 1)),
         "total_lines": len(starts),
         "text": text[begin:stop],
         "modified_time": note["modified_time"],
-        "next_offset": offset + stop - begin if stop < end else None,
     }
+    if stop < end:
+        part["next_offset"] = offset + stop - begin
+    return part
 
 
 def page_length(text: str) -> int:

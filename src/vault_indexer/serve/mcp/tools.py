@@ -54,7 +54,7 @@ def output_schema(view: ToolView) -> Schema:
     members = cast("list[Schema]", whole.get("anyOf", [whole]))
     schema = merged_schema([kept_schema(one, view.keep, view.described) for one in members])
     if view.lists:
-        cast("Object", schema["properties"])["next_offset"] = {"type": ["integer", "null"]}
+        cast("Object", schema["properties"])["next_offset"] = {"type": "integer"}
     return schema
 
 
@@ -117,7 +117,7 @@ def _run_eval(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     if not folder.is_dir():
         raise UsageError(f"cases = {str(arguments['cases'])[:200]!r}: no such folder in the vault")
     report = run(folder, tuple(sorted({int(layer) for layer in layers.split(",")})))
-    return {name: report.get(name) for name in _REPORT_KEYS}
+    return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
 
 
 _REPORT_KEYS = ("layers_run", "summary", "results")
