@@ -28,6 +28,7 @@ from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
+from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.rebuilds import Rebuilds
@@ -39,9 +40,6 @@ from vault_indexer.service import VaultService
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from fastapi.responses import JSONResponse
-
-    from vault_indexer.serve.mcp.tools import ToolContext
-
 _LOG = logging.getLogger(__name__)
 _EVENTS = "/v1/events"
 """The one route that is not in the table of endpoints: its answer is a stream, not JSON."""
@@ -95,8 +93,6 @@ def make_app(
 
 
 def _tool_context(service: VaultService, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
-    from vault_indexer.serve.mcp.tools import ToolContext
-
     return ToolContext(AnswerContext(service, daemon, options.stopping), options.actions)
 
 

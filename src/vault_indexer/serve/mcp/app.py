@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 from vault_indexer.serve.endpoints import Endpoint
 from vault_indexer.serve.guard import App, Message, Receive, Refusal, Send, refuse
 from vault_indexer.serve.mcp.protocol import PATH
+from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.mcp.views import tool_views
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-    from vault_indexer.serve.mcp.tools import ToolContext
 
 _LOG = logging.getLogger(__name__)
 _ONLY_POST = Refusal(405, "request", f"{PATH} takes POST only: it keeps no sessions", (("allow", "POST"),))
@@ -69,9 +70,7 @@ class McpApp:
             await asyncio.Event().wait()
 
     def _make_manager(self) -> StreamableHTTPSessionManager:
-        from vault_indexer.serve.mcp.server import make_manager, make_server
-        from vault_indexer.serve.mcp.views import tool_views
-
+        server = importlib.import_module("vault_indexer.serve.mcp.server")
         context = self._context()
         strategy = context.actions.strategy
         views = tool_views(
@@ -79,7 +78,10 @@ class McpApp:
             strategies=strategy.choices if strategy else (),
             has_evals=context.actions.run_evals is not None,
         )
-        return make_manager(make_server(context, views, self._timeout_s))
+        made: StreamableHTTPSessionManager = server.make_manager(
+            server.make_server(context, views, self._timeout_s)
+        )
+        return made
 
 
 class _NotStartedError(Exception):
