@@ -213,6 +213,6 @@ def strategy_of(api: Api) -> object:
     return manifest["chunking_config"]["strategy"]
 
 
-def test_an_agent_cannot_choose_code_or_a_model(own: Api) -> None:
-    assert error(own, "set_chunker", strategy="custom", confirm=True).startswith('strategy = "custom": ')
-    assert error(own, "set_chunker", strategy="llm", confirm=True).startswith('strategy = "llm": ')
+def test_an_agent_cannot_choose_code_or_a_model(api: Api) -> None:
+    assert error(api, "set_chunker", strategy="custom", confirm=True).startswith('strategy = "custom": ')
+    assert error(api, "set_chunker", strategy="llm", confirm=True).startswith('strategy = "llm": ')

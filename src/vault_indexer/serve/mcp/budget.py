@@ -17,11 +17,21 @@ PAGE_TOKENS = MAX_TOKENS // 2 - 100
 """Of a page. A result holds it twice, as text and as structured content, and hosts differ in which one the
 model gets."""
 
-_PIECE = re.compile(r"[A-Za-z]+|\d+|[ \t]+|[^A-Za-z\d \t]")
+_PIECE = re.compile(r"[A-Za-z0-9]+|[ \t]+|[^A-Za-z0-9 \t]")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LETTERS_PER_TOKEN = 4
-_DIGITS_PER_TOKEN = 2
-_WIDE = "\u2e80"
-"""From here on stand the characters of East Asia and emoji, which take one to two tokens each."""
+_LONGEST_WORD = 24
+_ALPHABETS = (
+    ("\x80", 1.0),  # ASCII
+    ("\u0530", 0.75),  # European alphabets
+    ("\u2000", 1.4),  # other alphabets
+    ("\u2e80", 2.5),  # punctuation and symbols
+    ("\U00010000", 1.75),  # East Asia
+)
+"""Characters below each, and the tokens that one of them takes at most. Emoji and rare characters, above,
+take a token for each of their bytes."""
+
+_RARE = 4.0
 
 _OFFSET_TOKENS = 20
 """For `next_offset`."""
@@ -31,19 +41,19 @@ _CUT = " […]"
 
 
 def tokens_of(text: str) -> int:
-    """An upper estimate of the tokens of a text, for the vocabularies in use. Exact counts differ between
-    models, so each class of characters is counted as the poorest of them does."""
+    """An upper estimate of the tokens of a text. The vocabulary of the host's model is unknown, so
+    characters are counted as by one of the poorest in use, that of Llama 2."""
     return math.ceil(sum(_tokens_of_piece(piece) for piece in _PIECE.findall(text)))
 
 
 def _tokens_of_piece(piece: str) -> float:
-    first = piece[0]
-    if first in " \t":
+    if piece[0] in " \t":
         return 0.0 if len(piece) == 1 else 1.0
-    if first.isascii():
-        per_token = _DIGITS_PER_TOKEN if first.isdigit() else _LETTERS_PER_TOKEN if first.isalpha() else 1
-        return math.ceil(len(piece) / per_token)
-    return 0.75 if first < _WIDE else 1.75
+    if not piece.isascii() or not piece.isalnum():
+        return next((tokens for above, tokens in _ALPHABETS if piece < above), _RARE)
+    if len(piece) <= _LONGEST_WORD and _WORD.fullmatch(piece):
+        return math.ceil(len(piece) / _LETTERS_PER_TOKEN)
+    return float(len(piece))  # numbers, names of programs, base64
 
 
 def as_text(value: JsonValue) -> str:

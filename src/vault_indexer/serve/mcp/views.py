@@ -241,13 +241,14 @@ _RUN_EVAL = ToolView(
 
 
 def _ask(row: Endpoint[Any]) -> ToolView:
+    question = next(one for one in row.parameters if one.required)
     quote = keys("path", "header_path", "start_line", "end_line", "quote")
     return ToolView(
         endpoint=_view(
             row,
             ASK_NAME,
             "Answer a question by sentences with verified citations of notes. `declined`: no note knows.",
-            (replace(row.parameters[0], help="The question."), _OFFSET),
+            (replace(question, help="The question."), _OFFSET),
         ),
         row=row,
         keep=keys(
