@@ -137,6 +137,15 @@ def test_the_handshake_does_not_wait_for_the_daemon() -> None:
     assert third["error"]["message"] == "no daemon here"
 
 
+def test_the_page_names_every_tool_with_its_arguments() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    for view in tool_views(ENDPOINTS, strategies=["word"]):
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{view.name}` |")]
+        assert row.rpartition(" | ")[2].strip(" |") == ", ".join(
+            f"`{one.name}`" for one in view.endpoint.parameters
+        )
+
+
 class FolderService:
     """The part of the service that `run_eval` asks."""
 
@@ -147,14 +156,16 @@ class FolderService:
         return self._status
 
 
-def run_eval(vault: Path, runner: EvalRunner, timeout_s: float = 60.0, **given: object) -> CallToolResult:
+def run_eval(
+    vault: Path, runner: EvalRunner, given: Mapping[str, object], timeout_s: float = DEADLINE_S
+) -> CallToolResult:
     service = cast("VaultService", FolderService(vault))
     context = ToolContext(AnswerContext(service, NO_DAEMON), AgentActions(run_evals=runner))
     views = [replace(one, timeout_s=timeout_s) for one in tool_views(ENDPOINTS, has_evals=True)]
 
     async def run() -> CallToolResult:
         async with Client(make_server(context, views, timeout_s)) as client:
-            return await client.call_tool("run_eval", given)
+            return await client.call_tool("run_eval", dict(given))
 
     return anyio.run(run)
 
@@ -170,10 +181,10 @@ def test_an_evaluation_runs_in_a_folder_of_the_vault_and_its_report_comes_in_pag
         ]
         return {"started_at": "now", "layers_run": list(layers), "summary": {"pass": 60}, "results": results}
 
-    first = structured(run_eval(tmp_path, runner, cases="cases", layers="2, 1"))
+    first = structured(run_eval(tmp_path, runner, {"cases": "cases", "layers": "2, 1"}))
     assert asked == [("cases", (1, 2))]
     assert (first["summary"], first["layers_run"]) == ({"pass": 60}, [1, 2])
-    second = structured(run_eval(tmp_path, runner, cases="cases", offset=first["next_offset"]))
+    second = structured(run_eval(tmp_path, runner, {"cases": "cases", "offset": first["next_offset"]}))
     assert second["results"][0]["case_id"] == str(len(first["results"]))
 
 
@@ -198,7 +209,7 @@ def test_an_evaluation_that_cannot_run_says_why_in_one_line(
             raise UsageError("the judge is\nnot set")
         raise KeyError("secret")
 
-    result = run_eval(tmp_path, runner, **given_)
+    result = run_eval(tmp_path, runner, given_)
     assert result.is_error
     assert result.content[0].type == "text"
     assert said in result.content[0].text
@@ -215,7 +226,7 @@ def test_an_answer_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
         return {}
 
     try:
-        result: Any = run_eval(tmp_path, runner, 0.05, cases="cases")
+        result: Any = run_eval(tmp_path, runner, {"cases": "cases"}, 0.05)
         assert result.content[0].text == "no answer within 0.05 seconds (server.timeout_s)"
     finally:
         ended.set()

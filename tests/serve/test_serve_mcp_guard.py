@@ -120,6 +120,7 @@ def test_the_bridge_loads_neither_the_sdk_nor_pydantic(api: Api) -> None:
     assert len(ran.stdout.splitlines()) == 2
 
 
+@pytest.mark.long
 def test_a_daemon_that_nobody_asks_for_mcp_does_not_load_the_sdk(own: Api) -> None:
     assert own.ask("/v1/search?q=telescope").status == 200
     assert not has_sdk(own)
@@ -150,6 +151,7 @@ def daemon_pid(api: Api) -> int:
     return int(json.loads((api.index_dir / "daemon.json").read_text())["pid"])
 
 
+@pytest.mark.long
 def test_the_bridge_starts_the_daemon_and_another_one_when_it_is_killed(tmp_path: Path) -> None:
     api = place(tmp_path)
     environ = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}

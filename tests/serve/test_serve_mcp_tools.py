@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_clients import ERAS, answer, call, error, structured, talk
+from mcp_clients import ERAS, answer, error, structured, talk
 from mcp_types import ElicitRequestParams, ElicitResult
 from serve_api import Api, end, serve
 from waiting import wait_until
@@ -35,24 +35,29 @@ def long_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     assert "Traceback" not in end(process)
 
 
-def pages(api: Api, tool: str, **arguments: object) -> Iterator[Mapping[str, Any]]:
-    offset: int | None = 0
-    for _ in range(100):
-        result = call(api, tool, {**arguments, "offset": offset})
-        found = structured(result)
-        wire = result.model_dump_json(by_alias=True, exclude_none=True)
-        assert tokens_of(json.dumps(found, ensure_ascii=False)) <= MAX_TOKENS // 2
-        assert len(wire) < 8 * MAX_TOKENS
-        yield found
-        offset = found.get("next_offset")
-        if offset is None:
-            return
-    raise AssertionError("the pages do not end")
+def pages(api: Api, tool: str, **arguments: object) -> list[Mapping[str, Any]]:
+    """All pages of an answer, each of them small enough."""
+
+    async def ask(client: Client) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = []
+        for _ in range(100):
+            offset = found[-1]["next_offset"] if found else 0
+            result = await client.call_tool(tool, {**arguments, "offset": offset})
+            found.append(structured(result))
+            sent = [content.text for content in result.content if content.type == "text"]
+            assert (
+                tokens_of("".join(sent)) + tokens_of(json.dumps(found[-1], ensure_ascii=False)) <= MAX_TOKENS
+            )
+            if "next_offset" not in found[-1]:
+                return found
+        raise AssertionError("the pages do not end")
+
+    return talk(api, "http", ERAS[1], ask)
 
 
 @pytest.mark.parametrize("name", ["Long.md", "One line.md"])
 def test_the_pages_of_a_note_are_the_note(long_notes: Api, name: str) -> None:
-    found = list(pages(long_notes, "read_note", path=name))
+    found = pages(long_notes, "read_note", path=name)
     assert len(found) > 2
     whole = (long_notes.vault / name).read_text(encoding="utf-8")
     assert "".join(one["text"] for one in found) == whole
@@ -93,7 +98,7 @@ def test_mistakes_are_told_in_one_line(long_notes: Api) -> None:
 def test_the_pages_of_hits_are_the_ranking(long_notes: Api) -> None:
     found = [
         hit["start_line"]
-        for page in pages(long_notes, "search", q="knead dough", limit=4)
+        for page in pages(long_notes, "search", q="knead dough", limit=30)
         for hit in page["results"]
     ]
     whole = long_notes.ask("/v1/search?q=knead%20dough&limit=200").json["results"]
@@ -102,7 +107,7 @@ def test_the_pages_of_hits_are_the_ranking(long_notes: Api) -> None:
 
 
 def test_all_links_are_reached_by_pages(long_notes: Api) -> None:
-    links = list(pages(long_notes, "links", path="Long"))
+    links = pages(long_notes, "links", path="Long")
     assert len(links) > 1
     assert {one["path"] for page in links for one in page["backlinks"]} == {
         f"Link {n}.md" for n in range(150)
