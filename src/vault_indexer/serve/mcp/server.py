@@ -194,9 +194,11 @@ async def _within(function: Callable[..., T], context: ToolContext, timeout_s: f
         with anyio.fail_after(timeout_s):
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
     except TimeoutError as error:
-        raise UsageError(f"no answer within {timeout_s:g} seconds (server.timeout_s)") from error
-    finally:
         given_up.set()
+        raise UsageError(f"no answer within {timeout_s:g} seconds (server.timeout_s)") from error
+    except anyio.get_cancelled_exc_class():
+        given_up.set()
+        raise
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:
