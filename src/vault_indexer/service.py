@@ -20,6 +20,7 @@ from vault_indexer.model import (
     IndexState,
     LinksAnswer,
     MentionsAnswer,
+    NoteOutline,
     Orphan,
     Problem,
     Progress,
@@ -246,17 +247,23 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return _path_of(snapshot, self._session.vault, note)
 
+    def outline(self, note: str) -> NoteOutline:
+        """The text and the headings of a note, as indexed. Raises UnknownNoteError if there is no such
+        note."""
+        with self._session.reader().holder.lease() as snapshot:
+            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
+            assert row is not None
+            headings = tuple(snapshot.catalog.headings(row.note_id))
+            return NoteOutline(row.path, snapshot.catalog.text(row.note_id), headings)
+
+    def indexed_text(self, note: str) -> str:
+        """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
+        return self.outline(note).text
+
     def note_paths(self) -> list[str]:
         """The paths of all notes of the index, in order."""
         with self._session.reader().holder.lease() as snapshot:
             return snapshot.catalog.note_paths()
-
-    def indexed_text(self, note: str) -> str:
-        """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
-        with self._session.reader().holder.lease() as snapshot:
-            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
-            assert row is not None
-            return snapshot.catalog.text(row.note_id)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""

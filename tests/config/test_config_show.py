@@ -139,6 +139,7 @@ def test_the_public_names() -> None:
         "Manifest",
         "Row",
         "Settings",
+        "StrategyInFile",
         "as_json",
         "chunking_config",
         "commented_config",
@@ -150,5 +151,6 @@ def test_the_public_names() -> None:
         "rows",
         "user_config_file",
         "vault_config_file",
+        "with_strategy",
     }
     assert all(hasattr(config, name) for name in config.__all__)

@@ -37,10 +37,11 @@ HEAVY = {
     "yaml",
 }
 # Loaded only when asked for, since a class derives from LlamaIndex's; by `indexer serve` alone, since one
-# derives from uvicorn's.
-LOADED_ON_DEMAND = ("llamaindex/", "serve/connections.py")
-# The table of commands names its modules and loads the one that runs; the package loads what is asked of it.
-LAZY_TABLES = ("cli/app.py", "__init__.py")
+# derives from uvicorn's; at the first request to `/mcp`, since one derives from the SDK's.
+LOADED_ON_DEMAND = ("llamaindex/", "serve/connections.py", "serve/mcp/server.py")
+# The table of commands names its modules and loads the one that runs; the package loads what is asked of it;
+# `/mcp` loads the SDK's server.
+LAZY_TABLES = ("cli/app.py", "__init__.py", "serve/mcp/app.py")
 
 
 def heavy_at_import(part: Module) -> list[str]:

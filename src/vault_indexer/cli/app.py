@@ -48,6 +48,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("status", "status", "Show what the index holds and what the daemon does."),
     Command("serve", "serve", "Run the daemon in the foreground: watch, index, answer."),
     Command("start", "start", "Start the daemon in the background."),
+    Command("mcp", "mcp", "Serve agents over standard input and output (MCP)."),
     Command("stop", "stop", "Stop the daemon."),
     Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
     Command("resume", "resume", "Resume indexing in the daemon."),

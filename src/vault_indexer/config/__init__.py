@@ -1,6 +1,7 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
 from vault_indexer.config.documents import commented_config
+from vault_indexer.config.edit import StrategyInFile, with_strategy
 from vault_indexer.config.load import LoadedConfig, load
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
@@ -15,6 +16,7 @@ __all__ = [
     "Manifest",
     "Row",
     "Settings",
+    "StrategyInFile",
     "as_json",
     "chunking_config",
     "commented_config",
@@ -26,4 +28,5 @@ __all__ = [
     "rows",
     "user_config_file",
     "vault_config_file",
+    "with_strategy",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vault_indexer.model.note import Diagnostic, JsonValue
+from vault_indexer.model.note import Diagnostic, Heading, JsonValue
 
 Expand = Literal["", "section", "window", "section_or_window"]
 """How much text around a hit is wanted; "" for none."""
@@ -376,6 +376,15 @@ class IndexCounts:
     chunks: int
     links: int
     unresolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoteOutline:
+    """A note as it was indexed. The places of the headings are characters of `text`."""
+
+    path: str
+    text: str
+    headings: tuple[Heading, ...]
 
 
 @dataclass(frozen=True, slots=True)

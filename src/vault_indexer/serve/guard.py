@@ -135,7 +135,7 @@ _BUSY = Refusal(503, "busy", "too many requests at once (server.max_concurrent):
 _BUSY_LONG = Refusal(
     503,
     "busy",
-    f"more than {MAX_LONG_LIVED} long requests at once (ask, rebuild, verify, events): try again",
+    f"more than {MAX_LONG_LIVED} long requests at once (ask, rebuild, verify, events, mcp): try again",
     _RETRY,
 )
 
@@ -192,6 +192,7 @@ class Guard:
             await refuse(send, _BUSY_LONG)
             return
         self._long_lived += 1
+        GIVEN_UP.set(threading.Event())
         try:
             await self._serve_limited(scope, headers, receive, send)
         finally:

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -25,10 +26,14 @@ from vault_indexer.serve.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
+from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
+from vault_indexer.serve.mcp.app import McpApp, with_mcp
+from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
+from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.rebuilds import Rebuilds
-from vault_indexer.serve.request_models import request_model
+from vault_indexer.serve.request_models import problem_text, request_model
 from vault_indexer.serve.shapes import AskEventJson, DaemonJson, ErrorJson, FailureJson
 from vault_indexer.serve.wire import error_json, status_json
 from vault_indexer.service import VaultService
@@ -37,7 +42,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from fastapi.responses import JSONResponse, Response
 
-_VALUE_CHARS = 60
 _LOG = logging.getLogger(__name__)
 _EVENTS = "/v1/events"
 """The one route that is not in the table of endpoints: its answer is a stream, not JSON."""
@@ -48,12 +52,14 @@ Respond = Callable[[Mapping[str, Value]], "Response"]
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """The token and the port of this server, and its settings. `stopping` says that long answers must end."""
+    """The token and the port of this server, and its settings. `stopping` says that long answers must end.
+    `actions` are what tools of agents may do beyond asking the service."""
 
     token: str
     port: int
     settings: ServerSettings
     stopping: Callable[[], bool] = lambda: False
+    actions: AgentActions = NO_ACTIONS
 
 
 def make_app(
@@ -85,9 +91,14 @@ def make_app(
         allowed_origins=frozenset(options.settings.allowed_origins),
         max_concurrent=options.settings.max_concurrent,
         timeout_s=options.settings.timeout_s,
-        long_lived=frozenset({_EVENTS, *(one.path for one in endpoints if one.is_long_lived)}),
+        long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
     )
-    return Guard(ParameterCheck(api, allowed_parameters(api.openapi())), rules)
+    mcp = McpApp(partial(_tool_context, service, options, daemon), endpoints, options.settings.timeout_s)
+    return Guard(with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi()))), rules)
+
+
+def _tool_context(service: VaultService, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
+    return ToolContext(AnswerContext(service, daemon, options.stopping), options.actions)
 
 
 def _is_given_up(stopping: Callable[[], bool]) -> Callable[[], bool]:
@@ -217,7 +228,7 @@ def _add_errors(api: FastAPI) -> None:
 
     async def of_request(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        problems = "; ".join(_problem_text(problem) for problem in error.errors())
+        problems = "; ".join(problem_text(problem["loc"][1:], problem) for problem in error.errors())
         return _error(422, {"kind": "request", "message": problems})
 
     async def of_http(_: Request, error: Exception) -> JSONResponse:
@@ -232,19 +243,6 @@ def _add_errors(api: FastAPI) -> None:
     api.add_exception_handler(RequestValidationError, of_request)
     api.add_exception_handler(HTTPException, of_http)
     api.add_exception_handler(Exception, answer_unforeseen)
-
-
-def _problem_text(problem: Mapping[str, Any]) -> str:
-    """What pydantic found wrong, on one line: where, which value, and what is allowed."""
-    where, message = ".".join(str(part) for part in problem["loc"][1:]), problem["msg"]
-    if problem["type"] == "missing":
-        return f"{where}: is required" if where else "the body is missing: send a JSON object"
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key {where!r}"
-    value = problem.get("input")
-    if where and isinstance(value, str | int | float):
-        return f"{where} = {json.dumps(value)[:_VALUE_CHARS]}: {message}"
-    return f"{where or 'body'}: {message}"
 
 
 def _status_of(error: VaultIndexerError) -> int:

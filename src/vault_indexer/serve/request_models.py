@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
@@ -10,6 +12,7 @@ from pydantic.fields import FieldInfo
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.endpoints import Endpoint, Parameter
 
+_VALUE_CHARS = 60
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -32,6 +35,33 @@ def request_model(endpoint: Endpoint[Any]) -> type[BaseModel]:
         **fields,
     )
     return made
+
+
+def problem_text(place: Sequence[object], problem: Mapping[str, Any]) -> str:
+    """What pydantic found wrong, on one line: where, which value, and what is allowed."""
+    where, message = ".".join(str(part) for part in place), problem["msg"]
+    if problem["type"] == "missing":
+        return f"{where}: is required" if where else "the body is missing: send a JSON object"
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {where!r}"
+    value = problem.get("input")
+    if where and isinstance(value, str | int | float):
+        return f"{where} = {json.dumps(value)[:_VALUE_CHARS]}: {message}"
+    return f"{where or 'body'}: {message}"
+
+
+def parameter_schema(parameter: Parameter) -> dict[str, JsonValue]:
+    """The JSON schema of one parameter, as short as it can be: bounds in bytes and defaults that stand for
+    "none" are left out."""
+    schema = _bounded_schema(parameter)
+    schema.pop("minimum", None)  # nobody asks for fewer than one
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    if parameter.default not in (None, "", False):
+        schema["default"] = parameter.default
+    if parameter.help:
+        schema["description"] = parameter.help
+    return schema
 
 
 def _annotation(parameter: Parameter, in_query: bool) -> object:

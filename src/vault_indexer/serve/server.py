@@ -19,6 +19,7 @@ from vault_indexer.daemon.discovery import DAEMON_FILE, DaemonInfo, remove_daemo
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http import ServerOptions, make_app
+from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.service import VaultService
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ def run(
     listener: socket.socket,
     settings: ServerSettings,
     ready: Callable[[DaemonInfo], None],
+    actions: AgentActions = NO_ACTIONS,
 ) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the error
-    of the service if that has to end."""
+    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. `actions` are what
+    tools of agents may do beyond asking the service. Raises the error of the service if that has to end."""
     import uvicorn
 
     port: int = listener.getsockname()[1]
@@ -75,7 +77,7 @@ def run(
     )
     serving: list[uvicorn.Server] = []
     options = ServerOptions(
-        info.token, port, settings, stopping=lambda: any(one.should_exit for one in serving)
+        info.token, port, settings, lambda: any(one.should_exit for one in serving), actions
     )
     config = uvicorn.Config(
         make_app(service, options),

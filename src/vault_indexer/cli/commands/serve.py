@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from vault_indexer.bootstrap import open_daemon
+from vault_indexer.bootstrap import Target, open_daemon
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.terminal import note
+from vault_indexer.config import StrategyInFile
 from vault_indexer.daemon.discovery import DaemonInfo, write_signpost
 from vault_indexer.daemon.log import logging_to
+from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.server import announce, announce_daemon, bind, ended_by_signals, run
+from vault_indexer.service import VaultService
 from vault_indexer.system import keep_little, keep_to_one_thread
 
 
@@ -49,7 +57,26 @@ def _serve(place: Place) -> None:
         announce_daemon(target.index_dir),
         closing(open_daemon(target)) as service,
     ):
-        run(service, listener, settings, ready)
+        run(service, listener, settings, ready, agent_actions(target, service))
+
+
+def agent_actions(target: Target, service: VaultService) -> AgentActions:
+    """What tools of agents may do to this vault beyond asking its index."""
+    return AgentActions(
+        strategy=StrategyInFile(target.files[-1], target.reload),
+        run_evals=partial(_run_evals, service, target),
+    )
+
+
+def _run_evals(
+    service: VaultService, target: Target, cases: Path, layers: tuple[int, ...]
+) -> Mapping[str, JsonValue]:
+    options = SuiteOptions(files=target.config.settings.files)
+    chosen: list[Layer] = [layer for layer in LAYERS if layer in layers]
+    report: Mapping[str, JsonValue] = json.loads(
+        json_report(run_suite(service, cases, layers=chosen, options=options))
+    )
+    return report
 
 
 app = one_command(serve)

@@ -37,9 +37,15 @@ def start(
     if running:
         note(f"already running: process {running.pid} at {running.url}")
         return
-    log = _log_file(target.index_dir)
-    info = _wait_for(_spawn(place, log), target.index_dir, log, wait)
+    info = start_daemon(place, target.index_dir, wait)
     note(f"started: process {info.pid} at {info.url}, index in {target.index_dir}")
+
+
+def start_daemon(place: Place, index_dir: Path, wait: float) -> DaemonInfo:
+    """Start the daemon of this place, and return when it answers. Raises VaultIndexerError, with what it
+    said if it ended, or if it does not answer within `wait` seconds."""
+    log = _log_file(index_dir)
+    return _wait_for(_spawn(place, log), index_dir, log, wait)
 
 
 def _log_file(index_dir: Path) -> Path:

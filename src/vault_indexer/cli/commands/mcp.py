@@ -1,0 +1,83 @@
+"""`indexer mcp`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from vault_indexer.cli.app import in_process_module
+from vault_indexer.cli.commands.start import start_daemon
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.reach import known_index_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.errors import DaemonError
+from vault_indexer.serve.mcp.bridge import Bridge
+
+_START_S = 60.0
+"""How long a daemon that was started may take until it answers."""
+
+_OTHER_S = 5.0
+_ATTEMPTS = 2
+_CONNECT_S = 5.0
+_LOOK_EVERY_S = 0.1
+
+
+def mcp(place: Place) -> None:
+    """Serve the Model Context Protocol over standard input and output, for hosts such as Claude and Cursor.
+
+    The daemon answers; it is started if none is running, and goes on afterwards.
+    """
+    bridge = Bridge(lambda: _daemon(place), sys.stdout.buffer, version("vault-indexer"))
+    bridge.run(sys.stdin.buffer)
+
+
+def _daemon(place: Place) -> DaemonInfo:
+    """The daemon of the vault, started if need be. Raises VaultIndexerError."""
+    folder = known_index_dir(place, os.environ)
+    known = _listening(folder) if folder else None
+    if known:
+        return known
+    index_dir = in_process_module().target_of(place).index_dir
+    found = _listening(index_dir)
+    for attempt in range(_ATTEMPTS):
+        try:
+            found = found or start_daemon(place, index_dir, _START_S)
+        except DaemonError:
+            # The lock may belong to a daemon that is ending, or to one that another bridge has just started.
+            found = _wait_for_another(index_dir)
+            if found is None and attempt == _ATTEMPTS - 1:
+                raise
+    assert found is not None
+    return found
+
+
+def _wait_for_another(index_dir: Path) -> DaemonInfo | None:
+    until = time.monotonic() + _OTHER_S
+    while time.monotonic() < until:
+        found = _listening(index_dir)
+        if found is not None:
+            return found
+        time.sleep(_LOOK_EVERY_S)
+    return None
+
+
+def _listening(index_dir: Path) -> DaemonInfo | None:
+    """The daemon that `daemon.json` names, if something listens there: the file may be of one that was
+    killed."""
+    info = read_daemon(index_dir)
+    if info is None:
+        return None
+    address = urlsplit(info.url)
+    try:
+        socket.create_connection((address.hostname or "127.0.0.1", address.port or 0), _CONNECT_S).close()
+    except OSError:
+        return None
+    return info
+
+
+app = one_command(mcp)

@@ -1,0 +1,43 @@
+"""What tools do beyond asking the service: given to the server by whoever wires it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from vault_indexer.model import JsonValue
+
+EvalRunner = Callable[[Path, tuple[int, ...]], Mapping[str, JsonValue]]
+"""Runs the cases of a folder in some layers (1, 2, 3) and returns the report as JSON. It is called in a
+thread, and raises VaultIndexerError."""
+
+
+class StrategySetting(Protocol):
+    """The key `chunking.strategy` of the vault's configuration."""
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """The strategies that may be chosen."""
+        ...
+
+    def current(self) -> str:
+        """The strategy in use. Raises ConfigError."""
+        ...
+
+    def choose(self, strategy: str) -> None:
+        """Write it; the daemon notices and rebuilds. Raises VaultIndexerError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentActions:
+    """Each action that is None is a tool that is not offered."""
+
+    strategy: StrategySetting | None = None
+    run_evals: EvalRunner | None = None
+
+
+NO_ACTIONS = AgentActions()
+"""Of a server that only asks the service."""

@@ -1,0 +1,98 @@
+"""`/mcp` as an ASGI application that loads the SDK when it is first asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from vault_indexer.serve.endpoints import Endpoint
+from vault_indexer.serve.guard import App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.serve.mcp.protocol import PATH
+from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.mcp.views import tool_views
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+_LOG = logging.getLogger(__name__)
+_ONLY_POST = Refusal(405, "request", f"{PATH} takes POST only: it keeps no sessions", (("allow", "POST"),))
+_FAILED = Refusal(503, "internal", "the MCP server could not be started: see the daemon's log")
+
+
+class McpApp:
+    """The server of the Model Context Protocol, behind the guard, without sessions: each request stands
+    alone.
+
+    Loading the SDK takes about two seconds. It happens once, in a thread, when the first request comes; the
+    requests that come meanwhile wait for it, and those of other routes are answered. The session manager's
+    `run()` is entered by a task of its own, since the lifespan of a mounted application never runs; it ends
+    with the event loop.
+    """
+
+    def __init__(
+        self, context: Callable[[], ToolContext], endpoints: Sequence[Endpoint[Any]], timeout_s: float
+    ) -> None:
+        self._context = context
+        self._endpoints = endpoints
+        self._timeout_s = timeout_s
+        self._started: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["method"] != "POST":
+            # A stream (GET) or the end of a session (DELETE): the protocol lets a server refuse both.
+            await refuse(send, _ONLY_POST)
+            return
+        if self._started is None:
+            self._started = asyncio.get_running_loop().create_future()
+            self._running = asyncio.create_task(self._run(self._started))
+        try:
+            manager = await asyncio.shield(self._started)
+        except _NotStartedError:
+            self._started = None
+            await refuse(send, _FAILED)
+            return
+        await manager.handle_request(cast("Any", scope), cast("Any", receive), cast("Any", send))
+
+    async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        try:
+            manager = await asyncio.to_thread(self._make_manager)
+        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
+            _LOG.exception("the MCP server could not be started")
+            started.set_exception(_NotStartedError())
+            return
+        async with manager.run():
+            started.set_result(manager)
+            await asyncio.Event().wait()
+
+    def _make_manager(self) -> StreamableHTTPSessionManager:
+        server = importlib.import_module("vault_indexer.serve.mcp.server")
+        context = self._context()
+        strategy = context.actions.strategy
+        views = tool_views(
+            self._endpoints,
+            strategies=strategy.choices if strategy else (),
+            has_evals=context.actions.run_evals is not None,
+        )
+        made: StreamableHTTPSessionManager = server.make_manager(
+            server.make_server(context, views, self._timeout_s)
+        )
+        return made
+
+
+class _NotStartedError(Exception):
+    """The SDK could not be loaded, or does not fit."""
+
+
+def with_mcp(mcp: App, rest: App) -> App:
+    """One application of two: `/mcp`, and all other paths."""
+
+    async def route(scope: Message, receive: Receive, send: Send) -> None:
+        is_mcp = scope["type"] == "http" and scope["path"] in (PATH, f"{PATH}/")
+        await (mcp if is_mcp else rest)(scope, receive, send)
+
+    return route

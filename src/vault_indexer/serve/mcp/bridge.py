@@ -1,0 +1,376 @@
+"""From standard input and output to the daemon: JSON-RPC lines in, HTTP requests with the token out.
+
+Hosts start a server for each conversation and drop one that is slow, so this imports neither the SDK nor
+pydantic. The handshake is answered here, from what `protocol` says of the server; every other request is
+the daemon's.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from http.client import HTTPConnection, HTTPException
+from typing import BinaryIO, cast
+from urllib.parse import urlsplit
+
+from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.errors import DaemonError, VaultIndexerError
+from vault_indexer.serve.mcp.protocol import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    MODERN_VERSIONS,
+    NAMED_BY,
+    PATH,
+    VERSION_KEY,
+    discover_result,
+    initialize_result,
+)
+
+MAX_REQUESTS = 32
+"""Requests under way at once; as many as the daemon answers (`server.max_concurrent`)."""
+
+MAX_LINE_BYTES = 1 << 20
+"""As large as a body may be that the daemon takes."""
+
+_TIMEOUT_S = 660.0
+"""The daemon gives up earlier, and says so."""
+
+_USER_TIMEOUT_S = 600.0
+"""How long a question to the user waits."""
+
+_DRAIN_S = 60.0
+"""How long answers under way are waited for after the end of the input."""
+
+_MAX_ROUNDS = 4
+_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR, _BUSY = -32700, -32600, -32603, -32000
+_PLAIN = re.compile(r"[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?")
+
+Message = dict[str, object]
+"""JSON-RPC as it came: the bridge looks at a few keys and hands on the rest."""
+
+
+class Bridge:
+    """One conversation with a host.
+
+    `reach` finds the daemon or starts it; it is called in a thread, at the beginning and again when nothing
+    listens any more. `send` writes one line. Requests are answered in threads, each as soon as it is ready.
+    `run` returns when the input ends and what was under way is answered.
+    """
+
+    def __init__(self, reach: Callable[[], DaemonInfo], out: BinaryIO, version: str) -> None:
+        self._daemon = _Daemon(reach)
+        self._out = out
+        self._version = version
+        self._writing = threading.Lock()
+        self._client: Message = {}
+        self._negotiated = ""
+        self._under_way: dict[str, _Call] = {}
+        self._questions: dict[str, _Question] = {}
+        self._idle = threading.Condition()
+
+    def run(self, lines: Iterable[bytes]) -> None:
+        """Answer line after line."""
+        threading.Thread(target=self._daemon.warm_up, daemon=True).start()
+        for line in lines:
+            if line.strip():
+                self._take(line)
+        deadline = time.monotonic() + _DRAIN_S
+        with self._idle:
+            while self._under_way and time.monotonic() < deadline:
+                self._idle.wait(deadline - time.monotonic())
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line) if len(line) <= MAX_LINE_BYTES else None
+        except (ValueError, RecursionError):
+            self._fail(None, _PARSE_ERROR, "the line is not JSON")
+            return
+        if not isinstance(message, dict):
+            reason = (
+                "one JSON-RPC message a line" if message is not None else f"more than {MAX_LINE_BYTES} bytes"
+            )
+            self._fail(None, _INVALID_REQUEST, f"not a message: {reason}")
+        elif "method" not in message:
+            self._resolve(message)
+        elif "id" not in message:
+            self._notified(message)
+        else:
+            self._request(message)
+
+    def _request(self, message: Message) -> None:
+        local = self._local_result(message)
+        if local is not None:
+            self._send({"jsonrpc": "2.0", "id": message["id"], "result": local})
+            return
+        call = _Call(message)
+        with self._idle:
+            is_full = len(self._under_way) >= MAX_REQUESTS
+            if not is_full:
+                self._under_way[call.key] = call
+        if is_full:
+            self._fail(message["id"], _BUSY, f"more than {MAX_REQUESTS} requests at once: try again")
+        else:
+            threading.Thread(target=self._answer, args=(call,), daemon=True).start()
+
+    def _local_result(self, message: Message) -> Message | None:
+        """The answer of a handshake; None for what the daemon has to answer."""
+        method, params = message["method"], _object(message.get("params"))
+        version = _version_of(params)
+        if method == "initialize" and not version:
+            self._client = params
+            found = initialize_result(self._version, params.get("protocolVersion"))
+            self._negotiated = str(found["protocolVersion"])
+            return found
+        if method == "ping" and not version:
+            return {}
+        if method == "server/discover" and version in MODERN_VERSIONS:
+            return discover_result(self._version)
+        return None
+
+    def _notified(self, message: Message) -> None:
+        """A cancelled request ends with its connection. The other notifications need no answer and change
+        nothing."""
+        if message["method"] == "notifications/cancelled":
+            wanted = _key(_object(message.get("params")).get("requestId"))
+            with self._idle:
+                call = self._under_way.get(wanted)
+            if call is not None:
+                call.cancel()
+
+    def _answer(self, call: _Call) -> None:
+        try:
+            reply = self._reply(call)
+        except VaultIndexerError as error:
+            reply = _error(call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n")))
+        except Exception as error:  # noqa: BLE001 - a request always gets an answer
+            reply = _error(call.message["id"], _INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}")
+        if reply is not None and not call.is_cancelled:
+            self._send(reply)
+        with self._idle:
+            self._under_way.pop(call.key, None)
+            self._idle.notify_all()
+
+    def _reply(self, call: _Call) -> Message | None:
+        params = _object(call.message.get("params"))
+        if _version_of(params):
+            return self._daemon.post(call, call.message, _version_of(params))
+        if call.message["method"] == "tools/call" and self._can_ask:
+            return self._call_that_may_ask(call, params)
+        return self._daemon.post(call, call.message, "", self._negotiated)
+
+    @property
+    def _can_ask(self) -> bool:
+        return isinstance(_object(self._client.get("capabilities")).get("elicitation"), dict)
+
+    def _call_that_may_ask(self, call: _Call, params: Message) -> Message | None:
+        """A tool call of a client that began with a handshake and can ask its user.
+
+        The daemon keeps no connection to such a client. So the call is made in the way of the later
+        revisions, where the tool answers with its question; the question goes to the client as a request,
+        and the call is made again with what the user said.
+        """
+        version = MODERN_VERSIONS[-1]
+        envelope = {
+            VERSION_KEY: version,
+            CLIENT_KEY: self._client.get("clientInfo"),
+            CAPABILITIES_KEY: self._client.get("capabilities"),
+        }
+        asked = {**params, "_meta": {**_object(params.get("_meta")), **envelope}}
+        for _ in range(_MAX_ROUNDS):
+            reply = self._daemon.post(call, {**call.message, "params": asked}, version)
+            result = _object((reply or {}).get("result"))
+            if result.get("resultType") != "input_required":
+                for name in ("resultType", "_meta"):
+                    result.pop(name, None)
+                return reply
+            answers = {
+                name: self._ask_user(_object(question))
+                for name, question in _object(result.get("inputRequests")).items()
+            }
+            asked = {**asked, "inputResponses": answers, "requestState": result.get("requestState")}
+        raise DaemonError("the tool asked too often")
+
+    def _ask_user(self, question: Message) -> Message:
+        params = dict(_object(question.get("params")))
+        if self._negotiated < "2025-11-25":
+            params.pop("mode", None)  # it came with that revision
+        pending = _Question()
+        name = f"vault-indexer-{id(pending)}"
+        self._questions[name] = pending
+        self._send({"jsonrpc": "2.0", "id": name, "method": question.get("method"), "params": params})
+        try:
+            if not pending.answered.wait(_USER_TIMEOUT_S):
+                return {"action": "cancel"}
+        finally:
+            self._questions.pop(name, None)
+        return pending.result or {"action": "cancel"}
+
+    def _resolve(self, message: Message) -> None:
+        pending = self._questions.get(str(message.get("id")))
+        if pending is not None:
+            pending.result = _object(message.get("result"))
+            pending.answered.set()
+
+    def _fail(self, request_id: object, code: int, text: str) -> None:
+        self._send(_error(request_id, code, text))
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        with self._writing:
+            self._out.write(line + b"\n")
+            self._out.flush()
+
+
+class _Question:
+    """A question to the user that waits for its answer."""
+
+    def __init__(self) -> None:
+        self.answered = threading.Event()
+        self.result: Message = {}
+
+
+class _Call:
+    """A request that the daemon answers, and the connection that it waits on."""
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.key = _key(message["id"])
+        self.is_cancelled = False
+        self._connection: HTTPConnection | None = None
+
+    def use(self, connection: HTTPConnection) -> None:
+        """Name the connection that `cancel` has to end."""
+        self._connection = connection
+
+    def cancel(self) -> None:
+        """End the connection: the daemon gives up the search when nobody waits for it."""
+        self.is_cancelled = True
+        waiting = self._connection.sock if self._connection else None
+        if waiting is not None:
+            try:
+                waiting.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # it has ended
+
+
+class _Daemon:
+    """The daemon's `/mcp`. `reach` runs once, whoever asks first, and again after the daemon has gone."""
+
+    def __init__(self, reach: Callable[[], DaemonInfo]) -> None:
+        self._reach = reach
+        self._reaching = threading.Lock()
+        self._info: DaemonInfo | None = None
+
+    def warm_up(self) -> None:
+        """Have the daemon load the SDK while the host reads the handshake. What fails is said by the first
+        request."""
+        call = _Call({"jsonrpc": "2.0", "id": 0, "method": "ping"})
+        try:
+            self.post(call, call.message, "")
+        except VaultIndexerError:
+            return
+
+    def post(self, call: _Call, message: Message, version: str, negotiated: str = "") -> Message | None:
+        """The answer to a message; None for one that has none. `version` is a revision without handshake,
+        `negotiated` the one of a handshake. Raises VaultIndexerError."""
+        body = json.dumps(message).encode()
+        headers = {
+            **_routing(message, version),
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
+        if negotiated:
+            headers["MCP-Protocol-Version"] = negotiated
+        info = self._found(None)
+        try:
+            return self._exchange(info, call, body, headers)
+        except ConnectionRefusedError:
+            info = self._found(info)
+        try:
+            return self._exchange(info, call, body, headers)
+        except ConnectionRefusedError as error:
+            raise DaemonError(f"no daemon listens at {info.url}") from error
+
+    def _found(self, gone: DaemonInfo | None) -> DaemonInfo:
+        with self._reaching:
+            if self._info is None or self._info == gone:
+                self._info = None
+                self._info = self._reach()
+            return self._info
+
+    def _exchange(
+        self, info: DaemonInfo, call: _Call, body: bytes, headers: Mapping[str, str]
+    ) -> Message | None:
+        address = urlsplit(info.url)
+        connection = HTTPConnection(address.hostname or "127.0.0.1", address.port, timeout=_TIMEOUT_S)
+        call.use(connection)
+        try:
+            sent = {**headers, "Authorization": f"Bearer {info.token}"}
+            connection.request("POST", PATH, body, sent)
+            response = connection.getresponse()
+            return _answer_of(response.read(), call.message["id"])
+        except ConnectionRefusedError:
+            raise
+        except (OSError, HTTPException) as error:
+            if call.is_cancelled:
+                return None
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise DaemonError(f"the daemon at {info.url} does not answer: {reason}") from error
+        finally:
+            connection.close()
+
+
+def _routing(message: Message, version: str) -> dict[str, str]:
+    """The headers that repeat what the body says, so that proxies need not read it."""
+    if not version:
+        return {}
+    method = str(message["method"])
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": method}
+    named = _object(message.get("params")).get(NAMED_BY.get(method, ""))
+    if isinstance(named, str):
+        headers["Mcp-Name"] = header_value(named)
+    return headers
+
+
+def header_value(text: str) -> str:
+    """A text as the value of a header: as it is if it is plain ASCII, else in base64 with the mark of the
+    protocol."""
+    if _PLAIN.fullmatch(text) and not (text.startswith("=?base64?") and text.endswith("?=")):
+        return text
+    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
+
+
+def _answer_of(content: bytes, request_id: object) -> Message | None:
+    if not content:
+        return None
+    try:
+        found = json.loads(content)
+    except ValueError as error:
+        raise DaemonError("the daemon's answer is not JSON: it may be of another version") from error
+    if isinstance(found, dict) and "jsonrpc" in found:
+        return {**found, "id": request_id}
+    refused = _object(_object(found).get("error"))
+    return _error(request_id, _INTERNAL_ERROR, str(refused.get("message", "the daemon does not serve /mcp")))
+
+
+def _error(request_id: object, code: int, message: str) -> Message:
+    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
+
+
+def _version_of(params: Message) -> str:
+    """The revision in the envelope of a request; "" for a request of the revisions with a handshake."""
+    named = _object(params.get("_meta")).get(VERSION_KEY)
+    return named if isinstance(named, str) else ""
+
+
+def _object(value: object) -> Message:
+    return cast("Message", value) if isinstance(value, dict) else {}
+
+
+def _key(request_id: object) -> str:
+    return json.dumps(request_id)

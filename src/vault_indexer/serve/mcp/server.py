@@ -1,0 +1,313 @@
+"""The SDK's server with our tools, resources and prompts. Importing this module loads the SDK: two seconds.
+
+`app` imports it in a thread, when `/mcp` is first asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import anyio
+import anyio.to_thread
+from mcp.server import MCPServer
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver.prompts.base import Prompt, PromptArgument
+from mcp.server.mcpserver.tools.base import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import (
+    CallToolResult,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    PromptReference,
+    ResourceTemplateReference,
+    TextContent,
+    ToolAnnotations,
+)
+from pydantic import PrivateAttr
+
+from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.answers import answer
+from vault_indexer.serve.endpoints import NOTE
+from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
+from vault_indexer.serve.mcp.budget import as_text
+from vault_indexer.serve.mcp.prompts import PROMPTS, PromptTemplate
+from vault_indexer.serve.mcp.protocol import INSTRUCTIONS, MODERN_VERSIONS, NAME, TITLE
+from vault_indexer.serve.mcp.reading import page_length
+from vault_indexer.serve.mcp.tools import (
+    Object,
+    ToolContext,
+    answer_of,
+    change_strategy,
+    checked_arguments,
+    input_schema,
+    output_schema,
+    strategy_change,
+)
+from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.vault import resolve_in_vault
+
+_LOG = logging.getLogger(__name__)
+_COMPLETIONS = 100
+"""The protocol allows no more."""
+
+_CONFIRM = "confirm"
+T = TypeVar("T")
+Result = CallToolResult | InputRequiredResult
+
+
+def make_server(context: ToolContext, views: Sequence[ToolView], timeout_s: float) -> MCPServer[Any]:
+    """A server with these tools, the notes as resources, and the prompts. `timeout_s` bounds each answer."""
+    # The SDK logs each failed call with its message, which may quote notes and queries.
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    server: MCPServer[Any] = MCPServer(
+        NAME,
+        title=TITLE,
+        instructions=INSTRUCTIONS,
+        version=version("vault-indexer"),
+        tools=[VaultTool.of(ToolCalls(view, context, view.timeout_s or timeout_s)) for view in views],
+        log_level="ERROR",
+        subscriptions=False,
+    )
+    for prompt in PROMPTS:
+        server.add_prompt(_prompt(prompt))
+    _add_resources(server, context, timeout_s)
+    return server
+
+
+def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
+    """The ASGI end of a server, without sessions. Whoever serves it has to enter its `run()`."""
+    server.streamable_http_app(
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=MAX_BODY_BYTES,
+        # `guard` has checked Host and Origin by then, by the same list as for every other route.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return server.session_manager
+
+
+class VaultTool(Tool):
+    """A tool as the SDK lists it. It is called through `ToolCalls`, and not by the signature of a
+    function."""
+
+    _calls: ToolCalls = PrivateAttr()
+
+    @classmethod
+    def of(cls, calls: ToolCalls) -> VaultTool:
+        """The tool of a view."""
+
+        def unused() -> None:
+            """The SDK wants a function."""
+
+        view = calls.view
+        tool = cls(
+            fn=unused,
+            name=view.name,
+            title=None,
+            context_kwarg=None,
+            description=view.endpoint.help,
+            parameters=input_schema(view),
+            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(view)),
+            is_async=True,
+            annotations=ToolAnnotations(
+                read_only_hint=view.is_read_only,
+                destructive_hint=None if view.is_read_only else True,
+            ),
+        )
+        tool._calls = calls
+        return tool
+
+    async def run(
+        self, arguments: Mapping[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
+        """The result of a call: with `isError` and one line where something went wrong."""
+        del convert_result
+        return await self._calls.result(arguments, context)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalls:
+    """The calls of one tool. Arguments, errors and answers are those of the HTTP API."""
+
+    view: ToolView
+    context: ToolContext
+    timeout_s: float
+
+    async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
+        """The result of a call; one that failed is marked as an error and holds one line."""
+        try:
+            given = checked_arguments(self.view, arguments)
+            if self.view.is_read_only:
+                return _result(await self._in_thread(partial(answer_of, self.view, arguments=given)))
+            return await self._set_chunker(str(given["strategy"]), bool(given["confirm"]), request)
+        except VaultIndexerError as error:
+            return _failure(" ".join(str(error).split("\n")))
+        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
+            _LOG.exception("the tool %s failed", self.view.name)
+            return _failure("internal error: see the daemon's log")
+
+    async def _set_chunker(self, strategy: str, confirmed: bool, request: Context[Any, Any]) -> Result:
+        """Ask the user through the host if it can; else the model has to, and to say so by `confirm`."""
+        change = await self._in_thread(partial(strategy_change, strategy=strategy))
+        if change["previous"] == strategy:
+            return _result(cast("Object", change))
+        if _can_ask(request):
+            agreed = _agreement(request, strategy)
+            if agreed is None:
+                return _question(change["message"], strategy)
+            if not agreed:
+                declined = "The user declined; nothing is changed."
+                return _result(cast("Object", {**change, "message": declined}))
+        elif not confirmed:
+            asking = f"Ask the user: {change['message']} Then call again with confirm = true."
+            return _result(cast("Object", {**change, "message": asking}))
+        return _result(cast("Object", await self._in_thread(partial(change_strategy, change=change))))
+
+    async def _in_thread(self, function: Callable[..., T]) -> T:
+        return await _within(function, self.context, self.timeout_s)
+
+
+async def _within(function: Callable[..., T], context: ToolContext, timeout_s: float) -> T:
+    """Call the function in a thread. Raises UsageError after the time limit, when the search it may be
+    doing is given up, too, as it is when the client has gone."""
+    given_up = GIVEN_UP.get() or threading.Event()
+    stopping = context.answers.is_cancelled
+    answers = replace(context.answers, is_cancelled=lambda: given_up.is_set() or stopping())
+    call = partial(function, context=replace(context, answers=answers))
+    try:
+        with anyio.fail_after(timeout_s):
+            return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+    except TimeoutError as error:
+        given_up.set()
+        raise UsageError(f"no answer within {timeout_s:g} seconds (server.timeout_s)") from error
+    except anyio.get_cancelled_exc_class():
+        given_up.set()
+        raise
+
+
+def _can_ask(context: Context[Any, Any]) -> bool:
+    """Whether the host shows forms to the user, by the means of the revisions without a handshake: an
+    earlier client keeps no connection here that a question could go through."""
+    if context.protocol_version not in MODERN_VERSIONS or context.client_capabilities is None:
+        return False
+    elicitation = context.client_capabilities.elicitation
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def _question(message: str, strategy: str) -> InputRequiredResult:
+    schema = {
+        "type": "object",
+        "properties": {_CONFIRM: {"type": "boolean", "title": "Change the strategy and rebuild the index"}},
+        "required": [_CONFIRM],
+    }
+    asked = ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
+    return InputRequiredResult(input_requests={_CONFIRM: asked}, request_state=strategy)
+
+
+def _agreement(context: Context[Any, Any], strategy: str) -> bool | None:
+    """What the user said; None if the question was not asked yet. The SDK seals the state, so that an
+    answer counts for the strategy that was asked about."""
+    answers = context.input_responses or {}
+    if context.request_state != strategy or _CONFIRM not in answers:
+        return None
+    said = answers[_CONFIRM]
+    return (
+        isinstance(said, ElicitResult)
+        and said.action == "accept"
+        and said.content is not None
+        and said.content.get(_CONFIRM) is True
+    )
+
+
+def _result(structured: Object) -> CallToolResult:
+    """The answer as structured content and as its text, since hosts differ in which one the model gets."""
+    text = TextContent(type="text", text=as_text(cast("JsonValue", structured)))
+    return CallToolResult(content=[text], structured_content=structured)
+
+
+def _failure(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
+
+
+def _prompt(template: PromptTemplate) -> Prompt:
+    def text(**given: str) -> str:
+        return template.text.format(**given)
+
+    return Prompt(
+        name=template.name,
+        title=template.title,
+        description=template.help,
+        arguments=[
+            PromptArgument(name=name, description=what, required=True) for name, what in template.arguments
+        ],
+        fn=text,
+        context_kwarg=None,
+    )
+
+
+def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: float) -> None:
+    """The notes as `vault://{path}`. The SDK refuses `..`, absolute paths and NUL, however they are
+    encoded."""
+
+    @server.resource(
+        "vault://{+path}",
+        name="note",
+        title="Note",
+        description="A note of the vault.",
+        mime_type="text/markdown",
+    )
+    async def note(path: str) -> str:
+        try:
+            return await _within(partial(_note_text, path=path), context, timeout_s)
+        except (NoteError, UnknownNoteError) as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except VaultIndexerError as error:
+            raise ResourceError(str(error)) from error
+
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context_: CompletionContext | None,
+    ) -> Completion | None:
+        del context_
+        is_note = isinstance(ref, ResourceTemplateReference) or argument.name == "note"
+        if not is_note:
+            return None
+        found = await _within(partial(_paths_with, part=argument.value), context, timeout_s)
+        more = len(found) > _COMPLETIONS
+        return Completion(values=found[:_COMPLETIONS], total=len(found), has_more=more)
+
+
+def _note_text(context: ToolContext, path: str) -> str:
+    """The text of a note by its exact path, cut at the size of a page."""
+    resolve_in_vault(Path(context.answers.service.status().vault), path)
+    read = answer(NOTE, context.answers, NOTE.all_arguments({"path": path}))
+    text = read["text"]
+    length = page_length(text)
+    if length == len(text):
+        return text
+    return f"{text[:length]}\n[…] The note goes on: read_note with offset = {length} gives the rest.\n"
+
+
+def _paths_with(context: ToolContext, part: str) -> list[str]:
+    """The paths that hold a text; those that begin with it come first."""
+    wanted = part.casefold()
+    found = [path for path in context.answers.service.note_paths() if wanted in path.casefold()]
+    return sorted(found, key=lambda path: (not path.casefold().startswith(wanted), path))

@@ -1,0 +1,152 @@
+"""The answer of each tool, as a page of JSON. No SDK here: `server` makes results of these answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from vault_indexer.errors import UsageError
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.answers import AnswerContext, answer
+from vault_indexer.serve.endpoints import NOTE, Value
+from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.mcp.budget import page
+from vault_indexer.serve.mcp.projection import kept, kept_schema, merged_schema
+from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
+from vault_indexer.serve.mcp.views import SetChunkerJson, ToolView
+from vault_indexer.serve.openapi import Schema, schema_of
+from vault_indexer.serve.request_models import parameter_schema, problem_text, request_model
+from vault_indexer.serve.shapes import NoteJson
+from vault_indexer.text.bounds import MAX_LIMIT
+from vault_indexer.vault import resolve_in_vault
+
+_LAYERS = re.compile(r"[123](,[123])*")
+Object = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool answers from."""
+
+    answers: AnswerContext
+    actions: AgentActions
+
+
+def input_schema(view: ToolView) -> Schema:
+    """The schema of a tool's arguments."""
+    parameters = view.endpoint.parameters
+    required = [one.name for one in parameters if one.required]
+    return {
+        "type": "object",
+        "properties": {one.name: parameter_schema(one) for one in parameters},
+        **({"required": cast("JsonValue", required)} if required else {}),
+    }
+
+
+def output_schema(view: ToolView) -> Schema:
+    """The schema of a tool's structured content: an object, as the protocol requires."""
+    whole = schema_of(view.endpoint.answer)
+    members = cast("list[Schema]", whole.get("anyOf", [whole]))
+    schema = merged_schema([kept_schema(one, view.keep, view.described) for one in members])
+    if view.lists:
+        cast("Object", schema["properties"])["next_offset"] = {"type": "integer"}
+    return schema
+
+
+def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, Value]:
+    """A value for each parameter. Raises UsageError, in the words of the HTTP API, for one that is wrong,
+    missing or unknown; null counts as not given."""
+    try:
+        model = request_model(view.endpoint).model_validate(
+            {name: value for name, value in given.items() if value is not None}
+        )
+    except ValidationError as error:
+        raise UsageError("; ".join(problem_text(one["loc"], one) for one in error.errors())) from error
+    return {one.name: getattr(model, one.name) for one in view.endpoint.parameters}
+
+
+def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    """The page that the arguments ask for. Raises VaultIndexerError."""
+    own = _OWN.get(view.name)
+    found = own(context, arguments) if own else _row_answer(view, context, arguments)
+    if not view.lists:
+        return found
+    limit = cast("int | None", arguments.get("limit"))
+    return page(cast("Object", kept(found, view.keep)), view.lists, cast("int", arguments["offset"]), limit)
+
+
+def _row_answer(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    names = {one.name for one in view.row.parameters}
+    values = {name: value for name, value in arguments.items() if name in names and name != "limit"}
+    if "limit" in arguments and not (view.has_all and arguments.get("view") != "mentions"):
+        # A search for few hits looks at fewer candidates, so only equal limits give pages of one ranking.
+        values["limit"] = MAX_LIMIT
+    return cast("Object", answer(view.row, context.answers, view.row.all_arguments(values)))
+
+
+def _read_note(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    path, heading = str(arguments["path"]), str(arguments["heading"])
+    first, last = cast("int | None", arguments["start_line"]), cast("int | None", arguments["end_line"])
+    note = answer(NOTE, context.answers, NOTE.all_arguments({"path": path}))
+    if heading.strip():
+        if first is not None or last is not None:
+            raise UsageError("heading and lines are both given: give one of them")
+        # Headings have their places in the text that was indexed, so that is the text to cut.
+        outline = context.answers.service.outline(note["path"])
+        indexed: NoteJson = {**note, "text": outline.text}
+        found = part_of(indexed, section_of(outline, heading), cast("int", arguments["offset"]))
+    else:
+        span = lines_of(note["text"], first or 1, last)
+        found = part_of(note, span, cast("int", arguments["offset"]))
+    return cast("Object", found)
+
+
+def _run_eval(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    run = context.actions.run_evals
+    assert run is not None
+    layers = str(arguments["layers"]).replace(" ", "")
+    if not _LAYERS.fullmatch(layers):
+        raise UsageError(f"layers = {layers[:40]!r}: allowed are 1, 2 and 3, separated by commas")
+    vault = Path(context.answers.service.status().vault)
+    folder = resolve_in_vault(vault, str(arguments["cases"]).strip().rstrip("/"))
+    if not folder.is_dir():
+        raise UsageError(f"cases = {str(arguments['cases'])[:200]!r}: no such folder in the vault")
+    report = run(folder, tuple(sorted({int(layer) for layer in layers.split(",")})))
+    return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
+
+
+_REPORT_KEYS = ("layers_run", "summary", "results")
+_OWN: Mapping[str, Callable[[ToolContext, Mapping[str, Value]], Object]] = {
+    "read_note": _read_note,
+    "run_eval": _run_eval,
+}
+
+
+def strategy_change(context: ToolContext, strategy: str) -> SetChunkerJson:
+    """What `set_chunker` would change, and in words what that means: the question to the user."""
+    setting = context.actions.strategy
+    assert setting is not None
+    current = setting.current()
+    notes = context.answers.service.status().counts.notes
+    message = (
+        f"The strategy is {current} already; nothing is changed."
+        if current == strategy
+        else f"Split notes by {strategy} instead of {current}? This writes [chunking] strategy into the "
+        f"configuration of the vault, and the index of {notes} notes is rebuilt; searches go on meanwhile."
+    )
+    return {"strategy": strategy, "previous": current, "changed": False, "message": message}
+
+
+def change_strategy(context: ToolContext, change: SetChunkerJson) -> SetChunkerJson:
+    """Write the strategy that the user agreed to. Raises VaultIndexerError."""
+    setting = context.actions.strategy
+    assert setting is not None
+    setting.choose(change["strategy"])
+    done: Any = {**change, "changed": True}
+    done["message"] = "The strategy is written, and the index is being rebuilt: status shows the progress."
+    return cast("SetChunkerJson", done)

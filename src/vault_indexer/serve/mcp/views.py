@@ -1,0 +1,283 @@
+"""The table of tools: which endpoints an agent can call, and what it sees of each.
+
+A tool is a view of a row of the table of endpoints: some of its parameters, some keys of its answer, in
+pages. To offer another endpoint, add a row here. `read_note`, `set_chunker` and `run_eval` have parameters
+or answers of their own; they are endpoints that only agents have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, Endpoint, Parameter
+from vault_indexer.serve.mcp.projection import Keep, keys
+from vault_indexer.serve.mcp.protocol import PATH
+from vault_indexer.serve.mcp.reading import NotePartJson
+from vault_indexer.text.bounds import MAX_LIMIT
+
+ASK_NAME = "ask"
+"""The row of the endpoint that answers questions; the tool is offered if the table has it."""
+
+LONG_TIMEOUT_S = 600.0
+"""For tools that may ask a language model or search many times."""
+
+
+class SetChunkerJson(TypedDict):
+    """What became of the wish to split notes another way."""
+
+    strategy: str
+    previous: str
+    changed: bool
+    message: str
+
+
+class EvalReportJson(TypedDict):
+    """The report of an evaluation; `results` has an entry for each case."""
+
+    layers_run: list[JsonValue]
+    summary: dict[str, JsonValue]
+    results: list[dict[str, JsonValue]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolView:
+    """One tool. The parameters of `endpoint` are those that an agent sees; those of `row` that are not
+    among them have their defaults."""
+
+    endpoint: Endpoint[Any]
+    row: Endpoint[Any]
+    """The endpoint that answers."""
+
+    keep: Keep | None = None
+    """The keys of the answer that an agent gets; None means all."""
+
+    lists: tuple[str, ...] = ()
+    """The lists of the answer that are divided into pages, in this order."""
+
+    has_all: bool = False
+    """Whether the row gives whole lists where no limit is given."""
+
+    described: str = ""
+    """The list whose entries the output schema describes by their keys."""
+
+    is_read_only: bool = True
+    timeout_s: float | None = None
+    """None means `server.timeout_s`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self.endpoint.name
+
+
+_OFFSET = Parameter(name="offset", kind=int, default=0, minimum=0, help="")
+"""`next_offset` of the page before. The instructions of the server explain it once, for all tools."""
+
+
+def _limit(default: int) -> Parameter:
+    return Parameter(name="limit", kind=int, default=default, minimum=1, maximum=MAX_LIMIT, help="")
+
+
+def _view(row: Endpoint[Any], name: str, text: str, parameters: Sequence[str | Parameter]) -> Endpoint[Any]:
+    """The endpoint as an agent sees it: parameters of the row by their names, and others."""
+    known = {parameter.name: parameter for parameter in row.parameters}
+    chosen = tuple(known[one] if isinstance(one, str) else one for one in parameters)
+    return replace(row, name=name, help=text, parameters=chosen)
+
+
+_PLACE = ("path", "title", "header_path", "start_line", "end_line")
+_NOTE_NAME = replace(NOTE.parameters[0], help="Path, or a name that only one note has.")
+_QUERY = replace(
+    SEARCH.parameters[0],
+    help='Words or a question; also "phrases", tag:#x, path:folder, [property:value], -word.',
+)
+
+_SEARCH = ToolView(
+    endpoint=_view(
+        SEARCH,
+        "search",
+        "Search the notes by meaning, words and links, best first. `verdict`: whether any note is about it.",
+        (
+            _QUERY,
+            replace(SEARCH.parameters[2], help="One hit for each chunk, or for each note."),
+            replace(SEARCH.parameters[3], help="Index changes first."),
+            _limit(10),
+            _OFFSET,
+        ),
+    ),
+    row=SEARCH,
+    keep=keys(
+        "verdict", "notices", "corrections", results=keys(*_PLACE, "relevance", "modified_time", "content")
+    ),
+    lists=("results",),
+    described="results",
+)
+
+_READ_NOTE = ToolView(
+    endpoint=replace(
+        _view(
+            NOTE,
+            "read_note",
+            "Read a note: all of it, the section below a heading, or lines. Long text comes in pages.",
+            (
+                _NOTE_NAME,
+                Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
+                Parameter(name="start_line", kind=int, minimum=1, help=""),
+                Parameter(name="end_line", kind=int, minimum=1, help=""),
+                _OFFSET,
+            ),
+        ),
+        answer=NotePartJson,
+    ),
+    row=NOTE,
+)
+
+_RELATED = ToolView(
+    endpoint=_view(
+        RELATED, "related", "Notes near a note, by meaning and by link.", (_NOTE_NAME, _limit(10), _OFFSET)
+    ),
+    row=RELATED,
+    keep=keys("note", results=keys("path", "title", "header_path", "score", "links", "shared")),
+    lists=("results",),
+)
+
+_LINKS = ToolView(
+    endpoint=_view(
+        ALL_LINKS,
+        "links",
+        "Links, backlinks or unlinked mentions of a note; links of the vault that lead nowhere; orphans.",
+        (
+            replace(
+                _NOTE_NAME, required=False, default="", help="The note, for the views note and mentions."
+            ),
+            replace(ALL_LINKS.parameters[1], help="What to list."),
+            _limit(100),
+            _OFFSET,
+        ),
+    ),
+    row=ALL_LINKS,
+    keep=keys(
+        *(
+            "path",
+            "names",
+            "count",
+            "links",
+            "targets",
+            "outgoing_count",
+            "backlink_count",
+            "unresolved_count",
+        ),
+        outgoing=keys("target", "line", "resolved"),
+        backlinks=keys("path", "line", "snippet"),
+        unresolved=keys("target", "count", sources=keys("path", "line")),
+        orphans=keys("path", "title"),
+        mentions=keys("path", "line", "name", "snippet"),
+    ),
+    lists=("outgoing", "backlinks", "unresolved", "orphans", "mentions"),
+    has_all=True,
+)
+
+_STATUS = ToolView(
+    endpoint=_view(
+        STATUS, "status", "State of the index: counts, pending changes, files left out.", (_OFFSET,)
+    ),
+    row=STATUS,
+    keep=keys(
+        *(
+            "vault",
+            "state",
+            "detail",
+            "notes",
+            "chunks",
+            "pending",
+            "vectors_owed",
+            "paused",
+        ),
+        skipped=None,
+        progress=keys("stage", "notes", "total"),
+    ),
+    lists=("skipped",),
+)
+
+_SET_CHUNKER = ToolView(
+    endpoint=Endpoint(
+        name="set_chunker",
+        method="POST",
+        path=PATH,
+        help="Change how notes are split: writes [chunking] strategy into the configuration and rebuilds the "
+        "index. The user has to agree.",
+        parameters=(
+            Parameter(name="strategy", required=True, help=""),
+            Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
+        ),
+        answer=SetChunkerJson,
+        answer_help="What was changed.",
+    ),
+    row=STATUS,
+    is_read_only=False,
+)
+
+_RUN_EVAL = ToolView(
+    endpoint=Endpoint(
+        name="run_eval",
+        method="POST",
+        path=PATH,
+        help="Run the evaluation cases of a folder of the vault.",
+        parameters=(
+            Parameter(name="cases", holds="note", required=True, help="Folder in the vault."),
+            Parameter(name="layers", default="1,2", help="Of 1, 2, 3."),
+            _OFFSET,
+        ),
+        answer=EvalReportJson,
+        answer_help="The report.",
+    ),
+    row=STATUS,
+    lists=("results",),
+    timeout_s=LONG_TIMEOUT_S,
+)
+
+
+def _ask(row: Endpoint[Any]) -> ToolView:
+    question = next(one for one in row.parameters if one.required)
+    quote = keys("path", "header_path", "start_line", "end_line", "quote")
+    return ToolView(
+        endpoint=_view(
+            row,
+            ASK_NAME,
+            "Answer a question by sentences with verified citations of notes. `declined`: no note knows.",
+            (replace(question, help="The question."), _OFFSET),
+        ),
+        row=row,
+        keep=keys(
+            *("kind", "verdict", "missing_words", "notices"),
+            sentences=keys("text", "verdict", citations=quote),
+            dropped=keys("text", "reason"),
+            passages=keys("path", "start_line", "end_line", "content"),
+        ),
+        lists=("sentences", "dropped", "passages"),
+        described="sentences",
+        timeout_s=LONG_TIMEOUT_S if row.is_long_lived else None,
+    )
+
+
+def tool_views(
+    endpoints: Sequence[Endpoint[Any]], *, strategies: Sequence[str] = (), has_evals: bool = False
+) -> tuple[ToolView, ...]:
+    """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered
+    if there are any."""
+    rows = {endpoint.name: endpoint for endpoint in endpoints}
+    found = [view for view in (_SEARCH, _READ_NOTE, _RELATED, _LINKS, _STATUS) if view.row.name in rows]
+    if ASK_NAME in rows:
+        found.insert(1, _ask(rows[ASK_NAME]))
+    if strategies:
+        strategy, confirm = _SET_CHUNKER.endpoint.parameters
+        chosen = replace(strategy, choices=tuple(strategies))
+        found.append(
+            replace(_SET_CHUNKER, endpoint=replace(_SET_CHUNKER.endpoint, parameters=(chosen, confirm)))
+        )
+    if has_evals:
+        found.append(_RUN_EVAL)
+    return tuple(found)

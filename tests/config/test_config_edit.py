@@ -1,0 +1,126 @@
+"""`chunking.strategy` written into a file that a person wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tomli
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.config import StrategyInFile, load, with_strategy
+from vault_indexer.errors import ConfigError, UsageError
+
+FILE = Path("x.toml")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '[chunking]\nstrategy = "word"\n'),
+        ("# mine\n", '# mine\n\n[chunking]\nstrategy = "word"\n'),
+        ("[search]\nlimit = 3", '[search]\nlimit = 3\n\n[chunking]\nstrategy = "word"\n'),
+        ("[chunking] # how\n", '[chunking] # how\nstrategy = "word"\n'),
+        (
+            "[chunking]\r\nstrategy='none' # x\r\nmax = 1\r\n",
+            '[chunking]\r\nstrategy="word" # x\r\nmax = 1\r\n',
+        ),
+        ("[chunking]\r\nmax = 1\r\n", '[chunking]\r\nstrategy = "word"\r\nmax = 1\r\n'),
+        ('chunking.strategy = "none"\n', 'chunking.strategy = "word"\n'),
+        (
+            '[chunking.word]\nstrategy = "no"\n',
+            '[chunking.word]\nstrategy = "no"\n\n[chunking]\nstrategy = "word"\n',
+        ),
+        (
+            '[chunking]\ntext = """\nstrategy = "no"\n"""\nstrategy = "none"\n',
+            '[chunking]\ntext = """\nstrategy = "no"\n"""\nstrategy = "word"\n',
+        ),
+    ],
+)
+def test_nothing_else_changes(before: str, after: str) -> None:
+    assert with_strategy(before, "word", FILE) == after
+
+
+@pytest.mark.parametrize("text", ['chunking = {strategy = "none"}\n', "[chunking\n", 'chunking = "x"\n'])
+def test_what_cannot_be_changed_for_sure_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"x\.toml"):
+        with_strategy(text, "word", FILE)
+
+
+LINES = st.sampled_from(
+    [
+        "[chunking]",
+        "[search]",
+        "[[chunking.rules]]",
+        'strategy = "none"',
+        "a = 1",
+        "# [chunking]",
+        "'''",
+        "b = '''",
+        "",
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=9).map("\n".join))
+def test_it_is_the_same_document_but_for_the_strategy(text: str) -> None:
+    try:
+        changed = tomli.loads(with_strategy(text, "word", FILE))
+    except UsageError:
+        return
+    before = tomli.loads(text)
+    assert changed["chunking"].pop("strategy") == "word"
+    before.get("chunking", {}).pop("strategy", None)
+    assert {**before, "chunking": before.get("chunking", {})} == changed
+
+
+def setting(vault: Path, environ: dict[str, str] | None = None) -> StrategyInFile:
+    environ = {"XDG_CONFIG_HOME": str(vault.parent / "none"), **(environ or {})}
+    return StrategyInFile(
+        vault / ".indexer.toml", lambda: load(vault, config_file=None, environ=environ, options={})
+    )
+
+
+def test_a_chosen_strategy_is_in_use(tmp_path: Path) -> None:
+    setting(tmp_path).choose("paragraph")
+    assert setting(tmp_path).current() == "paragraph"
+
+
+def test_a_file_whose_other_keys_do_not_fit_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / ".indexer.toml"
+    text = '[chunking]\nstrategy = "word"\nchunk_overlap = 3\n'
+    file.write_text(text)
+    try:
+        setting(tmp_path).current()
+    except ConfigError as error:
+        pytest.fail(f"the test's own file is wrong: {error}")
+    with pytest.raises(ConfigError):
+        setting(tmp_path).choose("paragraph")
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("name", ["custom", "llm", "agentic", "none\n", "../x"])
+def test_neither_code_nor_a_model_is_a_choice(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="allowed are"):
+        setting(tmp_path).choose(name)
+    assert not (tmp_path / ".indexer.toml").exists()
+
+
+def test_a_variable_that_counts_more_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="INDEXER_CHUNKER"):
+        setting(tmp_path, {"INDEXER_CHUNKER": "word"}).choose("paragraph")
+    assert not (tmp_path / ".indexer.toml").exists()
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    vault, other = tmp_path / "vault", tmp_path / "other"
+    vault.mkdir()
+    other.write_text("# mine\n")
+    (vault / ".indexer.toml").symlink_to(other)
+    with pytest.raises(UsageError, match="not a regular file"):
+        setting(vault).choose("paragraph")
+    (vault / ".indexer.toml").unlink()
+    (vault / ".indexer.toml.tmp").symlink_to(other)
+    setting(vault).choose("paragraph")
+    assert other.read_text() == "# mine\n"

@@ -1,0 +1,232 @@
+"""The bridge alone, against a daemon of a few lines; and tools that need no index."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.client.client import Client
+from mcp.shared.inbound import NAME_BEARING_METHODS, decode_header_value, encode_header_value
+from mcp_clients import structured
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
+    SERVER_INFO_META_KEY,
+    CallToolResult,
+)
+from waiting import DEADLINE_S
+
+from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.model import IndexCounts, JsonValue, StatusReport
+from vault_indexer.serve.answers import AnswerContext
+from vault_indexer.serve.endpoints import ENDPOINTS
+from vault_indexer.serve.mcp import protocol
+from vault_indexer.serve.mcp.actions import AgentActions, EvalRunner
+from vault_indexer.serve.mcp.bridge import Bridge, header_value
+from vault_indexer.serve.mcp.server import make_server
+from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.mcp.views import tool_views
+from vault_indexer.serve.wire import NO_DAEMON
+from vault_indexer.service import VaultService
+
+
+def test_the_names_are_those_of_the_sdk() -> None:
+    assert dict(protocol.NAMED_BY) == dict(NAME_BEARING_METHODS)
+    assert protocol.VERSION_KEY == PROTOCOL_VERSION_META_KEY
+    assert protocol.CLIENT_KEY == CLIENT_INFO_META_KEY
+    assert protocol.CAPABILITIES_KEY == CLIENT_CAPABILITIES_META_KEY
+    assert protocol.SERVER_KEY == SERVER_INFO_META_KEY
+
+
+@given(st.text() | st.sampled_from(["=?base64?eA==?=", " x", "vault://Ä/b c.md"]))
+def test_any_name_fits_into_a_header(name: str) -> None:
+    assert decode_header_value(header_value(name)) == name
+    assert header_value(name) == encode_header_value(name) or not name
+
+
+class SilentDaemon:
+    """Takes requests, answers the warm-up and nothing else, and notices when a client leaves."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.heads: list[bytes] = []
+        self.arrived = threading.Event()
+        self.left = threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def info(self) -> DaemonInfo:
+        return DaemonInfo(1, f"http://127.0.0.1:{self._listener.getsockname()[1]}", "the-token", "/v", "")
+
+    def _accept(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
+            request = b""
+            while b'"method"' not in request:
+                request += connection.recv(1 << 16)
+            if b'"ping"' in request:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                return
+            self.heads.append(request)
+            self.arrived.set()
+            if connection.recv(1) == b"":
+                self.left.set()
+
+
+def modern(request_id: int, method: str, **params: object) -> bytes:
+    meta = {protocol.VERSION_KEY: protocol.MODERN_VERSIONS[-1], protocol.CAPABILITIES_KEY: {}}
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": {**params, "_meta": meta}}
+    return json.dumps(message).encode() + b"\n"
+
+
+def test_a_request_that_is_cancelled_leaves_the_daemon_and_gets_no_answer() -> None:
+    daemon, out = SilentDaemon(), io.BytesIO()
+
+    def lines() -> Iterator[bytes]:
+        yield modern(7, "tools/call", name="sücht", arguments={})
+        assert daemon.arrived.wait(DEADLINE_S)
+        yield b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}\n'
+
+    Bridge(lambda: daemon.info, out, "1").run(lines())
+    assert daemon.left.wait(DEADLINE_S)
+    assert out.getvalue() == b""
+    (head,) = daemon.heads
+    given = dict(
+        line.split(": ", 1) for line in head.decode().lower().partition("\r\n\r\n")[0].split("\r\n")[1:]
+    )
+    assert given["authorization"] == "bearer the-token"
+    assert given["mcp-protocol-version"] == "2026-07-28"
+    assert given["mcp-method"] == "tools/call"
+    assert "Mcp-Name: =?base64?c8O8Y2h0?=" in head.decode()
+
+
+def test_the_handshake_does_not_wait_for_the_daemon() -> None:
+    out, asked = io.BytesIO(), threading.Event()
+
+    def never() -> DaemonInfo:
+        asked.wait(DEADLINE_S)
+        raise DaemonError("no daemon here")
+
+    def lines() -> Iterator[bytes]:
+        yield b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999"}}\n'
+        yield modern(2, "server/discover")
+        assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == [1, 2]
+        yield modern(3, "tools/list")
+        asked.set()
+
+    Bridge(never, out, "1").run(lines())
+    first, second, third = map(json.loads, out.getvalue().splitlines())
+    assert first["result"]["protocolVersion"] == protocol.HANDSHAKE_VERSIONS[-1]
+    assert second["result"]["supportedVersions"] == list(protocol.MODERN_VERSIONS)
+    assert third["error"]["message"] == "no daemon here"
+
+
+def test_the_page_names_every_tool_with_its_arguments() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    for view in tool_views(ENDPOINTS, strategies=["word"]):
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{view.name}` |")]
+        assert row.rpartition(" | ")[2].strip(" |") == ", ".join(
+            f"`{one.name}`" for one in view.endpoint.parameters
+        )
+
+
+class FolderService:
+    """The part of the service that `run_eval` asks."""
+
+    def __init__(self, vault: Path) -> None:
+        self._status = StatusReport(str(vault), "", "", 1, 1, 0, IndexCounts(0, 0, 0, 0))
+
+    def status(self) -> StatusReport:
+        return self._status
+
+
+def run_eval(
+    vault: Path, runner: EvalRunner, given: Mapping[str, object], timeout_s: float = DEADLINE_S
+) -> CallToolResult:
+    service = cast("VaultService", FolderService(vault))
+    context = ToolContext(AnswerContext(service, NO_DAEMON), AgentActions(run_evals=runner))
+    views = [replace(one, timeout_s=timeout_s) for one in tool_views(ENDPOINTS, has_evals=True)]
+
+    async def run() -> CallToolResult:
+        async with Client(make_server(context, views, timeout_s)) as client:
+            return await client.call_tool("run_eval", dict(given))
+
+    return anyio.run(run)
+
+
+def test_an_evaluation_runs_in_a_folder_of_the_vault_and_its_report_comes_in_pages(tmp_path: Path) -> None:
+    (tmp_path / "cases").mkdir()
+    asked: list[object] = []
+
+    def runner(folder: Path, layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
+        asked.append((folder.name, layers))
+        results: list[JsonValue] = [
+            {"case_id": f"{n}", "verdict": "pass", "reasons": ["x " * 200]} for n in range(60)
+        ]
+        return {"started_at": "now", "layers_run": list(layers), "summary": {"pass": 60}, "results": results}
+
+    first = structured(run_eval(tmp_path, runner, {"cases": "cases", "layers": "2, 1"}))
+    assert asked == [("cases", (1, 2))]
+    assert (first["summary"], first["layers_run"]) == ({"pass": 60}, [1, 2])
+    second = structured(run_eval(tmp_path, runner, {"cases": "cases", "offset": first["next_offset"]}))
+    assert second["results"][0]["case_id"] == str(len(first["results"]))
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"cases": "../cases"}, "not a path in the vault"),
+        ({"cases": "/etc"}, "not a path in the vault"),
+        ({"cases": "nowhere"}, "no such folder"),
+        ({"cases": "cases", "layers": "4"}, "allowed are 1, 2 and 3"),
+        ({"cases": "cases", "layers": "3"}, "the judge is not set"),
+        ({"cases": "cases", "layers": "2"}, "internal error: see the daemon's log"),
+    ],
+)
+def test_an_evaluation_that_cannot_run_says_why_in_one_line(
+    tmp_path: Path, given_: dict[str, object], said: str
+) -> None:
+    (tmp_path / "cases").mkdir()
+
+    def runner(folder: Path, layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
+        if layers == (3,):
+            raise UsageError("the judge is\nnot set")
+        raise KeyError("secret")
+
+    result = run_eval(tmp_path, runner, given_)
+    assert result.is_error
+    assert result.content[0].type == "text"
+    assert said in result.content[0].text
+    assert "\n" not in result.content[0].text
+    assert "secret" not in result.content[0].text
+
+
+def test_an_answer_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / "cases").mkdir()
+    ended = threading.Event()
+
+    def runner(folder: Path, layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
+        ended.wait(DEADLINE_S)
+        return {}
+
+    try:
+        result: Any = run_eval(tmp_path, runner, {"cases": "cases"}, 0.05)
+        assert result.content[0].text == "no answer within 0.05 seconds (server.timeout_s)"
+    finally:
+        ended.set()

@@ -1,0 +1,104 @@
+"""How large an answer is, and how it is divided."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.model import JsonValue
+from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
+from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, fitting, page, tokens_of
+from vault_indexer.serve.mcp.reading import NotePartJson, lines_of, part_of
+from vault_indexer.serve.shapes import NoteJson
+
+ROOT = Path(__file__).parents[2]
+DIGEST = hashlib.sha512(b"x").digest() * 4
+TEXTS = {
+    "English": (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"),
+    "code": (ROOT / "tests" / "serve" / "serve_api.py").read_text(encoding="utf-8"),
+    "German": "Die Überprüfung der Rechtschreibung wird größtenteils nachts übernommen. " * 9,
+    "Russian": "Телескоп показывает кольца Сатурна, и каждый год они открываются немного больше. " * 9,
+    "Chinese": "望远镜显示土星的环,每年都会再打开一点。全文搜索引擎可以找到所有笔记,并按照相关性排序。" * 9,
+    "Japanese": "望遠鏡は土星の環を映し出す。毎年少しずつ開いていく。ノートを検索するための道具です。" * 9,
+    "Arabic": "يُظهر التلسكوب حلقات زحل، وتنفتح قليلاً كل عام أكثر من ذي قبل. " * 9,
+    "emoji": "🙂🚀👩‍💻 " * 30,
+    "hexadecimal": DIGEST.hex(),
+    "base64": base64.b64encode(DIGEST).decode(),
+    "JSON": json.dumps([{"path": "a/b.md", "start_line": 3, "score": 3.14159}] * 20),
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> WordLlamaTokenizer:
+    return WordLlamaTokenizer()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_estimate_is_above_the_tokens_of_a_poor_vocabulary(
+    name: str, tokenizer: WordLlamaTokenizer
+) -> None:
+    found = len(tokenizer.offsets(TEXTS[name]))
+    assert found <= tokens_of(TEXTS[name]) <= 2.2 * found
+
+
+ENTRIES = st.lists(
+    st.fixed_dictionaries(
+        {"path": st.text(max_size=30), "content": st.text(max_size=40).map(lambda t: t * 90)}
+    ),
+    max_size=30,
+)
+
+
+@given(ENTRIES, ENTRIES, st.integers(1, 9))
+def test_pages_hold_every_entry_once_and_in_order(
+    one: list[JsonValue], two: list[JsonValue], limit: int
+) -> None:
+    answer: dict[str, JsonValue] = {"note": "x", "one": one, "two": two}
+    offset: JsonValue = 0
+    found: list[JsonValue] = []
+    while offset is not None:
+        assert isinstance(offset, int)
+        part = page(answer, ("one", "two"), offset, limit)
+        assert tokens_of(as_text(part)) <= PAGE_TOKENS
+        for name in ("one", "two"):
+            entries = part[name]
+            assert isinstance(entries, list)
+            found += entries
+        following = part.get("next_offset")
+        assert following is None or following == len(found)
+        offset = following
+    assert len(found) == len(one) + len(two)
+    for before, after in zip([*one, *two], found, strict=True):
+        assert isinstance(before, dict)
+        assert isinstance(after, dict)
+        assert after == before or "[…]" in as_text(after)
+
+
+def test_an_entry_larger_than_a_page_is_cut_and_says_so() -> None:
+    found = fitting({"text": "word " * 50_000, "list": ["word"] * 9_000, "path": "a.md"}, PAGE_TOKENS)
+    assert isinstance(found, dict)
+    assert tokens_of(as_text(found)) <= PAGE_TOKENS
+    assert str(found["text"]).endswith("[…]")
+    assert found["path"] == "a.md"
+
+
+@given(st.text(alphabet="a\n\r é漢", max_size=400).map(lambda text: text * 60))
+def test_the_pages_of_a_text_are_the_text(text: str) -> None:
+    note: NoteJson = {"path": "a.md", "text": text, "modified_time": ""}
+    span, offset, found = lines_of(text, 1, None), 0, ""
+    for _ in range(10_000):
+        part: NotePartJson = part_of(note, span, offset)
+        assert tokens_of(json.dumps(part, ensure_ascii=False)) <= PAGE_TOKENS
+        assert part["start_line"] == text[: len(found)].count("\n") + 1 or not part["text"]
+        found += part["text"]
+        if "next_offset" not in part:
+            break
+        assert part["next_offset"] == len(found)
+        offset = part["next_offset"]
+    assert found == text
