@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.links import links_of, mentions, orphans, related_notes, unresolved_links
@@ -37,6 +37,9 @@ from vault_indexer.text.bounds import (
     check_query,
 )
 from vault_indexer.vault import FileKind, kind_of
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
 
 
 def _never() -> bool:
@@ -182,6 +185,22 @@ class VaultService:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
         with self._session.reader().holder.lease() as snapshot:
             return _path_of(snapshot, self._session.vault, note)
+
+    def note_paths(self) -> list[str]:
+        """The paths of all notes of the index, in order."""
+        with self._session.reader().holder.lease() as snapshot:
+            return snapshot.catalog.note_paths()
+
+    def indexed_text(self, note: str) -> str:
+        """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
+        with self._session.reader().holder.lease() as snapshot:
+            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
+            assert row is not None
+            return snapshot.catalog.text(row.note_id)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""
+        return self._session.reader().searcher.embedder.embed(texts)
 
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UnknownNoteError if there is no such note."""

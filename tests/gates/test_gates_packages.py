@@ -21,6 +21,7 @@ FACED = (
     "chunk",
     "chunk.cutting",
     "chunk.llm_client",
+    "evals",
     "links",
     "search",
     "search.filters",

@@ -55,6 +55,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("inspect", "inspect", "Parse and chunk notes; needs no index."),
     Command("export", "export", "Print everything that the index holds, as JSON lines."),
     Command("verify", "verify", "Check that the vault and all parts of the index agree."),
+    Command("eval", "eval", "Run golden cases, and show how their citations drift."),
     *(command_from(one) for one in ENDPOINTS if one.has_command),
 )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.terminal import err, note
+from vault_indexer.cli.terminal import clean, err, note
 from vault_indexer.serve.shapes import ProgressJson
 from vault_indexer.text.counts import quantity
 
@@ -86,6 +87,40 @@ class Bar:
             chunks=progress["chunks"],
             rate=_rate(progress),
         )
+
+
+class CaseProgress:
+    """How far a run of golden cases is: a line on standard error every two seconds, so none for a short one.
+
+    On a terminal the line stays in place.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._next = _LINE_EVERY_S
+        self._in_place = sys.stderr.isatty()
+        self._drawn = False
+
+    def __enter__(self) -> CaseProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn and self._in_place:
+            sys.stderr.write("\r\x1b[K")
+
+    def show(self, done: int, total: int, case: str) -> None:
+        """Print how many cases are done, if it is time."""
+        seconds = time.monotonic() - self._started
+        if seconds < self._next:
+            return
+        self._next = seconds + _LINE_EVERY_S
+        self._drawn = True
+        line = f"{done}/{quantity(total, 'case')}, {duration(seconds)}: {case}"
+        if self._in_place:
+            sys.stderr.write(f"\r\x1b[K{clean(line)}")
+            sys.stderr.flush()
+        else:
+            note(line)
 
 
 def _line(progress: ProgressJson) -> str:

@@ -67,6 +67,11 @@ class Searcher:
         return Searcher(self._embedder, settings)
 
     @property
+    def embedder(self) -> Embedder:
+        """The model of the index."""
+        return self._embedder
+
+    @property
     def deadline_s(self) -> float:
         """The configured time for one query, in seconds."""
         return self._settings.deadline_s

@@ -1,0 +1,223 @@
+"""`indexer eval`: run golden cases, show how their citations drift, keep snapshots of pages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from vault_indexer.cli.eval_agents import EndpointAgents
+from vault_indexer.cli.in_process import open_service, target_of
+from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.progress import CaseProgress
+from vault_indexer.cli.reach import ask_reached
+from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.terminal import note
+from vault_indexer.errors import UnavailableError, UsageError
+from vault_indexer.evals import (
+    LAYERS,
+    SNAPSHOTS,
+    Agents,
+    Baseline,
+    EvalService,
+    Layer,
+    PageSnapshots,
+    SuiteOptions,
+    cited_urls,
+    fetch_page,
+    json_report,
+    judge_for,
+    load_cases,
+    markdown_report,
+    run_suite,
+    summary_line,
+)
+from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.system import write_atomically
+from vault_indexer.text.counts import quantity
+
+_UNFETCHED = 1
+
+
+class ReportFormat(StrEnum):
+    """How a report is written."""
+
+    MD = "md"
+    JSON = "json"
+
+
+class AgentFilter(StrEnum):
+    """An agent that cases ask."""
+
+    SEARCH = "search"
+    RELATED = "related"
+    LINKS = "links"
+    ASK = "ask"
+
+
+class JudgeOption(StrEnum):
+    """Who decides where the cosine does not."""
+
+    NONE = "none"
+    OLLAMA = "ollama"
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFolders:
+    """Which cases, and the pages they cite."""
+
+    cases: Annotated[
+        Path, typer.Option("--cases", metavar="DIR", help="The folder of cases, with l1, l2 and l3 in it.")
+    ] = Path("evals")
+    snapshots: Annotated[
+        Path | None,
+        typer.Option("--snapshots", metavar="DIR", help="The folder of snapshots [snapshots in --cases]."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """Which language model decides, and where it is."""
+
+    judge: Annotated[
+        JudgeOption,
+        typer.Option("--judge", help="Who decides where the cosine does not. It is sent the answers."),
+    ] = JudgeOption.NONE
+    judge_model: Annotated[
+        str, typer.Option("--judge-model", metavar="NAME", help="Another model of the judge's provider.")
+    ] = ""
+    judge_url: Annotated[
+        str, typer.Option("--judge-url", metavar="URL", help="Another address of the judge's provider.")
+    ] = ""
+    judge_key_env: Annotated[
+        str, typer.Option("--judge-key-env", metavar="NAME", help="The variable that holds the judge's key.")
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOutput:
+    """The form of a report, and where it goes."""
+
+    report: Annotated[
+        ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the report here, not to the terminal.")
+    ] = None
+
+
+def run(  # noqa: PLR0913 - one for each group of options
+    place: Place,
+    output: Output,
+    folders: CaseFolders,
+    judge: JudgeChoice,
+    shown: ReportOutput,
+    layer: Annotated[
+        str, typer.Option("--layer", metavar="N,N", help="Run these layers only: 1, 2 or 3.")
+    ] = "1,2,3",
+    live: Annotated[
+        bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
+    ] = False,
+    filter_agent: Annotated[
+        list[AgentFilter] | None,
+        typer.Option("--filter-agent", help="Run only cases of this agent; may be repeated."),
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option("--baseline", metavar="FILE", help="A JSON report to compare with.")
+    ] = None,
+) -> int:
+    """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
+    layers = _layers(layer)
+    options = SuiteOptions(
+        agents=[agent.value for agent in filter_agent or ()],
+        live=live,
+        fetch=fetch_page if live else None,
+        snapshots=folders.snapshots,
+        judge=judge_for(
+            judge.judge.value,
+            model=judge.judge_model,
+            url=judge.judge_url,
+            api_key_env=judge.judge_key_env,
+        ),
+        baseline=Baseline.read(baseline) if baseline else None,
+    )
+    with _service(place) as (service, agents), CaseProgress() as progress:
+        report = run_suite(
+            service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
+        )
+    as_json = shown.report is ReportFormat.JSON or (shown.report is None and output.json)
+    _write(json_report(report) if as_json else markdown_report(report), shown.out)
+    note(summary_line(report.summary))
+    if report.summary.nothing_ran:
+        note("no case was run: this shows nothing")
+    return report.exit_status
+
+
+def snapshot(output: Output, folders: CaseFolders) -> int:
+    """Fetch the pages that cases cite, and keep them for runs without a network."""
+    del output
+    urls = cited_urls(load_cases(folders.cases))
+    kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
+    failed = 0
+    for url in urls:
+        try:
+            page = fetch_page(url)
+        except UnavailableError as error:
+            failed += 1
+            note(str(error))
+            continue
+        note(
+            f"{url}: {'gone' if page.is_gone else quantity(len(page.text), 'character')}, {kept.write(page)}"
+        )
+    note(f"{quantity(len(urls), 'page')}, {failed} could not be fetched")
+    return _UNFETCHED if failed else 0
+
+
+@contextmanager
+def _service(place: Place) -> Iterator[tuple[EvalService, Agents | None]]:
+    """The index, and who answers: the daemon if one runs (then the index is only read), else the index."""
+    reached = ask_reached(place, _probe)
+    with open_service(target_of(place)) as service:
+        yield service, EndpointAgents(reached.index) if reached.index_dir is None else None
+
+
+def _probe(reached: Reached) -> Reached:
+    """What answers, once it has: a daemon that listens nowhere is found out before the first case."""
+    if reached.index_dir is None:
+        reached.index.ask(STATUS)
+    return reached
+
+
+def _layers(text: str) -> tuple[Layer, ...]:
+    names = [part.strip() for part in text.split(",")]
+    odd = [name for name in names if name not in {str(layer) for layer in LAYERS}]
+    if odd:
+        raise UsageError(
+            f"--layer {text}: {odd[0]!r} is no layer; allowed are 1, 2 and 3, with commas between"
+        )
+    return tuple(cast("Layer", int(name)) for name in names)
+
+
+def _write(text: str, file: Path | None) -> None:
+    if file is None:
+        sys.stdout.write(text)
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, text.encode(), mode=0o644)
+    except OSError as error:
+        raise UsageError(f"--out {file}: cannot be written: {error.strerror or error}") from error
+
+
+app = typer.Typer(no_args_is_help=True)
+app.command("run")(flatten_parameters(run))
+app.command("snapshot")(flatten_parameters(snapshot))
+# The commands of `eval_ranking` are registered here: rank, generate, tune, judge.

@@ -1,0 +1,225 @@
+"""The agents that cases ask, and their answers in one form.
+
+An agent answers with the JSON that users see: the same keys from a `VaultService`, from a daemon and from a
+test. `AgentAnswer` is what the layers look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+
+from vault_indexer.errors import UsageError
+from vault_indexer.evals.cases import AgentInput, AgentName
+from vault_indexer.model import (
+    JsonValue,
+    LinksAnswer,
+    RelatedNote,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+)
+from vault_indexer.model.ask import AskAnswer, AskRequest
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
+Json = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSpan:
+    """A span of a note that an answer quotes; positions are characters of the note. `sha256` is that of the
+    quote as the agent gives it ("": it gives none)."""
+
+    path: str
+    start: int
+    end: int
+    quote: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A note, or a part of one, that an answer consists of. `text` is what the answer shows of it."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """An answer: what was found, best first; the text to read; the spans that it cites.
+
+    `declined`: the agent says itself that the vault holds no answer.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    text: str = ""
+    citations: tuple[CitedSpan, ...] = ()
+    declined: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The notes of the findings in order, each once."""
+        return tuple(dict.fromkeys(finding.path for finding in self.findings))
+
+
+class Agents(Protocol):
+    """Whoever answers the questions of cases."""
+
+    def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
+        """The answer of an agent. Raises VaultIndexerError."""
+        ...
+
+
+class EvalService(Protocol):
+    """What a suite asks of the index. `VaultService` is one, a fake of a test another."""
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Ranked hits."""
+        ...
+
+    def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
+        """Notes near a note."""
+        ...
+
+    def links(self, note: str) -> LinksAnswer:
+        """All links of a note."""
+        ...
+
+    def status(self) -> StatusReport:
+        """The state of the index; the name of its vault."""
+        ...
+
+    def note_paths(self) -> list[str]:
+        """The paths of all notes of the index."""
+        ...
+
+    def indexed_text(self, note: str) -> str:
+        """The text of a note as it was indexed. Raises UnknownNoteError."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1 by the model of the index."""
+        ...
+
+
+@runtime_checkable
+class AnswersQuestions(Protocol):
+    """A service that answers questions, too."""
+
+    def ask(self, request: AskRequest) -> AskAnswer:
+        """The answer to a question, with its citations."""
+        ...
+
+
+class ServiceAgents:
+    """The agents of a service in this process."""
+
+    def __init__(self, service: EvalService) -> None:
+        self._service = service
+
+    def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
+        """The answer of an agent. Raises VaultIndexerError."""
+        match agent:
+            case "search":
+                request = SearchRequest(question.query, question.limit, question.by_note)
+                return read_answer(agent, _json(asdict(self._service.search(request))))
+            case "related":
+                near = self._service.related(question.note, question.limit or 10)
+                return read_answer(agent, {"results": [dict(_json(asdict(one))) for one in near]})
+            case "links":
+                return read_answer(agent, _json(asdict(self._service.links(question.note))))
+            case "ask":
+                return read_answer(agent, _json(asdict(self._ask(question))))
+
+    def _ask(self, question: AgentInput) -> AskAnswer:
+        if not isinstance(self._service, AnswersQuestions):
+            raise UsageError("agent ask: this index answers no questions")
+        return self._service.ask(AskRequest(question.question, question.limit, use_model=question.use_model))
+
+
+def read_answer(agent: AgentName, data: Json) -> AgentAnswer:
+    """The answer in the JSON of an agent."""
+    match agent:
+        case "search":
+            return _search_answer(data)
+        case "related":
+            near = _objects(data, "results")
+            return AgentAnswer(tuple(Finding(_text(one, "path"), _text(one, "title")) for one in near))
+        case "links":
+            return AgentAnswer(tuple(_linked(data)))
+        case "ask":
+            return _ask_answer(data)
+
+
+def _search_answer(data: Json) -> AgentAnswer:
+    hits = _objects(data, "results")
+    texts = [_text(hit, "content") or _text(hit, "snippet") for hit in hits]
+    return AgentAnswer(
+        tuple(Finding(_text(hit, "path"), text) for hit, text in zip(hits, texts, strict=True)),
+        texts[0] if texts else "",
+        # The content begins with headings that stand elsewhere, so that the span itself is cited.
+        tuple(
+            CitedSpan(_text(hit, "path"), _number(hit, "start_pos"), _number(hit, "end_pos"), "")
+            for hit in hits
+            if _number(hit, "end_pos") > _number(hit, "start_pos")
+        ),
+        _text(data, "verdict") == "none",
+    )
+
+
+def _linked(data: Json) -> Iterator[Finding]:
+    """Where the links of a note lead, then the notes that link to it."""
+    for link in _objects(data, "outgoing"):
+        if link.get("resolved"):
+            yield Finding(_text(link, "resolved"), _text(link, "display") or _text(link, "target"))
+    for link in _objects(data, "backlinks"):
+        yield Finding(_text(link, "path"), _text(link, "snippet"))
+
+
+def _ask_answer(data: Json) -> AgentAnswer:
+    sentences = _objects(data, "sentences")
+    cited = [one for sentence in sentences for one in _objects(sentence, "citations")]
+    citations = tuple(
+        CitedSpan(
+            _text(one, "path"),
+            _number(one, "start_pos"),
+            _number(one, "end_pos"),
+            _text(one, "quote"),
+            _text(one, "sha256"),
+        )
+        for one in cited
+    )
+    # Where the answer consists of passages to read, these are what it found.
+    passages = [] if cited else _objects(data, "passages")
+    found = [(_text(one, "path"), _text(one, "quote")) for one in cited]
+    found += [(_text(one, "path"), _text(one, "content")) for one in passages]
+    declined = _text(data, "kind") == "declined"
+    return AgentAnswer(
+        () if declined else tuple(Finding(path, text) for path, text in found),
+        " ".join(_text(sentence, "text") for sentence in sentences),
+        citations,
+        declined,
+    )
+
+
+def _json(data: object) -> Json:
+    return cast("Json", data)
+
+
+def _objects(data: Json, key: str) -> Sequence[Json]:
+    value = data.get(key)
+    return [_json(one) for one in value if isinstance(one, dict)] if isinstance(value, list | tuple) else []
+
+
+def _text(data: Json, key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(data: Json, key: str) -> int:
+    value = data.get(key)
+    return value if isinstance(value, int) else 0

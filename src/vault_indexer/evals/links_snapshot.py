@@ -1,0 +1,206 @@
+"""Pages outside of the vault that cases cite: as a snapshot holds them, or as they are now.
+
+Nothing here uses the network, except `fetch_page`, which only `indexer eval snapshot` and `--live` hand over.
+A snapshot is a folder with one JSON file for each URL, named by the SHA-256 of the URL: a name that is the
+same in every process, and that any URL can have.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from http.client import HTTPException
+from pathlib import Path
+from typing import Literal, Protocol
+
+from vault_indexer.errors import UnavailableError, UsageError
+from vault_indexer.evals.cases import CitationsExpected, ExpectedCitation, GoldenCase, sha256_of
+from vault_indexer.evals.similar import closest_passage, diff_of
+from vault_indexer.system import write_atomically
+
+PageState = Literal["same", "moved", "changed", "gone"]
+"""It says what the case says; so does the page that it leads to; it says something else; it is not there."""
+
+GONE_STATUS = frozenset({404, 410})
+TIMEOUT_S = 20.0
+MAX_PAGE_BYTES = 5 << 20
+MAX_KEPT_CHARS = 200_000
+"""Of a page's text; what stands behind is not compared."""
+
+_SPACE = re.compile(r"\s+")
+_SILENT = frozenset({"script", "style", "template", "noscript", "head"})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was fetched. `status` is that of HTTP, `final_url` where redirects led, `text` what a
+    reader sees, with single spaces."""
+
+    url: str
+    status: int
+    final_url: str
+    text: str
+    fetched_at: str
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the server says that there is no such page."""
+        return self.status in GONE_STATUS
+
+
+Fetcher = Callable[[str], Page]
+"""Fetches a page. Raises UnavailableError where no answer says whether the page is there."""
+
+
+class PageSource(Protocol):
+    """Where the text of pages comes from."""
+
+    def page(self, url: str) -> Page:
+        """The page of a URL. Raises UnavailableError or UsageError if it cannot be had."""
+        ...
+
+
+class PageSnapshots:
+    """The pages of a folder of snapshots. It never fetches one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def page(self, url: str) -> Page:
+        """The page as it was fetched. Raises UsageError without a snapshot of it, or for a damaged one."""
+        file = self._folder / snapshot_name(url)
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+            page = Page(data["url"], data["status"], data["final_url"], data["text"], data["fetched_at"])
+        except FileNotFoundError as error:
+            raise UsageError(
+                f"{url}: no snapshot of this page ({file}); make one with `indexer eval snapshot`"
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{file}: not a snapshot of a page: {error}") from error
+        if page.url != url:
+            raise UsageError(f"{file}: is the snapshot of {page.url}, expected {url}")
+        return page
+
+    def write(self, page: Page) -> Path:
+        """Keep a page; returns its file."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._folder / snapshot_name(page.url)
+        data = json.dumps(asdict(page), ensure_ascii=False, indent=1)
+        write_atomically(file, f"{data}\n".encode(), mode=0o644)
+        return file
+
+
+class LivePages:
+    """The pages as they are now, each fetched once. It never reads a snapshot."""
+
+    def __init__(self, fetch: Fetcher | None) -> None:
+        self._fetch = fetch
+        self._pages: dict[str, Page] = {}
+
+    def page(self, url: str) -> Page:
+        """The page. Raises UnavailableError, and UsageError where nothing may fetch."""
+        if self._fetch is None:
+            raise UsageError(f"{url}: pages are not fetched here; run `indexer eval run --live`")
+        if url not in self._pages:
+            self._pages[url] = self._fetch(url)
+        return self._pages[url]
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """The state of a cited page; `detail` says why, `diff` what changed in the words."""
+
+    state: PageState
+    detail: str = ""
+    diff: str = ""
+
+
+def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
+    """The state of the page that a case cites. Raises as `PageSource.page` does."""
+    page = pages.page(citation.url)
+    if page.is_gone:
+        return PageCheck("gone", f"the server says {page.status}")
+    quote = _SPACE.sub(" ", citation.quote).strip()
+    if quote and quote not in page.text:
+        span = closest_passage(quote, page.text)
+        nearest = page.text[span[0] : span[1]] if span else ""
+        return PageCheck("changed", "the quote does not stand there", diff_of(quote, nearest))
+    if not quote and citation.sha256 and citation.sha256 != sha256_of(page.text):
+        return PageCheck("changed", f"the sha256 of its text is {sha256_of(page.text)}")
+    if page.final_url != citation.url:
+        return PageCheck("moved", f"now {page.final_url}")
+    return PageCheck("same")
+
+
+def cited_urls(cases: Iterable[GoldenCase]) -> tuple[str, ...]:
+    """The URLs that cases cite, each once, in order."""
+    expected = [case.expected for case in cases if isinstance(case.expected, CitationsExpected)]
+    return tuple(dict.fromkeys(one.url for many in expected for one in many.expected_citations if one.url))
+
+
+def snapshot_name(url: str) -> str:
+    """The file name of a URL's snapshot."""
+    return f"{sha256_of(url)}.json"
+
+
+def fetch_page(url: str) -> Page:
+    """Fetch a page over HTTP or HTTPS. Raises UnavailableError for anything but a page or its absence."""
+    request = urllib.request.Request(
+        url, headers={"User-Agent": "vault-indexer", "Accept": "text/html, text/*"}
+    )
+    fetched_at = datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
+            data = response.read(MAX_PAGE_BYTES)
+            charset = response.headers.get_content_charset() or "utf-8"
+            is_html = response.headers.get_content_type() == "text/html"
+            text = page_text(data.decode(charset, "replace"), is_html=is_html)
+            return Page(url, response.status, response.url, text, fetched_at)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code in GONE_STATUS:
+            return Page(url, error.code, url, "", fetched_at)
+        raise UnavailableError(f"{url}: the server says {error.code} {error.reason}") from error
+    except (OSError, HTTPException, ValueError, LookupError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise UnavailableError(f"{url}: cannot be fetched: {reason}") from error
+
+
+def page_text(source: str, *, is_html: bool) -> str:
+    """What a reader sees of a page, with single spaces."""
+    if is_html:
+        reader = _VisibleText()
+        reader.feed(source)
+        reader.close()
+        source = " ".join(reader.parts)
+    return _SPACE.sub(" ", source).strip()[:MAX_KEPT_CHARS]
+
+
+class _VisibleText(HTMLParser):
+    """Collects the text of a page outside of scripts and the like."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        """Count what is not shown."""
+        self._silent += tag in _SILENT
+
+    def handle_endtag(self, tag: str) -> None:
+        """Its end."""
+        if tag in _SILENT and self._silent:
+            self._silent -= 1
+
+    def handle_data(self, data: str) -> None:
+        """Text."""
+        if not self._silent:
+            self.parts.append(data)
