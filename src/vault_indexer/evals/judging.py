@@ -18,9 +18,7 @@ from urllib.parse import quote, unquote
 from vault_indexer.config import Settings
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.questions import JUDGED, Question, question_id
-from vault_indexer.evals.ranking.measures import each_once
-from vault_indexer.evals.ranking.run import ranked_paths
-from vault_indexer.evals.ranking.variants import parse_variants, settings_with
+from vault_indexer.evals.ranking import each_once, parse_variants, ranked_paths, settings_with
 from vault_indexer.search import Searcher
 from vault_indexer.store import Snapshot
 from vault_indexer.system import write_atomically

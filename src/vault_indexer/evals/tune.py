@@ -21,10 +21,22 @@ from vault_indexer.config.show import value_of
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.evals.questions import ASIDE, TUNE, Question
-from vault_indexer.evals.ranking.comparison import RankingReport, Slice, compare, source_of
-from vault_indexer.evals.ranking.indices import Report
-from vault_indexer.evals.ranking.run import DEFAULT_K, RankingRun, Said, run_ranking
-from vault_indexer.evals.ranking.variants import CONFIGURED, Options, Variant, parse_variants, settings_with
+from vault_indexer.evals.ranking import (
+    CONFIGURED,
+    DEFAULT_K,
+    Options,
+    RankingReport,
+    RankingRun,
+    Report,
+    Said,
+    Slice,
+    Variant,
+    compare,
+    parse_variants,
+    run_ranking,
+    settings_with,
+    source_of,
+)
 from vault_indexer.system import write_atomically
 
 WEIGHTS: tuple[tuple[float, float], ...] = tuple(

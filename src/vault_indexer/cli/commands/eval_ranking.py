@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections import Counter
@@ -21,6 +22,7 @@ from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.terminal import clean, note, print_json
 from vault_indexer.errors import UsageError
+from vault_indexer.evals import LAYER_FOLDERS
 from vault_indexer.evals.generate import DEFAULT_PER_KIND, choose_questions, survey_vault
 from vault_indexer.evals.judging import GRADES, POOL_DEPTH, Judgements, pool_of, read_qrels
 from vault_indexer.evals.question_folder import generated_file, judged_folder, load_questions
@@ -29,13 +31,15 @@ from vault_indexer.evals.ranking import (
     DEFAULT_K,
     DEFAULT_VARIANTS,
     RankingReport,
-    as_json,
     as_markdown,
     compare,
     own_index,
     parse_variants,
     run_ranking,
     source_of,
+)
+from vault_indexer.evals.ranking import (
+    as_json as json_text,
 )
 from vault_indexer.evals.tune import Tuning, apply, tune, tuning_variants
 from vault_indexer.model import Progress, SearchRequest
@@ -123,7 +127,7 @@ def rank(  # noqa: PLR0913 - one for each group of options
         run = run_ranking(target_of(place), asked, chosen, k=questions.k, report=report, say=note)
     found = compare(run, baseline, min_lift_pct)
     as_data = shown.report is RankingFormat.JSON or (shown.report is None and output.json)
-    _write(as_json(found) + "\n" if as_data else as_markdown(found), shown.out)
+    _write(json_text(found) + "\n" if as_data else as_markdown(found), shown.out)
     return min(len(found.failures), MOST_FAILURES)
 
 
@@ -385,5 +389,24 @@ def register(app: typer.Typer) -> None:
     app.command("judge")(flatten_parameters(judge))
 
 
-app = typer.Typer(no_args_is_help=True)
-register(app)
+def has_cases(folder: Path) -> bool:
+    """Whether the folder has a layer of golden cases, and not questions alone."""
+    return any(path.name in LAYER_FOLDERS and path.is_dir() for path in folder.rglob("*"))
+
+
+def ranking_text(report: RankingReport, suite: str = "", *, as_json: bool) -> str:
+    """The report of a ranking behind that of a suite of cases; in JSON as its key `ranking`."""
+    if not as_json:
+        return "\n".join(filter(None, (suite, as_markdown(report))))
+    data = json.loads(suite) if suite else {}
+    return json.dumps({**data, "ranking": json.loads(json_text(report))}, ensure_ascii=False, indent=2) + "\n"
+
+
+def ranking_of_run(place: Place, cases: Path) -> RankingReport | None:
+    """How well search ranks over all questions of a folder of cases; None where it holds none."""
+    asked = load_questions(cases)
+    if not asked:
+        return None
+    with _ending_cleanly(), _progress() as report:
+        run = run_ranking(target_of(place), asked, parse_variants(DEFAULT_VARIANTS), report=report, say=note)
+    return compare(run)
