@@ -49,7 +49,7 @@ Said = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A question that could be asked. `source` is the note that holds the text, for links another than
-    `target`; `edits` hide it."""
+    `target`; `edits` hide it. `key` stands for the text as written: what occurs twice is no question."""
 
     kind: str
     text: str
@@ -57,6 +57,7 @@ class Candidate:
     target: str
     source: str
     edits: tuple[Edit, ...]
+    key: bytes = b""
 
 
 @dataclass(slots=True)
@@ -125,11 +126,11 @@ class _Surveyor:
             return not self.names[one.target].holds(one.text)
         if one.kind == HEADING and (one.target, same(one.text)) in self.linked_headings:
             return False
-        return self.occurrences[_key(one.text)] == 1
+        return self.occurrences[one.key] == 1
 
     def _count(self, note: Note, sentences: Sequence[Sentence]) -> None:
         self.occurrences.update(_key(heading.text) for heading in note.headings)
-        self.occurrences.update(_key(as_query(note.text[one.start : one.end])) for one in sentences)
+        self.occurrences.update(_key(note.text[one.start : one.end]) for one in sentences)
 
     def _link_contexts(
         self, note: Note, sentences: Sequence[Sentence], resolved: Sequence[tuple[Link, str | None]]
@@ -166,11 +167,13 @@ class _Surveyor:
                 and self._is_fit(text, note.language, LEAST_WORDS_OF_SENTENCE)
             ):
                 edit = Edit(note.path, one.start, one.end)
-                yield Candidate(SENTENCE, as_query(text), note.language, note.path, note.path, (edit,))
+                yield Candidate(
+                    SENTENCE, as_query(text), note.language, note.path, note.path, (edit,), _key(text)
+                )
 
     def _headings(self, note: Note) -> Iterator[Candidate]:
         names = self.names[note.path]
-        whole = same(note.text)
+        whole = ""
         for at, heading in enumerate(note.headings):
             is_title = at == 0 and heading.level == 1
             if heading.nested or is_title or names.holds(heading.text):
@@ -178,8 +181,10 @@ class _Surveyor:
             edit = _hidden_heading(note, heading)
             if edit is None or not self._is_fit(heading.text, note.language, LEAST_WORDS):
                 continue
+            whole = whole or same(note.text)
             if whole.count(same(heading.text)) == 1:
-                yield Candidate(HEADING, as_query(heading.text), note.language, note.path, note.path, (edit,))
+                text, key = as_query(heading.text), _key(heading.text)
+                yield Candidate(HEADING, text, note.language, note.path, note.path, (edit,), key)
 
     def _is_fit(self, source: str, language: str, least: int) -> bool:
         if len(source) > MAX_QUERY_CHARS or not is_prose(source):

@@ -9,7 +9,7 @@ from functools import cache
 
 from vault_indexer.model import Element, ElementKind, Note
 from vault_indexer.parse.plain import plain
-from vault_indexer.text.fold import fold
+from vault_indexer.text.fold import normalize
 from vault_indexer.text.language_signs import FUNCTION_WORDS
 from vault_indexer.text.sentences import sentences
 from vault_indexer.text.tokens import RUN, WORD
@@ -18,6 +18,7 @@ _BLOCK_MARKS = re.compile(r"^[\s>]*(?:[-*+]|\d{1,9}[.)])?\s*(?:\[.\]\s+)?(?:\[![
 _NEXT_ITEM = re.compile(r"\n[\s>]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _QUOTE_SIGNS = re.compile(r"\n[ \t>]+")
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
+_WORDS = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
 _EMPTY_MARKUP = re.compile(r"(?:\*\*|__|~~|==|\*|_)\s+(?:\*\*|__|~~|==|\*|_)|\(\s*\)|“\s*”|\"\s+\"")
 _SPACE_BEFORE_SIGN = re.compile(r"\s+([.,;:!?])")
@@ -93,15 +94,15 @@ def content_words(text: str, language: str) -> int:
     silent = _function_words(language or "en")
     words = [word for word in WORD.findall(text) if any(map(str.isalpha, word)) and len(word) > 1]
     spaceless = sum(len(run) // _CHARS_A_WORD for run in RUN.findall(text))
-    return sum(fold(word) not in silent for word in words) + spaceless
+    return sum(normalize(word) not in silent for word in words) + spaceless
 
 
 def same(text: str) -> str:
-    """The form in which two texts are the same: folded, words alone."""
-    return " ".join(fold(word) for word in re.findall(r"\w+", text))
+    """The form in which two texts are the same: words alone, in small letters."""
+    return " ".join(_WORDS.findall(text.casefold()))
 
 
 @cache
 def _function_words(language: str) -> frozenset[str]:
     lines = (line.split() for line in FUNCTION_WORDS.strip().split("\n"))
-    return frozenset(fold(word) for code, *words in lines if code == language for word in words)
+    return frozenset(normalize(word) for code, *words in lines if code == language for word in words)
