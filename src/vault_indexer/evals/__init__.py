@@ -26,6 +26,15 @@ from vault_indexer.evals.cases import (
     load_cases,
 )
 from vault_indexer.evals.citations import Located, locate
+from vault_indexer.evals.drift import (
+    Drift,
+    DriftReport,
+    accept_drift,
+    drift_issue,
+    drift_json,
+    drift_markdown,
+    find_drift,
+)
 from vault_indexer.evals.judges import JUDGES, Judge, Judgement, judge_for
 from vault_indexer.evals.links_snapshot import (
     Fetcher,
@@ -51,6 +60,8 @@ __all__ = [
     "Baseline",
     "CitationsExpected",
     "CitedSpan",
+    "Drift",
+    "DriftReport",
     "EvalService",
     "ExpectedCitation",
     "Fetcher",
@@ -69,8 +80,13 @@ __all__ = [
     "StructureExpected",
     "SuiteOptions",
     "SuiteReport",
+    "accept_drift",
     "cited_urls",
+    "drift_issue",
+    "drift_json",
+    "drift_markdown",
     "fetch_page",
+    "find_drift",
     "json_report",
     "judge_for",
     "load_cases",

@@ -205,6 +205,11 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
+def replace_citation(citation: ExpectedCitation, **values: str | int | None) -> ExpectedCitation:
+    """The citation with other values, checked as those of a file are."""
+    return ExpectedCitation.model_validate({**citation.model_dump(), **values})
+
+
 def load_cases(folder: Path) -> tuple[GoldenCase, ...]:
     """All cases of a folder, in the order of their files.
 

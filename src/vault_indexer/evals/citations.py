@@ -12,7 +12,7 @@ from typing import Literal
 
 from vault_indexer.errors import NoteError
 from vault_indexer.evals.agents import AgentAnswer, CitedSpan
-from vault_indexer.evals.cases import CitationsExpected, ExpectedCitation, sha256_of
+from vault_indexer.evals.cases import CitationsExpected, ExpectedCitation, replace_citation, sha256_of
 from vault_indexer.evals.links_snapshot import PageSource, check_page
 from vault_indexer.evals.notes import NoteSource, NoteText
 from vault_indexer.evals.results import CaseVerdict, Outcome, worst
@@ -67,8 +67,8 @@ def _in_note(citation: ExpectedCitation, note: NoteText) -> Located | None:
         if (before := getattr(citation, key)) is not None and before != (after := getattr(now, key))
     ]
     line = note.line_at(start)
-    if citation.start is None:
-        differences.append("its position is not recorded")
+    if citation.start is None or citation.sha256 is None:
+        differences.append("its position or hash is not recorded")
     if differences:
         return Located("moved", now, ", ".join(differences), line=line)
     return Located("same", now, line=line)
@@ -127,11 +127,6 @@ def _at(citation: ExpectedCitation, note: NoteText, start: int, quote: str) -> E
         quote=quote,
         sha256=sha256_of(quote),
     )
-
-
-def replace_citation(citation: ExpectedCitation, **values: str | int | None) -> ExpectedCitation:
-    """The citation with other values, checked as those of a file are."""
-    return ExpectedCitation.model_validate({**citation.model_dump(), **values})
 
 
 def _in_other_note(citation: ExpectedCitation, notes: NoteSource) -> Located | None:

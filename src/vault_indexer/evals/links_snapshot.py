@@ -20,7 +20,13 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals.cases import CitationsExpected, ExpectedCitation, GoldenCase, sha256_of
+from vault_indexer.evals.cases import (
+    CitationsExpected,
+    ExpectedCitation,
+    GoldenCase,
+    replace_citation,
+    sha256_of,
+)
 from vault_indexer.evals.similar import closest_passage, diff_of
 from vault_indexer.system import write_atomically
 
@@ -115,11 +121,13 @@ class LivePages:
 
 @dataclass(frozen=True, slots=True)
 class PageCheck:
-    """The state of a cited page; `detail` says why, `diff` what changed in the words."""
+    """The state of a cited page; `detail` says why, `diff` what changed in the words, `now` is the citation
+    with the values of today (None: they are the same, or there is nothing to cite)."""
 
     state: PageState
     detail: str = ""
     diff: str = ""
+    now: ExpectedCitation | None = None
 
 
 def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
@@ -131,11 +139,14 @@ def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
     if quote and quote not in page.text:
         span = closest_passage(quote, page.text)
         nearest = page.text[span[0] : span[1]] if span else ""
-        return PageCheck("changed", "the quote does not stand there", diff_of(quote, nearest))
+        hashed = sha256_of(nearest) if citation.sha256 else None
+        now = replace_citation(citation, quote=nearest, sha256=hashed) if nearest else None
+        return PageCheck("changed", "the quote does not stand there", diff_of(quote, nearest), now)
     if not quote and citation.sha256 and citation.sha256 != sha256_of(page.text):
-        return PageCheck("changed", f"the sha256 of its text is {sha256_of(page.text)}")
+        now = replace_citation(citation, sha256=sha256_of(page.text))
+        return PageCheck("changed", f"the sha256 of its text is {now.sha256}", now=now)
     if page.final_url != citation.url:
-        return PageCheck("moved", f"now {page.final_url}")
+        return PageCheck("moved", f"now {page.final_url}", now=replace_citation(citation, url=page.final_url))
     return PageCheck("same")
 
 

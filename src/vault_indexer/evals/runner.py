@@ -52,12 +52,15 @@ class SuiteOptions:
     baseline: Baseline | None = None
 
 
+DEFAULT_OPTIONS = SuiteOptions()
+
+
 def run_suite(
     service: EvalService,
     cases_folder: Path,
     *,
     layers: Collection[Layer] = LAYERS,
-    options: SuiteOptions = SuiteOptions(),
+    options: SuiteOptions = DEFAULT_OPTIONS,
     agents: Agents | None = None,
     report: Report = lambda _done, _total, _case: None,
 ) -> SuiteReport:

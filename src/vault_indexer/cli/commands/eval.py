@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, cast
 
 import typer
@@ -26,12 +27,18 @@ from vault_indexer.evals import (
     SNAPSHOTS,
     Agents,
     Baseline,
+    DriftReport,
     EvalService,
     Layer,
     PageSnapshots,
     SuiteOptions,
+    accept_drift,
     cited_urls,
+    drift_issue,
+    drift_json,
+    drift_markdown,
     fetch_page,
+    find_drift,
     json_report,
     judge_for,
     load_cases,
@@ -44,6 +51,7 @@ from vault_indexer.system import write_atomically
 from vault_indexer.text.counts import quantity
 
 _UNFETCHED = 1
+_DRIFTED = 1
 
 
 class ReportFormat(StrEnum):
@@ -51,6 +59,14 @@ class ReportFormat(StrEnum):
 
     MD = "md"
     JSON = "json"
+
+
+class DriftFormat(StrEnum):
+    """How a report of drift is written."""
+
+    MD = "md"
+    JSON = "json"
+    ISSUE = "issue"
 
 
 class AgentFilter(StrEnum):
@@ -69,6 +85,14 @@ class JudgeOption(StrEnum):
     OLLAMA = "ollama"
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
+
+
+Live = Annotated[
+    bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
+]
+OutFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the report here, not to the terminal.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +134,7 @@ class ReportOutput:
     report: Annotated[
         ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
     ] = None
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the report here, not to the terminal.")
-    ] = None
+    out: OutFile = None
 
 
 def run(  # noqa: PLR0913 - one for each group of options
@@ -124,9 +146,7 @@ def run(  # noqa: PLR0913 - one for each group of options
     layer: Annotated[
         str, typer.Option("--layer", metavar="N,N", help="Run these layers only: 1, 2 or 3.")
     ] = "1,2,3",
-    live: Annotated[
-        bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
-    ] = False,
+    live: Live = False,
     filter_agent: Annotated[
         list[AgentFilter] | None,
         typer.Option("--filter-agent", help="Run only cases of this agent; may be repeated."),
@@ -167,6 +187,31 @@ def run(  # noqa: PLR0913 - one for each group of options
     return report.exit_status
 
 
+def drift(  # noqa: PLR0913 - one for each option
+    place: Place,
+    output: Output,
+    folders: CaseFolders,
+    report: Annotated[
+        DriftFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+    ] = None,
+    out: OutFile = None,
+    live: Live = False,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write the values of today into the files of the cases.")
+    ] = False,
+) -> int:
+    """List the citations that do not stand where the cases say; the exit status is 1 if there are any."""
+    options = SuiteOptions(live=live, fetch=fetch_page if live else None, snapshots=folders.snapshots)
+    with open_service(target_of(place)) as service, CaseProgress() as progress:
+        found = find_drift(service, folders.cases, options=options, report=progress.show)
+    form = report or (DriftFormat.JSON if output.json else DriftFormat.MD)
+    _write(_DRIFT_REPORTS[form](found), out)
+    left = accept_drift(found.drifts) if accept else found.drifts
+    if accept:
+        note(f"{quantity(len(found.drifts) - len(left), 'citation')} refreshed, {len(left)} left")
+    return _DRIFTED if left or found.errors else 0
+
+
 def snapshot(output: Output, folders: CaseFolders) -> int:
     """Fetch the pages that cases cite, and keep them for runs without a network."""
     del output
@@ -202,6 +247,11 @@ def _probe(reached: Reached) -> Reached:
     return reached
 
 
+_DRIFT_REPORTS: Mapping[DriftFormat, Callable[[DriftReport], str]] = MappingProxyType(
+    {DriftFormat.MD: drift_markdown, DriftFormat.JSON: drift_json, DriftFormat.ISSUE: drift_issue}
+)
+
+
 def _layers(text: str) -> tuple[Layer, ...]:
     names = [part.strip() for part in text.split(",")]
     odd = [name for name in names if name not in {str(layer) for layer in LAYERS}]
@@ -225,6 +275,7 @@ def _write(text: str, file: Path | None) -> None:
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(flatten_parameters(run))
+app.command("drift")(flatten_parameters(drift))
 app.command("snapshot")(flatten_parameters(snapshot))
 register(app)
 # The commands of `eval_ranking` are registered here: rank, generate, tune, judge.
