@@ -133,7 +133,11 @@ def save(run: RankingRun, file: Path) -> None:
 
 def target_of(vault: Path, work: Path) -> Target:
     """Age does not count: the files are as old as their unpacking."""
-    options = {"embedding.provider": "wordllama", "search.recency.enabled": "false"}
+    options = {
+        "embedding.provider": "wordllama",
+        "search.recency.enabled": "false",
+        "index.nice": "0",
+    }
     return resolve_target(
         vault, work / "index", None, environ={"XDG_CONFIG_HOME": str(work)}, options=options
     )
