@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,17 @@ def test_nothing_stays_when_a_run_is_interrupted(
         assert process.wait(DEADLINE_S) == 128 + ending, rest
     assert list(Path(environ["TMPDIR"]).glob("vault-indexer-eval-*")) == []
     assert "Traceback" not in rest
+
+
+def test_a_run_in_which_all_questions_are_stale_is_no_success(
+    place: tuple[list[str], dict[str, str], Path], generated: list[Question]
+) -> None:
+    options, environ, cases = place
+    old = [replace(one, sha256=dict.fromkeys(one.sha256, "0" * 64)) for one in generated]
+    write_questions(generated_file(cases), old)
+    ran = indexer(options, environ, "rank", "--min-lift-pct", "1")
+    assert ran.returncode == 1
+    assert "all are stale" in ran.stderr
 
 
 def test_rank_without_questions_says_how_to_get_some(place: tuple[list[str], dict[str, str], Path]) -> None:

@@ -44,5 +44,5 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
                 "q": question.question,
                 "question": question.question,
                 "limit": question.limit,
-                "use_model": question.use_model,
+                "model": question.use_model,
             }

@@ -95,9 +95,10 @@ class CaseProgress:
     On a terminal the line stays in place.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, every_s: float = _LINE_EVERY_S) -> None:
         self._started = time.monotonic()
-        self._next = _LINE_EVERY_S
+        self._every_s = every_s
+        self._next = every_s
         self._in_place = sys.stderr.isatty()
         self._drawn = False
 
@@ -113,7 +114,7 @@ class CaseProgress:
         seconds = time.monotonic() - self._started
         if seconds < self._next:
             return
-        self._next = seconds + _LINE_EVERY_S
+        self._next = seconds + self._every_s
         self._drawn = True
         line = f"{done}/{quantity(total, 'case')}, {duration(seconds)}: {case}"
         if self._in_place:

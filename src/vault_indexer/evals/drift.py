@@ -22,6 +22,7 @@ from vault_indexer.evals.golden_files import refresh_file
 from vault_indexer.evals.links_snapshot import PageSource, check_page
 from vault_indexer.evals.notes import NoteSource
 from vault_indexer.evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
+from vault_indexer.text.counts import quantity
 
 LABEL = "link-drift"
 """The label of the issue that a report becomes."""
@@ -141,7 +142,7 @@ def drift_issue(report: DriftReport) -> str:
 
     The header is that of GitHub's issue templates, and `gh issue create --body-file` takes the rest.
     """
-    many = f"{len(report.drifts)} of {report.checked} citations"
+    many = f"{len(report.drifts)} of {quantity(report.checked, 'citation')}"
     title = f"Link drift: {many}" + (f", {len(report.errors)} unchecked" if report.errors else "")
     return "\n".join(["---", f'title: "{title}"', f"labels: [{LABEL}]", "---", "", *_body(report)]) + "\n"
 
@@ -178,7 +179,7 @@ def _values(drift: Drift) -> dict[str, object]:
 
 def _body(report: DriftReport) -> Iterator[str]:
     against = "the files and pages as they are now" if report.live else "the index and snapshots"
-    yield f"Checked {report.checked} citations against {against} at {report.checked_at}."
+    yield f"Checked {quantity(report.checked, 'citation')} against {against} at {report.checked_at}."
     yield ""
     counts = Counter(one.state for one in report.drifts)
     for state, count in sorted(counts.items()):

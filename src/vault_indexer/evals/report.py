@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from vault_indexer.evals.results import BaselineDiff, Counts, LayerResult, SuiteReport, Summary
+from vault_indexer.text.counts import quantity
 
 
 def json_report(report: SuiteReport) -> str:
@@ -63,7 +64,7 @@ def _judge(summary: Summary) -> str:
     judge = summary.judge
     if not judge.reviews:
         return f"{judge.name}; no answer needed one"
-    return f"{judge.name}; {judge.reviews} answers needed one, {judge.answers} were decided"
+    return f"{judge.name}; {quantity(judge.reviews, 'answer')} needed one, {judge.answers} were decided"
 
 
 def _baseline(diff: BaselineDiff) -> Iterator[str]:

@@ -212,9 +212,9 @@ def drift(  # noqa: PLR0913 - one for each option
     return _DRIFTED if left or found.errors else 0
 
 
-def snapshot(output: Output, folders: CaseFolders) -> int:
+def snapshot(place: Place, output: Output, folders: CaseFolders) -> int:
     """Fetch the pages that cases cite, and keep them for runs without a network."""
-    del output
+    del place, output  # it needs no vault, and prints no data
     urls = cited_urls(load_cases(folders.cases))
     kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
     failed = 0

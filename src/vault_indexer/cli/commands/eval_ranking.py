@@ -53,6 +53,9 @@ from vault_indexer.vault import read_note
 MOST_FAILURES = 125
 """The largest exit status that says how many failed; a shell uses those above."""
 
+NOTHING_SHOWN = 1
+"""Where no question was asked: that must not look like a success."""
+
 _ENDED = 143
 """As the shell reports a program ended by SIGTERM."""
 
@@ -128,6 +131,9 @@ def rank(  # noqa: PLR0913 - one for each group of options
     found = compare(run, baseline, min_lift_pct)
     as_data = shown.report is RankingFormat.JSON or (shown.report is None and output.json)
     _write(json_text(found) + "\n" if as_data else as_markdown(found), shown.out)
+    if not found.slices:
+        note("no question was asked, all are stale: this shows nothing")
+        return NOTHING_SHOWN
     return min(len(found.failures), MOST_FAILURES)
 
 

@@ -1,0 +1,151 @@
+"""Golden cases are read from folders of layers; one that is not valid names its file and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eval_lab import simple_case, write_case
+
+from vault_indexer.errors import UsageError
+from vault_indexer.evals import CitationsExpected, StructureExpected, load_cases
+
+GOOD = """\
+id: rye
+agent: search
+layer: 1
+input: {query: rye bread}
+expected: {expected_paths: [Bread.md]}
+"""
+CITED = """\
+id: rye
+agent: search
+layer: 2
+expected:
+  expected_citations:
+    - {path: Bread.md, quote: Knead it}
+"""
+
+
+def test_cases_are_read_from_folders_of_layers_at_any_depth(tmp_path: Path) -> None:
+    simple_case(tmp_path, "one")
+    simple_case(tmp_path / "demo", "two")
+    write_case(tmp_path, "demo/L2/deep/three", CITED)
+    write_case(tmp_path, "snapshots/l1/other", "no: case")
+    write_case(tmp_path, "ranking/l1/other", "no: case")
+    (tmp_path / "README.md").write_text("# Cases")
+    cases = load_cases(tmp_path)
+    assert [(case.id, case.layer) for case in cases] == [("rye", 2), ("two", 1), ("one", 1)]
+    assert isinstance(cases[0].expected, CitationsExpected)
+    assert isinstance(cases[1].expected, StructureExpected)
+    assert cases[1].expected.expected_paths == ("Sky.md",)
+
+
+def test_the_folder_of_one_layer_can_be_given(tmp_path: Path) -> None:
+    simple_case(tmp_path, "one")
+    assert [case.id for case in load_cases(tmp_path / "l1")] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (GOOD.replace("id: rye", "id: rye bread"), "id: "),
+        (GOOD.replace("id: rye\n", ""), "id: Field required"),
+        (GOOD.replace("agent: search", "agent: find"), "agent: "),
+        (GOOD.replace("layer: 1", "layer: 4"), "layer: "),
+        (GOOD.replace("layer: 1", "layer: 3"), "expected.golden_answer: "),
+        (GOOD.replace("query: rye bread", "note: Bread.md"), "input.note: "),
+        (GOOD.replace("query: rye bread", "limit: 1"), "input.query: "),
+        (GOOD.replace("query: rye bread", "query: rye, limit: many"), "input.limit: "),
+        (GOOD.replace("expected_paths", "expected_path"), "expected.expected_path: "),
+        (GOOD.replace("expected_paths: [Bread.md]", "min_findings: 0"), "expected.min_findings: "),
+        (
+            GOOD.replace("expected_paths: [Bread.md]", "must_have_citation: false"),
+            "expected.must_have_citation",
+        ),
+        (GOOD.replace("expected_paths: [Bread.md]", "expected_paths: []"), "expected: names no check"),
+        (GOOD.replace("expected_paths: [Bread.md]", ""), "expected: names no check"),
+        (GOOD.replace("expected_paths: [Bread.md]", "expected_in_top_k: 3"), "expected.expected_in_top_k: "),
+        (GOOD.replace("[Bread.md]", "[Bread.md], expected_empty: true"), "expected.expected_empty: "),
+        (GOOD.replace("[Bread.md]", "Bread.md"), "expected.expected_paths: "),
+        (
+            GOOD.replace("agent: search", "agent: links").replace("query:", "note:"),
+            "expected.expected_paths: ",
+        ),
+        (GOOD + "metadata: {vault: 1}\n", "metadata.vault: "),
+        (GOOD + "id: again\n", "id: this key is given twice"),
+        (GOOD.replace("[Bread.md]", "[A], expected_paths: [B]"), "expected_paths: this key is given twice"),
+        (GOOD + "surplus: 1\n", "surplus: "),
+        (GOOD + "x: &a 1\n", "anchors"),
+        ("id: [\n", "not valid YAML"),
+        ("- a\n", "not a list of properties"),
+    ],
+)
+def test_an_invalid_case_names_its_file_and_key(tmp_path: Path, text: str, key: str) -> None:
+    simple_case(tmp_path, "fine")
+    file = write_case(tmp_path, "l1/bad", text)
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path)
+    lines = str(error.value).splitlines()
+    assert all(line.startswith(str(file)) for line in lines)
+    assert any(key in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (CITED.replace("path: Bread.md, ", ""), "expected_citations.0.path: "),
+        (CITED.replace("quote: Knead it", "quote: ''"), "expected_citations.0.quote: "),
+        (CITED.replace("quote:", "start: 3, quote:"), "expected_citations.0.start: "),
+        (CITED.replace("quote:", "start: 3, end: 9, quote:"), "expected_citations.0.end: 9 - 3 is 6"),
+        (CITED.replace("quote:", f"sha256: {'0' * 64}, quote:"), "expected_citations.0.sha256: "),
+        (CITED.replace("quote:", "sha256: abc, quote:"), "expected_citations.0.sha256: "),
+        (CITED.replace("path: Bread.md", "url: 'ftp://example.org'"), "expected_citations.0.url: "),
+        (CITED.replace("quote:", "url: 'http://example.org', quote:"), "expected_citations.0.path: "),
+        (CITED.replace("agent: search", "agent: links\ninput: {note: A}"), "agent: links"),
+    ],
+)
+def test_an_invalid_citation_names_its_key(tmp_path: Path, text: str, key: str) -> None:
+    file = write_case(tmp_path, "l2/bad", text)
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path)
+    assert str(error.value).startswith(str(file))
+    assert key in str(error.value)
+
+
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+    write_case(tmp_path, "l1/a", GOOD.replace("layer: 1", "layer: 9"))
+    write_case(tmp_path, "l1/b", GOOD.replace("agent: search", "agent: 9"))
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path)
+    assert "l1/a.yaml: layer:" in str(error.value)
+    assert "l1/b.yaml: agent:" in str(error.value)
+
+
+def test_a_case_that_would_never_run_is_an_error(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "demo/case", GOOD)
+    with pytest.raises(UsageError, match="l1, l2 or l3") as error:
+        load_cases(tmp_path)
+    assert str(file) in str(error.value)
+
+
+def test_a_case_lies_in_the_folder_of_its_layer(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "l3/case", GOOD)
+    with pytest.raises(UsageError, match="layer: 1, but the file lies in the folder l3") as error:
+        load_cases(tmp_path)
+    assert str(file) in str(error.value)
+
+
+def test_an_id_is_given_once(tmp_path: Path) -> None:
+    first = write_case(tmp_path, "l1/a", GOOD)
+    second = write_case(tmp_path, "l1/b", GOOD)
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path)
+    assert str(error.value) == f"{second}: id: rye is the id of {first}, too"
+
+
+def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no cases in"):
+        load_cases(tmp_path)
+    with pytest.raises(UsageError, match="no folder of cases"):
+        load_cases(tmp_path / "missing")

@@ -1,0 +1,215 @@
+"""Layer 2: where a cited passage stands now, and whether an answer cites it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from eval_lab import BREAD, NOTES, NoNotes, TextNotes, span_of
+
+from vault_indexer.errors import UnavailableError, UsageError
+from vault_indexer.evals import AgentAnswer, CitationsExpected, ExpectedCitation, LivePages, Page, locate
+from vault_indexer.evals.cases import sha256_of
+from vault_indexer.evals.citations import check_citations
+from vault_indexer.evals.links_snapshot import PageSnapshots, check_page, page_text, snapshot_name
+from vault_indexer.evals.results import Outcome
+
+QUOTE = "Knead the dough until it is smooth."
+START = BREAD.index(QUOTE)
+CITATION = ExpectedCitation(
+    path="Kitchen/Bread.md",
+    heading="Kneading",
+    start=START,
+    end=START + len(QUOTE),
+    quote=QUOTE,
+    sha256=sha256_of(QUOTE),
+)
+URL = "https://example.org/bread"
+
+
+def bread(text: str) -> TextNotes:
+    return TextNotes({**NOTES, "Kitchen/Bread.md": text})
+
+
+def test_a_passage_that_stands_where_it_stood_is_the_same() -> None:
+    located = locate(CITATION, TextNotes(NOTES))
+    assert (located.state, located.now, located.line) == ("same", CITATION, 7)
+
+
+def test_a_passage_may_move_within_its_note() -> None:
+    located = locate(CITATION, bread(BREAD.replace("Flour", "More flour")))
+    assert located.state == "moved"
+    assert located.now is not None
+    assert (located.now.start, located.now.heading) == (START + 5, "Kneading")
+
+
+def test_a_passage_may_come_under_another_heading_without_moving() -> None:
+    located = locate(CITATION, bread(BREAD.replace("Kneading", "Kneeding")))
+    assert (located.state, located.detail) == ("moved", "heading 'Kneading', now 'Kneeding'")
+
+
+def test_of_several_places_the_one_under_the_heading_counts() -> None:
+    text = BREAD.replace("Flour,", f"{QUOTE} Flour,")
+    located = locate(CITATION, bread(text))
+    assert located.state == "moved"
+    assert located.now is not None
+    assert located.now.start == text.rindex(QUOTE)
+
+
+def test_a_passage_that_a_block_names_is_found_by_it() -> None:
+    cited = CITATION.model_copy(update={"heading": None, "block": "rest"})
+    assert locate(cited, TextNotes(NOTES)).state == "same"
+    located = locate(cited, bread(BREAD.replace(" ^rest", "")))
+    assert (located.state, located.detail) == ("moved", "block 'rest', now None")
+
+
+def test_a_passage_may_be_in_another_note() -> None:
+    moved = TextNotes({"Baking/Bread.md": BREAD, "Sky.md": NOTES["Sky.md"]})
+    located = locate(CITATION, moved)
+    assert (located.state, located.detail) == ("note moved", "now in Baking/Bread.md")
+    assert located.now == CITATION.model_copy(update={"path": "Baking/Bread.md"})
+    split = TextNotes({"Kitchen/Bread.md": "# Bread\n", "Dough.md": f"# Dough\n\n{QUOTE}\n"})
+    located = locate(CITATION, split)
+    assert (located.state, located.detail) == ("note moved", "now in Dough.md")
+
+
+def test_a_short_quote_is_not_looked_for_in_any_note() -> None:
+    cited = ExpectedCitation(path="Gone.md", quote="the")
+    assert locate(cited, TextNotes(NOTES)).state == "gone"
+
+
+def test_changed_words_are_shown() -> None:
+    located = locate(CITATION, bread(BREAD.replace("smooth", "very smooth and soft")))
+    assert located.state == "changed"
+    assert located.diff == f"- {QUOTE}\n+ Knead the dough until it is very smooth and soft."
+    assert located.now is not None
+    assert located.now.quote == "Knead the dough until it is very smooth and soft."
+    assert located.now.sha256 == sha256_of(located.now.quote)
+
+
+def test_a_changed_number_is_a_change() -> None:
+    quote = "Bake it at 250 degrees for forty minutes under the lid."
+    cited = ExpectedCitation(path="Kitchen/Bread.md", quote=quote)
+    assert locate(cited, bread(BREAD.replace("250", "150"))).state == "changed"
+
+
+def test_a_passage_that_nothing_is_like_is_gone() -> None:
+    located = locate(CITATION, TextNotes({"Kitchen/Bread.md": "# Bread\n\nBought at the shop.\n"}))
+    assert (located.state, located.now) == ("gone", None)
+    assert locate(CITATION, TextNotes({})).detail == "the note is gone"
+
+
+def check(
+    answer: AgentAnswer | None, notes: TextNotes, *citations: ExpectedCitation, phrases: tuple[str, ...] = ()
+) -> Outcome:
+    expected = CitationsExpected(expected_citations=citations, support_phrases=phrases)
+    return check_citations(expected, answer, notes, LivePages(None))
+
+
+def test_an_answer_must_cite_what_is_expected() -> None:
+    citing = AgentAnswer(citations=(span_of(BREAD, "until it is smooth. Let it rest"),))
+    assert check(citing, TextNotes(NOTES), CITATION).verdict == "pass"
+    other = AgentAnswer(citations=(span_of(BREAD, "Flour, water, salt."),))
+    outcome = check(other, TextNotes(NOTES), CITATION)
+    assert outcome.verdict == "fail"
+    assert outcome.reasons == ("expected_citations: the answer does not cite Kitchen/Bread.md, line 7",)
+    assert check(AgentAnswer(), TextNotes(NOTES), CITATION).verdict == "fail"
+
+
+def test_what_an_answer_cites_is_verified_itself() -> None:
+    true = span_of(BREAD, QUOTE)
+    assert check(AgentAnswer(citations=(true,)), TextNotes(NOTES), CITATION).verdict == "pass"
+    for false, why in (
+        (replace(true, quote="Knead the dough until it is firmer."), "other words stand there"),
+        (replace(true, sha256="0" * 64), "the sha256 is not that of the words there"),
+        (replace(true, end=9_999), "the note has"),
+        (replace(true, path="Nowhere.md"), "there is no such note"),
+    ):
+        outcome = check(AgentAnswer(citations=(true, false)), TextNotes(NOTES), CITATION)
+        assert outcome.verdict == "fail"
+        assert why in outcome.reasons[0]
+
+
+def test_a_support_phrase_stands_in_a_cited_passage_of_the_note() -> None:
+    citing = AgentAnswer(citations=(span_of(BREAD, QUOTE),))
+    assert check(citing, TextNotes(NOTES), phrases=("until it is smooth",)).verdict == "pass"
+    assert check(citing, TextNotes(NOTES), phrases=("for forty minutes",)).verdict == "fail"
+    # The agent's own words do not count, only those of the note.
+    lying = AgentAnswer(text="for forty minutes", citations=citing.citations)
+    assert check(lying, TextNotes(NOTES), phrases=("for forty minutes",)).verdict == "fail"
+    assert check(None, TextNotes(NOTES), CITATION, phrases=("the dough",)).verdict == "pass"
+
+
+def test_a_moved_passage_passes_and_says_so_and_a_changed_one_fails() -> None:
+    outcome = check(None, bread(f"\n{BREAD}"), CITATION)
+    assert (outcome.verdict, outcome.score) == ("pass", 1.0)
+    assert outcome.reasons == (f"Kitchen/Bread.md: moved: start {START}, now {START + 1}",)
+    outcome = check(None, bread(BREAD.replace("smooth", "very smooth")), CITATION)
+    assert outcome.verdict == "fail"
+    assert "+ Knead the dough until it is very smooth." in outcome.reasons[0]
+
+
+def fetched(text: str = "A bread needs time.", status: int = 200, final_url: str = URL) -> LivePages:
+    return LivePages(lambda url: Page(url, status, final_url, text, "2026-01-01T00:00:00+00:00"))
+
+
+@pytest.mark.parametrize(
+    ("pages", "state"),
+    [
+        (fetched(), "same"),
+        (fetched(final_url="https://example.org/loaf"), "moved"),
+        (fetched("A bread needs patience and time."), "changed"),
+        (fetched(status=404), "gone"),
+        (fetched(status=410), "gone"),
+    ],
+)
+def test_the_state_of_a_page(pages: LivePages, state: str) -> None:
+    assert check_page(ExpectedCitation(url=URL, quote="A bread\nneeds time."), pages).state == state
+
+
+def test_a_changed_page_shows_what_changed() -> None:
+    cited = ExpectedCitation(url=URL, quote="A bread needs time.")
+    checked = check_page(cited, fetched("A bread needs no time."))
+    assert checked.diff == "- A bread needs time.\n+ A bread needs no time."
+
+
+def test_a_page_without_a_quote_is_compared_by_its_hash() -> None:
+    cited = ExpectedCitation(url=URL, sha256=sha256_of("A bread needs time."))
+    assert check_page(cited, fetched()).state == "same"
+    assert check_page(cited, fetched("Other words")).state == "changed"
+
+
+def test_a_page_that_does_not_answer_is_no_verdict() -> None:
+    def fail(url: str) -> Page:
+        raise UnavailableError(f"{url}: no route to host")
+
+    with pytest.raises(UnavailableError, match="no route"):
+        check_page(ExpectedCitation(url=URL), LivePages(fail))
+    with pytest.raises(UsageError, match="not fetched here"):
+        check_page(ExpectedCitation(url=URL), LivePages(None))
+
+
+def test_a_snapshot_is_named_by_its_url_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "snapshots"
+    pages = PageSnapshots(folder)
+    with pytest.raises(UsageError, match="no snapshot of this page"):
+        pages.page(URL)
+    file = pages.write(fetched().page(URL))
+    assert file.name == snapshot_name(URL) == f"{sha256_of(URL)}.json"
+    assert check_page(ExpectedCitation(url=URL, quote="needs time"), pages).state == "same"
+    file.write_text("{}")
+    with pytest.raises(UsageError, match="not a snapshot"):
+        pages.page(URL)
+
+
+def test_the_text_of_a_page_is_what_a_reader_sees() -> None:
+    head = "<html><head><title>T</title></head>"
+    source = f"{head}<body><script>x</script><p>A &amp; B</p>\n<p>C</p></body></html>"
+    assert page_text(source, is_html=True) == "A & B C"
+    assert page_text("A <b>\n", is_html=False) == "A <b>"
+
+
+def test_a_page_is_checked_without_reading_a_note() -> None:
+    expected = CitationsExpected(expected_citations=(ExpectedCitation(url=URL),))
+    assert check_citations(expected, None, NoNotes(), fetched()).verdict == "pass"

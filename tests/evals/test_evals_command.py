@@ -1,0 +1,232 @@
+"""`indexer eval` as a user runs it: on a vault with an index, with and without a daemon."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cli_sandbox import Ran, Sandbox, make
+from eval_lab import write_case
+from waiting import PROCESS_S
+
+from vault_indexer.cli.progress import CaseProgress
+
+SEARCH = """\
+id: rings
+agent: search
+layer: 1
+input: {query: rings of Saturn}
+expected: {expected_paths: [Sky/Night sky.md], expected_in_top_k: 1}
+metadata: {language: en}
+"""
+CITATION = """\
+id: knead
+agent: search
+layer: 2
+input: {query: knead the dough}
+expected:
+  expected_citations:
+    - {path: Kitchen/Bread.md, block: rest, quote: "Knead the dough until it is smooth"}  # by heart
+"""
+LINKS = """\
+id: bread-links
+agent: links
+layer: 1
+input: {note: Sky/Night sky.md}
+expected: {must_have_source: [Kitchen/Bread.md]}
+"""
+RELATED = """\
+id: bread-related
+agent: related
+layer: 1
+input: {note: Sky/Night sky.md}
+expected: {min_findings: 1}
+"""
+
+
+@dataclass
+class Site:
+    """A web site of one page, which may change."""
+
+    url: str = ""
+    text: str = "A bread needs time."
+    status: int = 200
+    asked: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def web_site() -> Iterator[Site]:
+    site = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            site.asked.append(self.path)
+            body = f"<html><body><p>{site.text}</p></body></html>".encode()
+            self.send_response(site.status)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Silence."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    site.url = f"http://127.0.0.1:{server.server_address[1]}/bread"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    with CaseProgress(every_s=0) as progress:
+        progress.show(0, 2, "one")
+        progress.show(1, 2, "two")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["0/2 cases", "1/2 cases"]
+    with CaseProgress(every_s=3600) as progress:
+        progress.show(0, 2, "one")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A vault with an index, and cases about it."""
+    made = make(tmp_path_factory.mktemp("eval"))
+    cases = made.root / "evals"
+    write_case(cases, "l1/rings", SEARCH)
+    write_case(cases, "l1/links", LINKS)
+    write_case(cases, "l1/related", RELATED)
+    write_case(cases, "l2/knead", CITATION)
+    return made
+
+
+def evaluate(sandbox: Sandbox, *arguments: str) -> Ran:
+    return sandbox.indexer("eval", *arguments)
+
+
+def test_a_run_that_passes_prints_a_report(sandbox: Sandbox) -> None:
+    ran = evaluate(sandbox, "run")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("# Evaluation\n\n## Summary\n\n4 cases: 4 passed, 0 failed.\n")
+    assert "4 cases: 4 passed, 0 failed" in ran.err
+
+
+def test_the_exit_status_is_the_number_of_failures(sandbox: Sandbox, tmp_path: Path) -> None:
+    for number in range(3):
+        text = SEARCH.replace("id: rings", f"id: bad-{number}").replace("Sky/", "No/")
+        write_case(tmp_path, f"l1/bad-{number}", text)
+    write_case(tmp_path, "l1/broken", LINKS.replace("note: Sky/Night sky.md", "note: Nowhere.md"))
+    out = tmp_path / "reports" / "report.json"
+    ran = evaluate(sandbox, "run", "--cases", str(tmp_path), "--report", "json", "--out", str(out))
+    assert ran.code == 4
+    assert ran.out == ""
+    data = json.loads(out.read_text())
+    assert data["summary"]["counts"] == {"passed": 0, "failed": 3, "skipped": 0, "errors": 1}
+    again = evaluate(sandbox, "run", "--cases", str(tmp_path), "--json", "--baseline", str(out))
+    assert again.code == 4
+    assert again.data["diff_vs_baseline"] == {
+        "baseline": str(out),
+        "newly_failing": [],
+        "fixed": [],
+        "now_skipped": [],
+        "removed": [],
+        "added": [],
+    }
+
+
+@pytest.mark.long
+def test_layers_and_agents_can_be_chosen(sandbox: Sandbox) -> None:
+    ran = evaluate(sandbox, "run", "--layer", "1", "--filter-agent", "links", "--json")
+    results = ran.data["results"]
+    assert isinstance(results, list)
+    assert [one["case_id"] for one in results] == ["bread-links"]
+    ran = evaluate(sandbox, "run", "--layer", "1,4")
+    assert ran.code == 2
+    assert ran.complains("--layer 1,4", "'4' is no layer")
+
+
+def test_a_mistake_is_one_line_with_the_file_and_key(sandbox: Sandbox, tmp_path: Path) -> None:
+    file = write_case(tmp_path, "l1/bad", SEARCH.replace("layer: 1", "layer: one"))
+    ran = evaluate(sandbox, "run", "--cases", str(tmp_path))
+    assert ran.code == 2
+    assert ran.complains(f"indexer: {file}: layer: ")
+    ran = evaluate(sandbox, "run", "--cases", str(tmp_path / "none"))
+    assert ran.code == 2
+    assert ran.complains("no folder of cases")
+    ran = evaluate(sandbox, "run", "--baseline", str(tmp_path / "none.json"))
+    assert ran.code == 2
+    assert ran.complains("none.json")
+
+
+@pytest.mark.long
+def test_a_daemon_answers_and_the_index_is_read_beside_it(sandbox: Sandbox) -> None:
+    started = sandbox.indexer("start", "--wait", str(PROCESS_S))
+    assert started.code == 0, started.err
+    try:
+        ran = evaluate(sandbox, "run")
+        assert ran.code == 0, ran.out + ran.err
+        assert "4 cases: 4 passed" in ran.err
+    finally:
+        assert sandbox.indexer("stop").code == 0
+
+
+@pytest.mark.long
+def test_drift_is_listed_accepted_and_gone(sandbox: Sandbox, tmp_path: Path) -> None:
+    file = write_case(tmp_path, "l2/knead", CITATION)
+    place = ("--cases", str(tmp_path))
+    listed = evaluate(sandbox, "drift", *place)
+    assert listed.code == 1
+    assert "## `knead`: moved" in listed.out
+    issue = evaluate(sandbox, "drift", *place, "--report", "issue")
+    assert "labels: [link-drift]" in issue.out
+    accepted = evaluate(sandbox, "drift", *place, "--accept", "--json")
+    assert accepted.code == 0, accepted.err
+    assert accepted.data["states"] == {"moved": 1}
+    assert "# by heart" in file.read_text()
+    assert "sha256: " in file.read_text()
+    assert evaluate(sandbox, "drift", *place).code == 0
+
+
+def test_pages_are_fetched_when_asked_for_and_not_before(sandbox: Sandbox, tmp_path: Path) -> None:
+    with web_site() as site:
+        text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
+        text += f"expected:\n  expected_citations:\n    - {{url: '{site.url}', quote: A bread needs time}}\n"
+        write_case(tmp_path, "l2/page", text)
+        place = ("--cases", str(tmp_path))
+        ran = evaluate(sandbox, "run", *place)
+        assert ran.code == 1
+        assert "no snapshot of this page" in ran.out
+        assert site.asked == []
+        kept = evaluate(sandbox, "snapshot", *place)
+        assert kept.code == 0, kept.err
+        assert site.asked == ["/bread"]
+        site.text = "Nothing about it."
+        assert evaluate(sandbox, "run", *place).code == 0
+        assert site.asked == ["/bread"]
+        live = evaluate(sandbox, "run", *place, "--live")
+        assert live.code == 1
+        assert "changed: the quote does not stand there" in live.out
+        site.status = 404
+        assert "bread: the server says 404" in evaluate(sandbox, "drift", *place, "--live").out
+        site.status = 500
+        failed = evaluate(sandbox, "snapshot", *place)
+        assert failed.code == 1
+        assert failed.complains("the server says 500")
+
+
+def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(sandbox: Sandbox) -> None:
+    ran = evaluate(sandbox, "run", "--judge", "openai", "--judge-key-env", "NO_SUCH_KEY")
+    assert ran.code == 3
+    assert ran.complains("NO_SUCH_KEY") or ran.complains("is not installed")

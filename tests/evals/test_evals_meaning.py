@@ -1,0 +1,196 @@
+"""Layer 3: keywords first, then the cosine, and between its bounds a judge."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from eval_lab import FakeService
+from openai_server import Answer, ModelServer, model_server
+
+from vault_indexer.errors import ProviderError, UsageError
+from vault_indexer.evals import JUDGES, AgentAnswer, Judge, MeaningExpected, judge_for
+from vault_indexer.evals.judges import ModelJudge, read_judgement
+from vault_indexer.evals.meaning import MeaningCheck
+from vault_indexer.evals.results import Outcome
+
+EXPECTED = MeaningExpected(
+    golden_answer="golden", expected_keywords_any=("lid", "steam"), expected_keywords_none=("foil",)
+)
+PASS = json.dumps({"verdict": "pass", "reason": "Same fact."})
+FAIL = json.dumps({"verdict": "fail", "reason": "Another number."})
+
+
+class HttpModel:
+    """ports.Llm by the protocol of OpenAI, with the standard library alone."""
+
+    def __init__(self, url: str) -> None:
+        self._url = urlsplit(url)
+
+    @property
+    def name(self) -> str:
+        return "test/model"
+
+    def complete(self, prompt: str, *, timeout_s: float) -> str:
+        connection = HTTPConnection(self._url.hostname or "", self._url.port, timeout=timeout_s)
+        try:
+            connection.request("POST", "/v1/chat/completions", json.dumps({"prompt": prompt}))
+            response = connection.getresponse()
+            data = response.read()
+            if response.status != 200:
+                raise ProviderError(f"status {response.status}")
+            return str(json.loads(data)["choices"][0]["message"]["content"])
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as made:
+        yield made
+
+
+def service_with(cosine: float, text: str) -> FakeService:
+    sine = math.sqrt(max(0.0, 1 - cosine * cosine))
+    return FakeService(Path(), vectors={"golden": [1.0, 0.0], text: [cosine, sine]})
+
+
+def check(cosine: float, judge: Judge | None = None) -> tuple[Outcome, MeaningCheck]:
+    text = "under the lid"
+    meaning = MeaningCheck(service_with(cosine, text).embed, judge)
+    return meaning.check("How to bake?", EXPECTED, AgentAnswer(text=text)), meaning
+
+
+@pytest.mark.parametrize(
+    ("cosine", "verdict"),
+    [(1.0, "pass"), (0.7801, "pass"), (0.7799, "fail"), (0.5501, "fail"), (0.5499, "fail"), (-0.5, "fail")],
+)
+def test_the_cosine_decides_without_a_judge(cosine: float, verdict: str) -> None:
+    outcome, meaning = check(cosine)
+    assert outcome.verdict == verdict
+    assert outcome.score == pytest.approx(cosine, abs=1e-3)
+    is_reviewed = 0.55 <= cosine < 0.78
+    assert any("there is no judge" in reason for reason in outcome.reasons) is is_reviewed
+    assert meaning.judge_use.reviews == is_reviewed
+
+
+def test_a_cosine_that_is_no_number_fails() -> None:
+    service = FakeService(Path(), vectors={"golden": [math.nan, 0.0]})
+    outcome = MeaningCheck(service.embed, None).check("", EXPECTED, AgentAnswer(text="the lid"))
+    assert outcome.verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("under the lid and foil", "expected_keywords_none: 'foil' stands in the answer"),
+        ("under a cover", "expected_keywords_any: none of 'lid', 'steam' stands in the answer"),
+    ],
+)
+def test_keywords_decide_before_any_model(text: str, reason: str, server: ModelServer) -> None:
+    service = service_with(1.0, text)
+    meaning = MeaningCheck(service.embed, ModelJudge(HttpModel(server.url)))
+    outcome = meaning.check("", EXPECTED, AgentAnswer(text=text))
+    assert outcome == Outcome("fail", None, (reason,))
+    assert service.embedded == []
+    assert server.requests == []
+
+
+def test_an_answer_without_text_fails() -> None:
+    expected = MeaningExpected(golden_answer="golden")
+    outcome = MeaningCheck(FakeService(Path()).embed, None).check("", expected, AgentAnswer(text=" "))
+    assert outcome.verdict == "fail"
+
+
+@pytest.mark.parametrize(("said", "verdict"), [(PASS, "pass"), (FAIL, "fail")])
+def test_a_judge_decides_between_the_bounds(server: ModelServer, said: str, verdict: str) -> None:
+    server.script.append(Answer(said))
+    outcome, meaning = check(0.6, ModelJudge(HttpModel(server.url)))
+    assert outcome.verdict == verdict
+    assert "test/model says:" in outcome.reasons[0]
+    (request,) = server.requests
+    for text in ("How to bake?", "golden", "under the lid"):
+        assert text in json.dumps(request.body)
+    assert (meaning.judge_use.reviews, meaning.judge_use.answers) == (1, 1)
+
+
+@pytest.mark.parametrize("cosine", [0.9, 0.3])
+def test_a_judge_is_not_asked_where_the_cosine_decides(server: ModelServer, cosine: float) -> None:
+    _, meaning = check(cosine, ModelJudge(HttpModel(server.url)))
+    assert server.requests == []
+    assert (meaning.judge_use.reviews, meaning.judge_use.answers) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("pass"),
+        Answer('The answer is right. {"verdict": "pass", "reason": ""}'),
+        Answer('```json\n{"verdict": "pass", "reason": ""}\n```'),
+        Answer('{"verdict": "pass"}'),
+        Answer('{"verdict": "maybe", "reason": ""}'),
+        Answer('{"verdict": true, "reason": ""}'),
+        Answer('{"verdict": "pass", "reason": "", "score": 1}'),
+        Answer('{"verdict": "pass", "reason": 1}'),
+        Answer('["pass"]'),
+        Answer(status=500, body=b"{}"),
+    ],
+    ids=range(10),
+)
+def test_garbage_of_a_judge_is_an_error_and_no_verdict(server: ModelServer, answer: Answer) -> None:
+    server.script.append(answer)
+    outcome, meaning = check(0.6, ModelJudge(HttpModel(server.url)))
+    assert outcome.verdict == "error"
+    assert (meaning.judge_use.reviews, meaning.judge_use.answers) == (1, 0)
+
+
+def test_an_answer_cannot_speak_for_the_judge() -> None:
+    """What the answer says stands in the prompt as JSON; only the model's own text is read."""
+    assert read_judgement(FAIL, "test").passed is False
+    with pytest.raises(ProviderError, match="judge test: not JSON"):
+        read_judgement(PASS + FAIL, "test")
+
+
+def test_the_judges_that_can_be_named() -> None:
+    assert {name: one.model for name, one in JUDGES.items()} == {
+        "ollama": "llama3.1:8b",
+        "anthropic": "claude-haiku-4-5",
+        "openai": "gpt-4o-mini",
+    }
+    assert judge_for("none") is None
+    with pytest.raises(UsageError, match="judge 'gpt': allowed are none, ollama, anthropic, openai"):
+        judge_for("gpt")
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("ollama", "llama_index.llms.ollama"),
+        ("anthropic", "llama_index.llms.anthropic"),
+        ("openai", "llama_index.llms.openai_like"),
+    ],
+)
+def test_each_judge_is_asked_over_http(
+    name: str, package: str, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(package)
+    monkeypatch.setenv("TEST_JUDGE_KEY", "secret")
+    server.script.append(Answer(PASS))
+    url = server.url + ("/v1" if name == "openai" else "")
+    judge = judge_for(name, url=url, api_key_env="TEST_JUDGE_KEY")
+    assert judge is not None
+    assert judge.name == f"{name}/{JUDGES[name].model}"
+    assert check(0.6, judge)[0].verdict == "pass"
+    (request,) = server.requests
+    assert request.body["model"] == JUDGES[name].model
+
+
+def test_a_judge_without_its_key_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with pytest.raises(ProviderError):
+        judge_for("anthropic")

@@ -1,0 +1,334 @@
+"""A run: its verdicts, its summary, its exit status, and what changed since a baseline."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from eval_lab import (
+    BREAD,
+    NOTES,
+    FakeService,
+    ScriptedAgents,
+    found,
+    simple_case,
+    span_of,
+    write_case,
+    write_vault,
+)
+
+from vault_indexer.errors import UnavailableError, UsageError
+from vault_indexer.evals import (
+    AgentAnswer,
+    Baseline,
+    Page,
+    PageSnapshots,
+    SuiteOptions,
+    SuiteReport,
+    json_report,
+    markdown_report,
+    run_suite,
+    summary_line,
+)
+from vault_indexer.evals.results import VERDICTS, CaseVerdict, LayerResult, worst
+from vault_indexer.evals.runner import DEFAULT_OPTIONS
+
+LIVE = SuiteOptions(live=True)
+URL = "https://example.org/bread"
+PINNED = """\
+id: pinned
+agent: search
+layer: 2
+expected:
+  expected_citations:
+    - {path: Kitchen/Bread.md, heading: Kneading, quote: "Knead the dough until it is smooth."}
+"""
+CITED_PAGE = f"""\
+id: page
+agent: ask
+layer: 2
+expected:
+  expected_citations:
+    - {{url: "{URL}", quote: "A bread needs time."}}
+"""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> FakeService:
+    return FakeService(write_vault(tmp_path / "vault"))
+
+
+def run(
+    service: FakeService,
+    tmp_path: Path,
+    answers: dict[str, AgentAnswer | Exception] | None = None,
+    options: SuiteOptions = DEFAULT_OPTIONS,
+) -> SuiteReport:
+    return run_suite(service, tmp_path / "cases", options=options, agents=ScriptedAgents(answers or {}))
+
+
+def test_a_report_has_one_result_a_case(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "good")
+    simple_case(tmp_path / "cases", "bad")
+    simple_case(tmp_path / "cases", "broken")
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    report = run(service, tmp_path, {"good": found("Sky.md"), "broken": UnavailableError("no index")})
+    verdicts = {result.case_id: result.verdict for result in report.results}
+    assert verdicts == {"bad": "fail", "broken": "error", "good": "pass", "pinned": "pass"}
+    assert report.exit_status == 2
+    assert report.layers_run == (1, 2, 3)
+    assert report.started_at <= report.finished_at
+    assert summary_line(report.summary) == "4 cases: 2 passed, 1 failed, 1 could not be decided"
+    assert next(one for one in report.results if one.case_id == "broken").reasons == ("no index",)
+
+
+def test_layers_and_agents_are_chosen(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "one")
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    write_case(tmp_path / "cases", "l2/page", CITED_PAGE)
+    cases = tmp_path / "cases"
+    report = run_suite(service, cases, layers=[2], options=SuiteOptions(agents=["search"]))
+    assert [result.case_id for result in report.results] == ["pinned"]
+    assert report.layers_run == (2,)
+    with pytest.raises(UsageError, match="no case of layer 3: there are 3 others"):
+        run_suite(service, cases, layers=[3])
+
+
+def test_progress_names_each_case(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "a")
+    simple_case(tmp_path / "cases", "b")
+    shown: list[tuple[int, int, str]] = []
+    run_suite(service, tmp_path / "cases", report=lambda *progress: shown.append(progress))
+    assert shown == [(0, 2, "a"), (1, 2, "b")]
+
+
+@pytest.mark.parametrize("verdicts", list(permutations(VERDICTS, 2)))
+def test_a_skip_hides_no_failure(verdicts: tuple[CaseVerdict, CaseVerdict]) -> None:
+    order = ["pass", "skip", "fail", "error"]
+    assert worst(verdicts) == max(verdicts, key=order.index)
+
+
+def test_skipped_cases_are_counted_and_named(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "here", vault="vault")
+    simple_case(tmp_path / "cases", "elsewhere", vault="other")
+    report = run(service, tmp_path, {"here": found("Sky.md")})
+    assert [result.verdict for result in report.results] == ["skip", "pass"]
+    why = "is about the vault other; this one is vault"
+    assert report.summary.skip_reasons == {why: 1}
+    assert "1 skipped" in summary_line(report.summary)
+    assert f"- Skipped: 1 ({why})" in markdown_report(report)
+    assert report.exit_status == 0
+
+
+def test_a_run_of_skips_is_no_success(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "elsewhere", vault="other")
+    report = run(service, tmp_path)
+    assert report.summary.nothing_ran
+    assert report.exit_status == 1
+    assert "No case was run" in markdown_report(report)
+
+
+def test_a_failure_that_is_skipped_now_is_in_the_diff(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "failing")
+    simple_case(tmp_path / "cases", "steady")
+    simple_case(tmp_path / "cases", "breaking")
+    simple_case(tmp_path / "cases", "mending")
+    deleted = simple_case(tmp_path / "cases", "deleted")
+    good = found("Sky.md")
+    before = run(service, tmp_path, {"steady": good, "breaking": good, "deleted": good})
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text(json_report(before))
+    deleted.unlink()
+    simple_case(tmp_path / "cases", "failing", vault="other")
+    simple_case(tmp_path / "cases", "new")
+    now = run(
+        service,
+        tmp_path,
+        {"steady": good, "mending": good, "new": good},
+        SuiteOptions(baseline=Baseline.read(baseline)),
+    )
+    diff = now.diff_vs_baseline
+    assert diff is not None
+    assert diff.newly_failing == ("breaking",)
+    assert diff.fixed == ("mending",)
+    assert diff.now_skipped == ("failing",)
+    assert diff.removed == ("deleted",)
+    assert diff.added == ("new",)
+    assert "- Skipped now (1): `failing`" in markdown_report(now)
+    assert json.loads(json_report(now))["diff_vs_baseline"]["now_skipped"] == ["failing"]
+
+
+def test_cases_that_were_not_chosen_are_not_removed(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "one")
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    before = Baseline("before", {"one": "pass", "pinned": "pass"})
+    report = run_suite(service, tmp_path / "cases", layers=[2], options=SuiteOptions(baseline=before))
+    assert report.diff_vs_baseline is not None
+    assert report.diff_vs_baseline.removed == ()
+    assert "Nothing changed." in markdown_report(report)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"results": [{"case_id": "a"}]}', "# Evaluation"])
+def test_a_baseline_that_is_no_report_is_an_error(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=str(file)):
+        Baseline.read(file)
+
+
+def test_a_verdict_of_a_baseline_must_be_known(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_text('{"results": [{"case_id": "a", "verdict": "fine"}]}')
+    with pytest.raises(UsageError, match="verdict 'fine': allowed are pass, skip, fail, error"):
+        Baseline.read(file)
+
+
+def test_the_exit_status_is_at_most_125(service: FakeService, tmp_path: Path) -> None:
+    for number in range(130):
+        simple_case(tmp_path / "cases", f"case-{number}")
+    report = run(service, tmp_path)
+    assert len(report.failures) == 130
+    assert report.exit_status == 125
+
+
+def test_a_live_run_reads_the_files_and_a_run_without_it_the_index(
+    service: FakeService, tmp_path: Path
+) -> None:
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    write_vault(service.vault, {"Kitchen/Bread.md": BREAD.replace("smooth", "very smooth")})
+    assert run(service, tmp_path).results[0].verdict == "pass"
+    live = run(service, tmp_path, options=LIVE)
+    assert live.results[0].verdict == "fail"
+    assert "+ Knead the dough until it is very smooth." in live.results[0].reasons[0]
+    # And the other way round: the index is stale, the file is as the case says.
+    write_vault(service.vault, NOTES)
+    service.notes["Kitchen/Bread.md"] = "# Bread\n"
+    assert run(service, tmp_path).results[0].verdict == "fail"
+    assert run(service, tmp_path, options=LIVE).results[0].verdict == "pass"
+
+
+def test_a_live_run_finds_a_moved_note_and_no_excluded_one(service: FakeService, tmp_path: Path) -> None:
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    bread = service.vault / "Kitchen/Bread.md"
+    (service.vault / ".trash").mkdir()
+    bread.rename(service.vault / ".trash/Bread.md")
+    (result,) = run(service, tmp_path, options=LIVE).results
+    assert "gone" in result.reasons[0]
+    (service.vault / ".trash/Bread.md").rename(service.vault / "Bread.md")
+    (result,) = run(service, tmp_path, options=LIVE).results
+    assert "note moved: now in Bread.md" in result.reasons[0]
+
+
+def test_a_live_run_reads_no_snapshot_of_a_page_and_another_fetches_none(
+    service: FakeService, tmp_path: Path
+) -> None:
+    write_case(tmp_path / "cases", "l2/page", CITED_PAGE)
+    kept = PageSnapshots(tmp_path / "cases" / "snapshots")
+    kept.write(Page(URL, 200, URL, "A bread needs time.", "2026-01-01T00:00:00+00:00"))
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        return Page(url, 200, url, "A bread needs nothing at all.", "2026-02-01T00:00:00+00:00")
+
+    assert run(service, tmp_path, options=SuiteOptions(fetch=fetch)).results[0].verdict == "pass"
+    assert asked == []
+    assert run(service, tmp_path, options=SuiteOptions(fetch=fetch, live=True)).results[0].verdict == "fail"
+    assert asked == [URL]
+    # Nothing may fetch: that is an error, not the snapshot's answer.
+    assert run(service, tmp_path, options=LIVE).results[0].verdict == "error"
+    elsewhere = run(service, tmp_path, options=SuiteOptions(snapshots=tmp_path / "none"))
+    assert elsewhere.results[0].verdict == "error"
+
+
+def test_a_stale_citation_of_an_answer_fails_live(service: FakeService, tmp_path: Path) -> None:
+    case = PINNED.replace("layer: 2\n", "layer: 2\ninput: {query: dough}\n")
+    write_case(tmp_path / "cases", "l2/pinned", case)
+    answers: dict[str, AgentAnswer | Exception] = {
+        "dough": AgentAnswer(citations=(span_of(BREAD, "Knead the dough until it is smooth."),))
+    }
+    write_vault(service.vault, {"Kitchen/Bread.md": BREAD.replace("Flour", "More flour")})
+    assert run(service, tmp_path, answers).results[0].verdict == "pass"
+    (result,) = run(service, tmp_path, answers, LIVE).results
+    assert result.verdict == "fail"
+    assert any("other words stand there" in reason for reason in result.reasons)
+
+
+def test_a_judge_that_was_never_called_shows(service: FakeService, tmp_path: Path) -> None:
+    text = "id: l3\nagent: search\nlayer: 3\ninput: {query: q}\nexpected: {golden_answer: golden}\n"
+    write_case(tmp_path / "cases", "l3/l3", text)
+    service.vectors = {"golden": [0.6, 0.8]}
+    report = run(service, tmp_path, {"q": AgentAnswer(text="under the lid")})
+    assert report.results[0].verdict == "fail"
+    assert "- Judge: none; 1 answer needed one, 0 were decided" in markdown_report(report)
+
+
+def test_an_ask_case_needs_an_agent_that_answers(service: FakeService, tmp_path: Path) -> None:
+    text = "id: a\nagent: ask\nlayer: 1\ninput: {question: q}\nexpected: {must_have_citation: true}\n"
+    write_case(tmp_path / "cases", "l1/a", text)
+    (result,) = run_suite(service, tmp_path / "cases").results
+    assert (result.verdict, result.reasons) == ("error", ("agent ask: this index answers no questions",))
+
+
+def test_the_report_in_markdown(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "good")
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    service.notes["Kitchen/Bread.md"] = BREAD.replace("smooth", "a | b")
+    text = markdown_report(run(service, tmp_path, {"good": found("Sky.md")}))
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == ["# Evaluation", "## Summary", "## Failures", "### `pinned`: fail", "## All cases"]
+    assert "  ```diff\n  - Knead the dough until it is smooth.\n" in text
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert len(rows) == 2
+    assert all(row.replace("\\|", "").count("|") == 7 for row in rows)
+
+
+def test_the_report_in_json_has_the_fields_of_the_types(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "good")
+    data = json.loads(json_report(run(service, tmp_path, {"good": found("Sky.md")})))
+    assert set(data) == {
+        "started_at",
+        "finished_at",
+        "layers_run",
+        "results",
+        "summary",
+        "diff_vs_baseline",
+    }
+    (result,) = data["results"]
+    assert set(result) == set(LayerResult.__dataclass_fields__)
+    assert data["summary"]["counts"] == {"passed": 1, "failed": 0, "skipped": 0, "errors": 0}
+
+
+def test_nothing_depends_on_the_salt_of_a_process(tmp_path: Path) -> None:
+    """Python's own hash of a text differs from process to process; file names and reports must not."""
+    for name in ("c", "a", "b"):
+        simple_case(tmp_path / "cases", name, vault="vault" if name == "a" else f"other-{name}")
+    program = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from eval_lab import FakeService
+from vault_indexer.evals import run_suite
+from vault_indexer.evals.links_snapshot import snapshot_name
+report = run_suite(FakeService(Path("vault")), Path(sys.argv[2]))
+data = json.loads(json.dumps(report.as_json()))
+timeless = [{**one, "duration_ms": 0} for one in data["results"]]
+print(json.dumps([snapshot_name("https://example.org"), timeless, data["summary"]]))
+"""
+    said = set()
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(Path(__file__).parent), str(tmp_path / "cases")],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=True,
+        )
+        said.add(done.stdout)
+    assert len(said) == 1
