@@ -144,6 +144,12 @@ def test_any_file_keeps_its_lines_and_gets_the_values(lines: list[str]) -> None:
     ]
 
 
+def test_what_a_vaults_file_must_not_set_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"embedding\.provider.*your own configuration"):
+        apply(tmp_path, {"embedding.provider": '"openai"'})
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_apply_writes_the_vaults_configuration(tmp_path: Path) -> None:
     file = apply(tmp_path, VALUES)
     assert file == tmp_path / ".indexer.toml"

@@ -18,6 +18,7 @@ from vault_indexer.config import vault_config_file
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of
+from vault_indexer.config.trust import vault_may_set
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.evals.questions import ASIDE, TUNE, Question
@@ -170,6 +171,8 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     for key, value in values.items():
         if key not in SCHEMA:
             raise UsageError(f"no setting {key!r}")
+        if not vault_may_set(key, tomli.loads(f"v = {value}")["v"]):
+            raise UsageError(f"{key} = {value}: a vault's file must not set this; use your own configuration")
         lines = _with_value(lines, key, value)
     return "".join(lines)
 
