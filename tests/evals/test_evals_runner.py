@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 
@@ -22,10 +23,12 @@ from eval_lab import (
     write_vault,
 )
 
+from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import (
     AgentAnswer,
     Baseline,
+    Judgement,
     Page,
     PageSnapshots,
     SuiteOptions,
@@ -265,7 +268,56 @@ def test_a_judge_that_was_never_called_shows(service: FakeService, tmp_path: Pat
     service.vectors = {"golden": [0.6, 0.8]}
     report = run(service, tmp_path, {"q": AgentAnswer(text="under the lid")})
     assert report.results[0].verdict == "fail"
-    assert "- Judge: none; 1 answer needed one, 0 were decided" in markdown_report(report)
+    assert "- Judge: none; 1 answer needed one, 0 decided" in markdown_report(report)
+
+
+@dataclass
+class CountingJudge:
+    """A judge that says yes, and counts what it is asked."""
+
+    name: str = "counting"
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def decide(self, question: str, golden: str, answer: str) -> Judgement:
+        self.asked.append((question, golden, answer))
+        return Judgement(True, "the same")
+
+
+def test_the_judge_of_a_run_is_called_for_each_answer_between_the_bounds(
+    service: FakeService, tmp_path: Path
+) -> None:
+    for name in ("near", "between", "far"):
+        text = f"id: {name}\nagent: search\nlayer: 3\ninput: {{query: {name}}}\n"
+        write_case(tmp_path / "cases", f"l3/{name}", f"{text}expected: {{golden_answer: golden}}\n")
+    service.vectors = {"golden": [1.0, 0.0], "close": [0.9, 0.1], "so so": [0.6, 0.8], "other": [0.1, 0.9]}
+    answers: dict[str, AgentAnswer | Exception] = {
+        "near": AgentAnswer(text="close"),
+        "between": AgentAnswer(text="so so"),
+        "far": AgentAnswer(text="other"),
+    }
+    judge = CountingJudge()
+    report = run(service, tmp_path, answers, SuiteOptions(judge=judge))
+    verdicts = {result.case_id: result.verdict for result in report.results}
+    assert verdicts == {"near": "pass", "between": "pass", "far": "fail"}
+    assert judge.asked == [("between", "golden", "so so")]
+    assert "- Judge: counting; 1 answer needed one, 1 decided" in markdown_report(report)
+
+
+def test_a_live_run_follows_the_settings_of_files(service: FakeService, tmp_path: Path) -> None:
+    write_case(tmp_path / "cases", "l2/pinned", PINNED)
+    files = FilesSettings(exclude=("Kitchen/",))
+    (result,) = run(service, tmp_path, options=SuiteOptions(live=True, files=files)).results
+    assert result.verdict == "fail"
+    assert "the note is gone" in result.reasons[0]
+
+
+def test_a_path_out_of_the_vault_is_no_note(service: FakeService, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("Knead the dough until it is smooth.")
+    case = PINNED.replace("Kitchen/Bread.md", "../secret.md")
+    write_case(tmp_path / "cases", "l2/pinned", case.replace("heading: Kneading, ", ""))
+    for options in (DEFAULT_OPTIONS, LIVE):
+        (result,) = run(service, tmp_path, options=options).results
+        assert "note moved: now in Kitchen/Bread.md" in result.reasons[0]
 
 
 def test_an_ask_case_needs_an_agent_that_answers(service: FakeService, tmp_path: Path) -> None:

@@ -90,28 +90,29 @@ class IndexedNotes:
 class VaultFiles:
     """The notes as their files are now. The index is not asked.
 
-    Files that `.indexerignore` and Obsidian's settings exclude are left out; the settings `files.include`
-    and `files.exclude` are not known here.
+    Notes are what the settings, `.indexerignore` and Obsidian's own filters leave; other files are none. The
+    files are listed when a note is first asked for.
     """
 
-    def __init__(self, vault: Path) -> None:
+    def __init__(self, vault: Path, files: FilesSettings) -> None:
         self._vault = vault
-        self._limit = FilesSettings().max_file_bytes
+        self._files = files
         self._paths: list[str] | None = None
 
     def paths(self) -> Sequence[str]:
-        """The paths of all notes, listed when they are first asked for. Raises VaultError."""
+        """The paths of all notes, in order. Raises VaultError."""
         if self._paths is None:
-            rules = load_ignore_rules(self._vault, FilesSettings())
-            files = scan(self._vault, rules, max_file_bytes=self._limit).files
-            self._paths = [one.path for one in files if one.decision is Decision.INDEX]
+            rules = load_ignore_rules(self._vault, self._files)
+            found = scan(self._vault, rules, max_file_bytes=self._files.max_file_bytes).files
+            self._paths = [one.path for one in found if one.decision is Decision.INDEX]
         return self._paths
 
     def text(self, path: str) -> str | None:
-        """The text of the file at a path."""
+        """The text of the file at a path. Raises VaultError, and NoteError if it cannot be read."""
+        if path not in self.paths():
+            return None
         try:
-            data = read_note(self._vault, path, self._limit).data
-            return parse_any(path, data).text
+            return parse_any(path, read_note(self._vault, path, self._files.max_file_bytes).data).text
         except NoteVanished:
             return None
         except NoteError as error:

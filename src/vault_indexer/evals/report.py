@@ -64,7 +64,7 @@ def _judge(summary: Summary) -> str:
     judge = summary.judge
     if not judge.reviews:
         return f"{judge.name}; no answer needed one"
-    return f"{judge.name}; {quantity(judge.reviews, 'answer')} needed one, {judge.answers} were decided"
+    return f"{judge.name}; {quantity(judge.reviews, 'answer')} needed one, {judge.answers} decided"
 
 
 def _baseline(diff: BaselineDiff) -> Iterator[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.evals.agents import AgentAnswer, Agents, EvalService, ServiceAgents
 from vault_indexer.evals.cases import (
@@ -40,13 +41,14 @@ class SuiteOptions:
 
     Only cases of these `agents` (empty: all) are run. `live`: citations are checked against
     the files as they are now and pages are fetched by `fetch`; without it, against the index and the pages of
-    `snapshots` (None: the folder `snapshots` of the cases), and no network is used. `judge` decides what the
-    cosine does not. `baseline` is an earlier run to compare with.
+    `snapshots` (None: the folder `snapshots` of the cases), and no network is used. `files` says which files
+    are notes. `judge` decides what the cosine does not. `baseline` is an earlier run to compare with.
     """
 
     agents: Collection[str] = ()
     live: bool = False
     fetch: Fetcher | None = None
+    files: FilesSettings = field(default_factory=FilesSettings)
     snapshots: Path | None = None
     judge: Judge | None = None
     baseline: Baseline | None = None
@@ -106,7 +108,7 @@ def sources(
     """Where citations are looked up: the files and pages as they are now, or the index and the snapshots.
     Never both: what is not found in one is not taken from the other."""
     if options.live:
-        return VaultFiles(vault), LivePages(options.fetch)
+        return VaultFiles(vault, options.files), LivePages(options.fetch)
     return IndexedNotes(service), PageSnapshots(options.snapshots or cases_folder / SNAPSHOTS)
 
 

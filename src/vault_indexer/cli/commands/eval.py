@@ -158,6 +158,7 @@ def run(  # noqa: PLR0913 - one for each group of options
     """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
     layers = _layers(layer)
     options = SuiteOptions(
+        files=target_of(place).config.settings.files,
         agents=[agent.value for agent in filter_agent or ()],
         live=live,
         fetch=fetch_page if live else None,
@@ -201,8 +202,14 @@ def drift(  # noqa: PLR0913 - one for each option
     ] = False,
 ) -> int:
     """List the citations that do not stand where the cases say; the exit status is 1 if there are any."""
-    options = SuiteOptions(live=live, fetch=fetch_page if live else None, snapshots=folders.snapshots)
-    with open_service(target_of(place)) as service, CaseProgress() as progress:
+    target = target_of(place)
+    options = SuiteOptions(
+        files=target.config.settings.files,
+        live=live,
+        fetch=fetch_page if live else None,
+        snapshots=folders.snapshots,
+    )
+    with open_service(target) as service, CaseProgress() as progress:
         found = find_drift(service, folders.cases, options=options, report=progress.show)
     form = report or (DriftFormat.JSON if output.json else DriftFormat.MD)
     _write(_DRIFT_REPORTS[form](found), out)
