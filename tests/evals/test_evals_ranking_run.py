@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of, write_vault
 
-from vault_indexer.bootstrap import Target
+from vault_indexer.bootstrap import Assembly, Target
 from vault_indexer.errors import ConfigError, UsageError
 from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.question_folder import generated_file, load_questions
@@ -26,6 +26,7 @@ from vault_indexer.evals.ranking import (
     as_json,
     as_markdown,
     compare,
+    own_index,
     parse_variants,
     plain_query,
     run_ranking,
@@ -124,6 +125,15 @@ def test_temporary_folders_are_gone_after_a_run(
     )
     assert max(seen) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_known_vectors_of_the_vaults_own_index_are_used_again(target: Target, tmp_path: Path) -> None:
+    with own_index(target, lambda _: None):
+        pass
+    other = replace(Assembly.of(target_of(target.vault, tmp_path / "index")), shared_root=target.index_dir)
+    other.index_dir.prepare()
+    _, report = other.build_next(lambda _: None, refit=False)
+    assert (report.embedded, report.reused > 0) == (0, True)
 
 
 def invented(values: dict[str, Sequence[float]]) -> RankingRun:
