@@ -250,6 +250,8 @@ class Assembly:
     """Implements daemon.assembly.Assembly: one vault, one index folder, one configuration. Picklable.
 
     `make_pool` starts the worker processes, and `is_slow` says whether words are worth having before vectors.
+    `shared_root` is another index folder of nearly the same notes (None: there is none): a build takes its
+    model, its token weights and the vectors it knows from there, as long as its own folder is empty.
     """
 
     vault: Path
@@ -259,6 +261,7 @@ class Assembly:
     files: tuple[Path, ...]
     make_pool: Callable[[WorkerSpec, int], Pool] = start_pool
     is_slow: Callable[[EmbeddingSettings], bool] = is_slow_model
+    shared_root: Path | None = None
 
     @classmethod
     def of(cls, target: Target) -> Assembly:
@@ -342,7 +345,10 @@ class Assembly:
         self, found: Scan, report: Report, *, refit: bool, soon: bool
     ) -> tuple[Generation, RebuildReport]:
         index_dir = self.index_dir
-        caches = [one.catalog for one in reversed(index_dir.complete()) if is_sound(one.catalog)]
+        known = [*reversed(index_dir.complete())]
+        if self._predecessor.root != index_dir.root:
+            known += reversed(self._predecessor.complete())
+        caches = [one.catalog for one in known if is_sound(one.catalog)]
         weights = self._weights(found, refit=refit)
         model = _embedder(self.settings, weights).model
         slow = self.is_slow(self.settings.embedding)
@@ -359,7 +365,7 @@ class Assembly:
 
     def _with_model_for(self, found: Scan) -> Assembly:
         """The same, with a model for the languages of the vault where the configuration says `auto`."""
-        current = self.index_dir.current()
+        current = self._predecessor.current()
         sound = current if current is not None and is_sound(current.catalog) else None
         return replace(self, settings=settings_for_build(self.settings, self.vault, found, sound))
 
@@ -394,7 +400,15 @@ class Assembly:
         if not self.settings.embedding.weighting:
             return None
         fit = partial(_fit_weights, self.vault, found)
-        return weights_for_build(found, self.index_dir, fit, refit=refit)
+        return weights_for_build(found, self._predecessor, fit, refit=refit)
+
+    @property
+    def _predecessor(self) -> IndexDir:
+        """Where the generation is that the next one follows."""
+        own = self.index_dir
+        if self.shared_root is None or own.current() is not None:
+            return own
+        return IndexDir(self.shared_root)
 
     def _fit(self, generation: Generation) -> Fit:
         return fit_of(generation, self.settings)

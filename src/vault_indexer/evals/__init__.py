@@ -13,6 +13,7 @@ from vault_indexer.evals.agents import (
     read_answer,
 )
 from vault_indexer.evals.cases import (
+    LAYER_FOLDERS,
     LAYERS,
     AgentInput,
     AgentName,
@@ -50,6 +51,7 @@ from vault_indexer.evals.runner import SNAPSHOTS, SuiteOptions, run_suite, selec
 __all__ = [
     "JUDGES",
     "LAYERS",
+    "LAYER_FOLDERS",
     "SNAPSHOTS",
     "AgentAnswer",
     "AgentInput",

@@ -13,6 +13,7 @@ from typing import Annotated, cast
 
 import typer
 
+from vault_indexer.cli.commands.eval_ranking import has_cases, ranking_of_run, ranking_text, register
 from vault_indexer.cli.eval_agents import EndpointAgents
 from vault_indexer.cli.in_process import open_service, target_of
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
@@ -170,12 +171,17 @@ def run(  # noqa: PLR0913 - one for each group of options
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
+    ranking = ranking_of_run(place, folders.cases) if layers == LAYERS and not filter_agent else None
+    as_json = shown.report is ReportFormat.JSON or (shown.report is None and output.json)
+    if ranking is not None and not has_cases(folders.cases):
+        _write(ranking_text(ranking, as_json=as_json), shown.out)
+        return 0
     with _service(place) as (service, agents), CaseProgress() as progress:
         report = run_suite(
             service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
         )
-    as_json = shown.report is ReportFormat.JSON or (shown.report is None and output.json)
-    _write(json_report(report) if as_json else markdown_report(report), shown.out)
+    text = json_report(report) if as_json else markdown_report(report)
+    _write(text if ranking is None else ranking_text(ranking, text, as_json=as_json), shown.out)
     note(summary_line(report.summary))
     if report.summary.nothing_ran:
         note("no case was run: this shows nothing")
@@ -278,4 +284,5 @@ app = typer.Typer(no_args_is_help=True)
 app.command("run")(flatten_parameters(run))
 app.command("drift")(flatten_parameters(drift))
 app.command("snapshot")(flatten_parameters(snapshot))
+register(app)
 # The commands of `eval_ranking` are registered here: rank, generate, tune, judge.

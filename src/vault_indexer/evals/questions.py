@@ -1,0 +1,148 @@
+"""Questions with graded notes, and the file that holds them: one JSON object a line.
+
+    {"id": "…", "text": "shrink png images", "grades": {"Tools/oxipng.md": 2}, "kind": "judged"}
+
+Generated questions also have `edits`, the text of the vault that must be hidden while they are asked,
+`excluded`, notes that do not count as found, and `sha256`, the hash of each note that they were made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from vault_indexer.errors import UsageError
+from vault_indexer.system import write_atomically
+
+JUDGED, CLICKED = "judged", "clicked"
+LINK, SENTENCE, HEADING = "link", "sentence", "heading"
+GENERATED_KINDS = (LINK, SENTENCE, HEADING)
+TUNE, ASIDE = "tune", "aside"
+
+_STRICT = ConfigDict(extra="forbid")
+Grade = Annotated[int, Field(ge=0, le=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A span of a note's text, in characters, and what stands there while a question is asked."""
+
+    path: str
+    start: int
+    end: int
+    replacement: str = ""
+
+
+@checked_dataclass(frozen=True, slots=True, config=_STRICT)
+class Question:
+    """A question, and the grade of each note that was judged for it (0: does not help).
+
+    `kind` is "judged" or "clicked" for one of a person; "link", "sentence" or "heading" for one that was
+    generated. Paths are relative to the vault. `language` is ISO 639-1, or "".
+    """
+
+    id: str
+    text: str
+    grades: Mapping[str, Grade]
+    kind: str = JUDGED
+    language: str = ""
+    excluded: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    sha256: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it was made from the vault; such questions are never pooled with a person's."""
+        return self.kind in GENERATED_KINDS
+
+    @property
+    def target(self) -> str:
+        """The note with the highest grade, the first by path of several."""
+        return min(self.grades, key=lambda path: (-self.grades[path], path), default="")
+
+    @property
+    def part(self) -> str:
+        """The part that it belongs to: one to tune settings on, one kept aside to test them."""
+        return part_of(self.target)
+
+
+def part_of(path: str) -> str:
+    """Tune or aside, by the SHA-256 of the path: the same on every computer and in every run."""
+    return TUNE if hashlib.sha256(path.encode()).digest()[0] % 2 else ASIDE
+
+
+def write_questions(file: Path, questions: Iterable[Question]) -> None:
+    """Write the file atomically. Raises UsageError if that fails."""
+    lines = [json.dumps(_as_json(one), ensure_ascii=False) for one in questions]
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, ("\n".join(lines) + "\n" if lines else "").encode())
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written: {error.strerror}") from error
+
+
+def read_questions(file: Path) -> list[Question]:
+    """The questions of a file. Raises UsageError that names file, line and mistake."""
+    adapter = TypeAdapter(Question)
+    questions = []
+    seen: set[str] = set()
+    for number, line in enumerate(_read(file).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            question = adapter.validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the line"
+            raise UsageError(f"{file}:{number}: {where}: {first['msg']}") from error
+        if question.id in seen:
+            raise UsageError(f"{file}:{number}: id {question.id!r} stands in the file twice")
+        seen.add(question.id)
+        questions.append(question)
+    return questions
+
+
+def read_clicks(file: Path) -> list[Question]:
+    """A file of clicks as questions: lines of `{"query": …, "path": …}`, other keys are passed over.
+
+    Each query is one question, and each note that was opened from its hits has grade 1. A click says nothing
+    of the notes that were not shown, so these questions are a source of queries rather than of judgements.
+    Raises UsageError that names file and line.
+    """
+    opened: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(_read(file).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            click = json.loads(line)
+            query, path = click["query"].strip(), click["path"].strip()
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise UsageError(f'{file}:{number}: wanted is {{"query": TEXT, "path": TEXT}}') from error
+        opened.setdefault(query, {})[path] = 1
+    return [Question(question_id(CLICKED, query), query, grades, CLICKED) for query, grades in opened.items()]
+
+
+def question_id(kind: str, *parts: str) -> str:
+    """An id that the same parts always give: the kind and 12 hexadecimal digits of a SHA-256."""
+    return f"{kind}-{hashlib.sha256(chr(0).join((kind, *parts)).encode()).hexdigest()[:12]}"
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise UsageError(f"{file}: cannot be read: {reason}") from error
+
+
+def _as_json(question: Question) -> dict[str, object]:
+    """The fields that say something."""
+    fields: dict[str, object] = asdict(question)
+    return {name: value for name, value in fields.items() if value or name in ("id", "text", "grades")}

@@ -1,0 +1,150 @@
+"""What a run says of its configurations: means with intervals, and each against a baseline.
+
+Questions of a person and generated ones are never pooled, nor are those of different sources of a person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_indexer.errors import UsageError
+from vault_indexer.evals.questions import GENERATED_KINDS, Question
+from vault_indexer.evals.ranking.run import RankingRun, Scores
+from vault_indexer.evals.ranking.statistics import (
+    Interval,
+    Lift,
+    holm,
+    lifts,
+    mean_interval,
+    paired_difference,
+    randomisation_p,
+    smallest_difference,
+)
+
+GENERATED = "generated"
+MEASURES = ("ndcg", "mrr", "recall")
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A configuration against the baseline, over the same questions, by nDCG.
+
+    `difference` is the mean of the differences with its paired interval, `p` of a randomisation test after
+    Holm's correction over all configurations. `smallest` is the smallest difference that so many questions
+    can show (None: unknown, since the two do not differ). `lift` is None where no lift is asked for.
+    """
+
+    difference: Interval
+    p: float
+    smallest: float | None
+    lift: Lift | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRow:
+    """One configuration in one slice; `against` is None for the baseline itself. `judged` is the mean share
+    of the notes of an answer that have a grade."""
+
+    variant: str
+    ndcg: Interval
+    mrr: Interval
+    recall: Interval
+    judged: float
+    against: Against | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of the questions of one source: all ("all"), a kind or a language."""
+
+    source: str
+    name: str
+    questions: int
+    rows: tuple[VariantRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingReport:
+    """All slices; `failures` are the reasons of configurations that miss the wanted lift over all questions
+    of a source."""
+
+    k: int
+    baseline: str
+    min_lift_pct: float | None
+    slices: tuple[Slice, ...]
+    stale: tuple[str, ...]
+    failures: tuple[str, ...]
+    seconds: float
+
+
+def source_of(question: Question) -> str:
+    """Where a question comes from: "judged", "clicked" or "generated"."""
+    return GENERATED if question.kind in GENERATED_KINDS else question.kind
+
+
+def compare(
+    run: RankingRun, baseline: str = "", min_lift_pct: float | None = None, *, part: str = ""
+) -> RankingReport:
+    """The report of a run; the baseline is the first variant unless named. With `part`, only the questions
+    of that part count. Raises UsageError for a baseline that was not run."""
+    baseline = baseline or next(iter(run.scores), "")
+    if baseline not in run.scores:
+        raise UsageError(f"baseline {baseline!r}: it must be one of the variants, {', '.join(run.scores)}")
+    slices = tuple(
+        _slice(run, source, name, at, baseline, min_lift_pct) for source, name, at in _slices(run, part)
+    )
+    failures = [
+        f"{one.source}: {row.variant}: {row.against.lift.reason}"
+        for one in slices
+        for row in one.rows
+        if one.name == "all" and row.against and row.against.lift and not row.against.lift.passes
+    ]
+    stale = tuple(one.id for one in run.stale)
+    return RankingReport(run.k, baseline, min_lift_pct, slices, stale, tuple(failures), run.seconds)
+
+
+def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
+    """Source, name, and which questions."""
+    wanted = [(at, one) for at, one in enumerate(run.questions) if not part or one.part == part]
+    for source in dict.fromkeys(source_of(one) for _, one in wanted):
+        own = [(at, one) for at, one in wanted if source_of(one) == source]
+        yield source, "all", [at for at, _ in own]
+        names = {"kind": sorted({one.kind for _, one in own}), "": sorted({one.language for _, one in own})}
+        for kind in names["kind"] if len(names["kind"]) > 1 else ():
+            yield source, kind, [at for at, one in own if one.kind == kind]
+        for language in names[""] if len(names[""]) > 1 else ():
+            yield (
+                source,
+                f"language {language or 'unknown'}",
+                [at for at, one in own if one.language == language],
+            )
+
+
+def _slice(
+    run: RankingRun, source: str, name: str, at: Sequence[int], baseline: str, min_lift_pct: float | None
+) -> Slice:
+    values = {variant: [scores[one] for one in at] for variant, scores in run.scores.items()}
+    gains = {variant: [one.ndcg for one in scores] for variant, scores in values.items()}
+    base = gains[baseline]
+    others = {variant: own for variant, own in gains.items() if variant != baseline}
+    apart = {variant: [b - a for a, b in zip(base, own, strict=True)] for variant, own in others.items()}
+    p_values = holm({variant: randomisation_p(differences) for variant, differences in apart.items()})
+    wanted = lifts(base, others, min_lift_pct) if min_lift_pct is not None else {}
+    against = {
+        variant: Against(
+            paired_difference(base, own),
+            p_values[variant],
+            smallest_difference(apart[variant], len(others)),
+            wanted.get(variant),
+        )
+        for variant, own in others.items()
+    }
+    rows = tuple(_row(variant, scores, against.get(variant)) for variant, scores in values.items())
+    return Slice(source, name, len(at), rows)
+
+
+def _row(variant: str, scores: Sequence[Scores], against: Against | None) -> VariantRow:
+    ndcg, mrr, recall = (mean_interval([getattr(one, name) for one in scores]) for name in MEASURES)
+    judged = sum(one.judged for one in scores) / len(scores)
+    return VariantRow(variant, ndcg, mrr, recall, judged, against)

@@ -1,0 +1,200 @@
+"""Ask questions of several configurations, and measure what each gives for every question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault_indexer.bootstrap import Target
+from vault_indexer.errors import QueryError
+from vault_indexer.evals.generate import current_hashes, shadow_vault
+from vault_indexer.evals.questions import Question
+from vault_indexer.evals.ranking.indices import Report, built_index, own_index, temporary_folder
+from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
+from vault_indexer.evals.ranking.variants import Variant, settings_with, target_of_variant
+from vault_indexer.model import Progress, SearchRequest
+from vault_indexer.search import IndexReader, Searcher
+from vault_indexer.search.query import parse_query
+from vault_indexer.store import Snapshot
+from vault_indexer.text.bounds import MAX_LIMIT, MAX_QUERY_BYTES
+
+DEFAULT_K = 10
+_OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What one configuration gives for one question; all in [0, 1]."""
+
+    ndcg: float
+    mrr: float
+    recall: float
+    judged: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRun:
+    """The scores of every variant, in the order of `questions`.
+
+    `stale` questions were not asked, since a note that they were made from, or all that they expect, is not
+    what it was. They neither pass nor fail.
+    """
+
+    k: int
+    questions: tuple[Question, ...]
+    stale: tuple[Question, ...]
+    scores: Mapping[str, tuple[Scores, ...]]
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Collected:
+    """Scores as they come in: by variant, by the id of the question."""
+
+    scores: dict[str, dict[str, Scores]] = field(default_factory=dict)
+
+
+Said = Callable[[str], None]
+
+
+def _say_nothing(_: str) -> None:
+    """Nobody wants to know."""
+
+
+def _report_nothing(_: Progress) -> None:
+    """Nobody wants to know."""
+
+
+def run_ranking(
+    target: Target,
+    questions: Sequence[Question],
+    variants: Sequence[Variant],
+    *,
+    k: int = DEFAULT_K,
+    report: Report = _report_nothing,
+    say: Said = _say_nothing,
+) -> RankingRun:
+    """Ask every question of every variant; `k` notes of each answer count.
+
+    A person's questions are asked of the vault's own index, or of one that is built for a variant.
+    Generated questions are asked of a shadow of the vault in which their text is hidden. Folders that are
+    made for it are removed at the end. `report` hears how builds get on, `say` what happens now.
+    """
+    started = time.perf_counter()
+    hashes = current_hashes(target, questions)
+    fresh = [one for one in questions if not is_stale(one, hashes)]
+    collected = _Collected({variant.name: {} for variant in variants})
+    by_person = [one for one in fresh if not one.is_generated]
+    generated = [one for one in fresh if one.is_generated]
+    with temporary_folder() as folder:
+        if by_person:
+            _ask_all(
+                collected,
+                _Place(target, target.vault, folder / "own", True, report, say),
+                by_person,
+                variants,
+                k,
+            )
+        if generated:
+            say(f"hiding the text of {len(generated)} questions in a shadow of the vault")
+            with shadow_vault(target, generated, folder / "vault") as vault:
+                place = _Place(target, vault, folder / "shadow", False, report, say)
+                _ask_all(collected, place, generated, variants, k)
+    asked = (*by_person, *generated)
+    return RankingRun(
+        k,
+        asked,
+        tuple(one for one in questions if is_stale(one, hashes)),
+        {name: tuple(scores[one.id] for one in asked) for name, scores in collected.scores.items()},
+        time.perf_counter() - started,
+    )
+
+
+def is_stale(question: Question, hashes: Mapping[str, str]) -> bool:
+    """Whether a note that the question was made from has changed, or all notes that it expects are gone.
+
+    `hashes` has the hash of every note of interest that exists.
+    """
+    if any(hashes.get(path) != sha256 for path, sha256 in question.sha256.items()):
+        return True
+    return not any(path in hashes for path, grade in question.grades.items() if grade > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Which vault is asked, and where its indices are built."""
+
+    target: Target
+    vault: Path
+    folder: Path
+    has_index: bool
+    report: Report
+    say: Said
+
+
+def _ask_all(
+    collected: _Collected, place: _Place, questions: Sequence[Question], variants: Sequence[Variant], k: int
+) -> None:
+    """Variants that share an index are asked together, so each index is built once."""
+    groups: dict[tuple[tuple[str, str], ...], list[Variant]] = {}
+    for variant in variants:
+        groups.setdefault(tuple(sorted(variant.index_options.items())), []).append(variant)
+    for number, group in enumerate(groups.values()):
+        with _index_of(place, group[0], number) as reader, reader.holder.lease() as snapshot:
+            for variant in group:
+                place.say(f"asking {len(questions)} questions of {variant.name}")
+                settings = settings_with(
+                    place.target.config.settings, variant.options, f"variant {variant.name}"
+                )
+                searcher = reader.searcher.with_settings(settings.search)
+                scores = {one.id: ask(searcher, snapshot, one, k) for one in questions}
+                collected.scores[variant.name] |= scores
+
+
+@contextmanager
+def _index_of(place: _Place, variant: Variant, number: int) -> Iterator[IndexReader]:
+    target = place.target
+    if place.has_index and not variant.index_options:
+        with own_index(target, place.report) as reader:
+            yield reader
+        return
+    place.say(f"building an index for {variant.name}")
+    changed = target_of_variant(target, place.vault, place.folder / f"{number:02}", variant)
+    with built_index(changed, place.report, target.index_dir) as reader:
+        yield reader
+
+
+def ask(searcher: Searcher, snapshot: Snapshot, question: Question, k: int) -> Scores:
+    """The scores of one question."""
+    paths = ranked_paths(searcher, snapshot, question.text, k, question.excluded)
+    return Scores(
+        ndcg(paths, question.grades, k),
+        reciprocal_rank(paths, question.grades, k),
+        recall(paths, question.grades, k),
+        judged(paths, question.grades, k),
+    )
+
+
+def ranked_paths(
+    searcher: Searcher, snapshot: Snapshot, text: str, k: int, excluded: Sequence[str] = ()
+) -> list[str]:
+    """The first `k` notes of the answer to a text, each once, without those that are excluded."""
+    words = plain_query(text)
+    if not words:
+        return []
+    limit = min(k + len(excluded), MAX_LIMIT)
+    hits = searcher.search(snapshot, SearchRequest(words, limit, by_note=True, min_relevance=0.0)).hits
+    return [path for path in each_once(hit.path for hit in hits) if path not in excluded][:k]
+
+
+def plain_query(text: str) -> str:
+    """The text without what the query language would read as an operator: it is words that are asked."""
+    text = text.encode()[:MAX_QUERY_BYTES].decode(errors="ignore").strip()
+    try:
+        is_plain = not text or not parse_query(text).conditions
+    except QueryError:
+        is_plain = False
+    return text if is_plain else " ".join(text.translate(_OPERATORS).split())

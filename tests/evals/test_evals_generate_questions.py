@@ -1,0 +1,227 @@
+"""Questions made from a vault: what is asked, what is hidden, what is left out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from questions_vault import HEADING, NOTES, target_of, write_vault
+
+from vault_indexer.bootstrap import Target
+from vault_indexer.errors import UsageError
+from vault_indexer.evals.generate import Survey, choose_questions, edited, shadow_vault, survey_vault
+from vault_indexer.evals.generate.prose import as_query, content_words, same
+from vault_indexer.evals.questions import (
+    ASIDE,
+    GENERATED_KINDS,
+    TUNE,
+    Edit,
+    Question,
+    part_of,
+    read_clicks,
+    read_questions,
+    write_questions,
+)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Target:
+    folder = tmp_path_factory.mktemp("generate")
+    return target_of(write_vault(folder / "vault"), folder / "index")
+
+
+@pytest.fixture(scope="module")
+def survey(target: Target) -> Survey:
+    return survey_vault(target, lambda _done, _total: None)
+
+
+@pytest.fixture(scope="module")
+def questions(survey: Survey) -> list[Question]:
+    return choose_questions(survey)
+
+
+def texts(survey: Survey, kind: str) -> set[str]:
+    return {one.text for one in survey.candidates if one.kind == kind}
+
+
+def hidden(question: Question, text: str) -> str:
+    return edited(text, question.edits)
+
+
+def test_all_three_kinds_are_made(questions: list[Question]) -> None:
+    assert {one.kind for one in questions} == set(GENERATED_KINDS)
+
+
+def test_a_link_context_is_the_sentence_without_the_link(questions: list[Question]) -> None:
+    one = next(one for one in questions if one.kind == "link")
+    assert one.text == "Gardeners praise the for feeding hungry pumpkin beds every autumn."
+    assert one.grades == {"Notes/Compost.md": 1}
+    assert one.excluded == ("Garden.md",)
+
+
+def test_link_sentence_and_graph_edge_are_hidden(questions: list[Question]) -> None:
+    one = next(one for one in questions if one.kind == "link")
+    left = hidden(one, NOTES["Garden.md"])
+    assert "pumpkin" not in left
+    assert "[[" not in left  # the second link to the same note is text now: no edge is left
+    assert "The shed needs paint" in left
+
+
+def test_sentences_and_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
+    for one in (one for one in questions if one.kind != "link"):
+        left = hidden(one, NOTES[one.target])
+        assert same(one.text) in same(NOTES[one.target])
+        assert same(one.text) not in same(left)
+
+
+def test_a_hidden_heading_leaves_its_section(survey: Survey) -> None:
+    one = next(one for one in survey.candidates if one.text == HEADING)
+    left = edited(NOTES["Notes/Compost.md"], one.edits)
+    assert "\n## \n\nAir makes it faster" in left
+
+
+def test_titles_and_aliases_are_never_questions(survey: Survey) -> None:
+    names = {same(Path(path).stem) for path in NOTES} | {
+        f"{same(Path(path).stem)} alias name" for path in NOTES
+    }
+    assert not {same(one.text) for one in survey.candidates} & names
+
+
+def test_a_context_that_holds_a_name_of_the_target_is_left_out(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Wild Yeast.md").write_text("# Wild Yeast\n\nIt lives on grain.\n")
+    (vault / "A.md").write_text("A wild yeast makes bread rise, see [[Wild Yeast|this]].\n")
+    (vault / "B.md").write_text("Patient bakers keep [[Wild Yeast|this]] in jars.\n")
+    found = survey_vault(target_of(vault, tmp_path / "index"), lambda _done, _total: None)
+    assert [one.source for one in found.candidates if one.kind == "link"] == ["B.md"]
+
+
+def test_headings_that_occur_twice_are_left_out(survey: Survey) -> None:
+    assert not any("rivers" in text for text in texts(survey, "heading"))
+
+
+def test_code_tables_and_templates_are_left_out(survey: Survey) -> None:
+    assert not {one.target for one in survey.candidates} & {"Code.md", "Templates/Daily.md"}
+
+
+def test_short_questions_are_left_out(survey: Survey) -> None:
+    assert all(content_words(one.text, one.language) >= 2 for one in survey.candidates)
+    sentences = [one for one in survey.candidates if one.kind == "sentence"]
+    assert sentences
+    assert all(content_words(one.text, one.language) >= 6 for one in sentences)
+
+
+def test_within_a_kind_a_target_and_a_source_have_one_question(survey: Survey) -> None:
+    made = choose_questions(survey)
+    for kind in GENERATED_KINDS:
+        own = [one for one in made if one.kind == kind]
+        assert len({one.target for one in own}) == len(own)
+        assert len({tuple(one.sha256)[-1] for one in own}) == len(own)
+        assert len(choose_questions(survey, per_kind=1, kinds=[kind])) == 1
+
+
+def test_no_two_questions_hide_the_same_text(questions: list[Question]) -> None:
+    edits = sorted(
+        ((edit.path, edit.start, edit.end) for one in questions for edit in one.edits),
+    )
+    for one, following in pairwise(edits):
+        assert one[0] != following[0] or one[2] <= following[1]
+
+
+def test_content_words_are_those_that_say_something() -> None:
+    assert content_words("What is the use of it?", "en") == 0
+    assert content_words("the heap of kitchen scraps in 2024", "en") == 3
+    assert content_words("kompost auf dem beet", "de") == 2
+    assert content_words("厨余堆肥方法", "zh") == 3
+
+
+def test_a_query_has_no_markup() -> None:
+    assert as_query("> - [ ] **Bold** and `code`, see [a page](x.md) ^id") == "Bold and code, see a page"
+    assert as_query("This is a ** ** setting .") == "This is a setting."
+
+
+def test_the_shadow_holds_everything_but_the_hidden_text(
+    target: Target, questions: list[Question], tmp_path: Path
+) -> None:
+    before = {path: (target.vault / path).stat() for path in NOTES}
+    with shadow_vault(target, questions, tmp_path / "shadow") as shadow:
+        assert {file.relative_to(shadow).as_posix() for file in shadow.rglob("*.*")} == set(NOTES)
+        together = "\n".join(file.read_text() for file in shadow.rglob("*.md"))
+        assert not [one.text for one in questions if same(one.text) in same(together)]
+        for path in NOTES:
+            assert (shadow / path).stat().st_mtime_ns == before[path].st_mtime_ns
+        assert (shadow / "picture.png").read_bytes() == b""
+    assert not (tmp_path / "shadow").exists()
+    assert {path: (target.vault / path).stat() for path in NOTES} == before  # ctime too: nothing was linked
+
+
+def test_a_question_keeps_everything_in_its_file(questions: list[Question], tmp_path: Path) -> None:
+    write_questions(tmp_path / "q.jsonl", questions)
+    assert read_questions(tmp_path / "q.jsonl") == questions
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": "a", "text": "x"}', "q.jsonl:1: grades"),
+        ('{"id": "a", "text": "x", "grades": {"n.md": -1}}', "q.jsonl:1: grades.n.md"),
+        ('{"id": "a", "text": "x", "grades": {}, "colour": 1}', "q.jsonl:1: colour"),
+        ("{", "q.jsonl:1"),
+    ],
+)
+def test_a_wrong_line_is_named(line: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text(line + "\n")
+    with pytest.raises(UsageError, match=said):
+        read_questions(tmp_path / "q.jsonl")
+
+
+def test_clicks_are_questions_of_their_own_kind(tmp_path: Path) -> None:
+    file = tmp_path / "clicks.jsonl"
+    file.write_text(
+        '{"query": "dark earth", "path": "a.md", "at": 1}\n{"query": "dark earth", "path": "b.md"}\n'
+    )
+    (one,) = read_clicks(file)
+    assert (one.kind, one.text, dict(one.grades)) == ("clicked", "dark earth", {"a.md": 1, "b.md": 1})
+    assert not one.is_generated
+    file.write_text('{"query": 3}\n')
+    with pytest.raises(UsageError, match=r"clicks\.jsonl:1"):
+        read_clicks(file)
+
+
+def test_the_part_is_that_of_the_targets_path_and_does_not_depend_on_the_salt_of_hash(
+    target: Target, questions: list[Question]
+) -> None:
+    assert {part_of(f"note {number}.md") for number in range(40)} == {TUNE, ASIDE}
+    # Fixed for ever: another value would move questions between what is tuned on and what is kept aside.
+    assert [part_of(path) for path in ("Garden.md", "Notes/Compost.md", "a.md", "b.md")] == PARTS
+    code = (
+        "import sys; from pathlib import Path; from questions_vault import target_of;"
+        "from vault_indexer.evals.generate import survey_vault, choose_questions;"
+        "t = target_of(Path(sys.argv[1]), Path(sys.argv[2]));"
+        "print([(q.id, q.part) for q in choose_questions(survey_vault(t, lambda a, b: None))])"
+    )
+    here = str(Path(__file__).parent)
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(target.vault), str(target.index_dir)],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": here},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert outputs == {str([(one.id, one.part) for one in questions])}
+
+
+PARTS = [TUNE, ASIDE, ASIDE, TUNE]
+
+
+def test_edits_that_overlap_hide_all_they_cover() -> None:
+    text = "one two three four"
+    assert edited(text, [Edit("n", 4, 7), Edit("n", 4, 13), Edit("n", 0, 3, "1")]) == "1  four"

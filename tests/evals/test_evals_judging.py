@@ -1,0 +1,136 @@
+"""Judgements by hand: the pool, its order, the files, and a session at the terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from questions_vault import target_of, write_vault
+
+from vault_indexer.errors import UsageError
+from vault_indexer.evals.judging import GRADES, Judgements, hidden_order, pool_of, read_qrels
+from vault_indexer.evals.question_folder import judged_folder, load_questions
+from vault_indexer.evals.ranking import own_index, parse_variants, ranked_paths, settings_with
+
+QUESTION = "what becomes dark earth"
+
+
+def test_the_pool_is_what_keyword_vector_and_fusion_find(tmp_path: Path) -> None:
+    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
+    settings = target.config.settings
+    with own_index(target, lambda _: None) as reader, reader.holder.lease() as snapshot:
+        pool = pool_of(reader.searcher, snapshot, settings, QUESTION, depth=3)
+        found = set()
+        for one in parse_variants(["keyword", "vector", "configured"]):
+            searcher = reader.searcher.with_settings(settings_with(settings, one.options, "test").search)
+            found.update(ranked_paths(searcher, snapshot, QUESTION, 3))
+    assert set(pool) == found
+    assert pool == sorted(pool)
+    assert "Notes/Compost.md" in pool
+
+
+def test_the_order_tells_no_ranks() -> None:
+    pool = [f"{number}.md" for number in range(20)]
+    shown = hidden_order("q", pool)
+    assert sorted(shown) == sorted(pool)
+    assert shown not in (pool, sorted(pool))
+    assert hidden_order("q", list(reversed(pool)) * 2) == shown  # neither order nor number of hits counts
+    assert hidden_order("another", pool) != shown
+
+
+def test_grades_are_on_disk_after_each_one(tmp_path: Path) -> None:
+    own = Judgements.load(tmp_path)
+    name = own.add(f" {QUESTION}  ")
+    own.grade(name, "A b/Ünder 100%.md", 2)
+    own.grade(name, "c.md", 0)
+    again = Judgements.load(tmp_path)
+    assert again.topics == {name: QUESTION}
+    assert again.grades == {name: {"A b/Ünder 100%.md": 2, "c.md": 0}}
+    assert again.add(QUESTION) == name
+    assert again.left(name, ["c.md", "d.md"]) == ["d.md"]
+    assert [dict(one.grades) for one in again.questions()] == [again.grades[name]]
+    assert all(len(line.split()) == 4 for line in (tmp_path / "qrels.txt").read_text().splitlines())
+
+
+def test_a_question_that_nothing_answers_is_not_asked(tmp_path: Path) -> None:
+    own = Judgements.load(tmp_path)
+    own.grade(own.add("nothing here"), "a.md", 0)
+    assert own.questions() == []
+
+
+def test_qrels_are_those_of_trec(tmp_path: Path) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    own = Judgements.load(tmp_path)
+    name = own.add(QUESTION)
+    own.grade(name, "A b.md", 2)
+    with (tmp_path / "qrels.txt").open() as file:
+        assert pytrec_eval.parse_qrel(file) == {name: {"A%20b.md": 2}}
+
+
+def test_grades_of_qrels_replace_those_that_are_there(tmp_path: Path) -> None:
+    own = Judgements.load(tmp_path)
+    name = own.add(QUESTION)
+    own.grade(name, "a.md", 1)
+    file = tmp_path / "other.txt"
+    file.write_text(f"{name} 0 a.md 2\n{name} Q0 b%20c.md -1\n")
+    assert own.take(read_qrels(file)) == 2
+    assert Judgements.load(tmp_path).grades == {name: {"a.md": 2, "b c.md": 0}}
+    with pytest.raises(UsageError, match="no question has the id 'x'"):
+        own.take([("x", "a.md", 1)])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("qrels.txt", "a 0 b\n"), ("qrels.txt", "a 0 b two\n"), ("topics.tsv", "a b\n")]
+)
+def test_a_wrong_line_is_named(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=f"{name}:1"):
+        Judgements.load(tmp_path)
+
+
+def test_a_grade_is_0_1_or_2(tmp_path: Path) -> None:
+    assert set(GRADES) == {0, 1, 2}
+    with pytest.raises(UsageError, match="grade 3"):
+        Judgements.load(tmp_path).grade("q", "a.md", 3)
+
+
+def test_a_session_shows_no_names_of_rankings_and_goes_on_where_it_ended(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault")
+    environ = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "INDEXER_INDEX_WORKERS": "1"}
+
+    def judge(given: str, *words: str) -> subprocess.CompletedProcess[str]:
+        options = (
+            "--vault",
+            str(vault),
+            "--index-dir",
+            str(tmp_path / "index"),
+            "--cases",
+            str(tmp_path / "evals"),
+        )
+        return subprocess.run(
+            [sys.executable, "-m", "vault_indexer.cli", "eval", "judge", *words, *options],
+            env=environ,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    first = judge("2\nseven\n1\nq\n", QUESTION)
+    assert first.returncode == 0, first.stderr
+    assert not any(name in first.stdout for name in ("keyword", "vector", "fusion", "configured", "score"))
+    ((graded,),) = (Judgements.load(judged_folder(tmp_path / "evals")).grades.values(),)
+    assert sorted(graded.values()) == [1, 2]
+    second = judge("0\n" * 50)
+    assert second.returncode == 0, second.stderr
+    assert not any(f"  {path}\n" in second.stdout for path in graded)
+    (question,) = load_questions(tmp_path / "evals")
+    assert {path: question.grades[path] for path in graded} == graded
+    assert len(question.grades) > 2
+    exported = judge("", "--qrels-out", str(tmp_path / "out.txt"))
+    assert exported.returncode == 0, exported.stderr
+    assert len(read_qrels(tmp_path / "out.txt")) == len(question.grades)

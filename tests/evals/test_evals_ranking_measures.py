@@ -1,0 +1,187 @@
+"""Measures and statistics of a ranking, held equal to trec_eval and scipy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
+from vault_indexer.evals.ranking.statistics import (
+    RESAMPLES,
+    SEED,
+    holm,
+    lifts,
+    mean_interval,
+    paired_difference,
+    randomisation_p,
+    smallest_difference,
+)
+
+NOTES = [f"n{number}.md" for number in range(12)]
+GRADES = st.dictionaries(st.sampled_from(NOTES), st.integers(0, 2), min_size=1)
+RANKINGS = st.permutations(NOTES).flatmap(lambda whole: st.integers(0, 12).map(lambda size: whole[:size]))
+HITS = st.lists(st.sampled_from(NOTES), max_size=30)
+
+
+@given(RANKINGS, GRADES, st.sampled_from([1, 3, 5, 10]))
+def test_measures_equal_those_of_trec_eval(ranking: list[str], grades: dict[str, int], k: int) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    evaluator = pytrec_eval.RelevanceEvaluator({"q": grades}, {f"ndcg_cut.{k}", f"recall.{k}", "recip_rank"})
+    run = {path: float(len(ranking) - at) for at, path in enumerate(ranking[:k])}
+    expected = evaluator.evaluate({"q": run}).get("q", {})  # of an empty ranking it says nothing
+    assert ndcg(ranking, grades, k) == pytest.approx(expected.get(f"ndcg_cut_{k}", 0.0))
+    assert recall(ranking, grades, k) == pytest.approx(expected.get(f"recall_{k}", 0.0))
+    assert reciprocal_rank(ranking, grades, k) == pytest.approx(expected.get("recip_rank", 0.0))
+
+
+@given(HITS, GRADES, st.integers(1, 20))
+def test_a_note_counts_once_so_no_measure_exceeds_1(hits: list[str], grades: dict[str, int], k: int) -> None:
+    for measure in (ndcg, recall, reciprocal_rank, judged):
+        assert 0 <= measure(hits, grades, k) <= 1 + 1e-12
+        assert measure(hits, grades, k) == measure(each_once(hits), grades, k)
+
+
+def test_a_note_with_three_hits_takes_one_place() -> None:
+    hits = ["a.md", "a.md", "a.md", "b.md"]
+    assert ndcg(hits, {"a.md": 2}, 3) == 1.0
+    assert recall(hits, {"a.md": 1, "b.md": 1}, 2) == 1.0
+
+
+def test_judged_is_the_share_of_the_first_notes_that_have_a_grade() -> None:
+    assert judged(["a.md", "b.md", "c.md"], {"a.md": 0, "c.md": 2}, 2) == 0.5
+    assert judged([], {"a.md": 1}, 10) == 1.0
+
+
+VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=40)
+
+
+@given(VALUES)
+def test_the_interval_equals_that_of_scipy_with_the_same_resamples(values: list[float]) -> None:
+    scipy_stats = pytest.importorskip("scipy.stats")
+    mine = mean_interval(values)
+    theirs = scipy_stats.bootstrap(
+        (np.array(values),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=RESAMPLES,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high))
+    assert mine.low <= mine.mean + 1e-12
+    assert mine == mean_interval(values)
+
+
+@given(st.lists(st.floats(-1, 1).filter(lambda value: abs(value) > 1e-6), min_size=2, max_size=10))
+def test_the_exact_randomisation_test_equals_that_of_scipy(differences: list[float]) -> None:
+    scipy_stats = pytest.importorskip("scipy.stats")
+    theirs = scipy_stats.permutation_test(
+        (np.array(differences),),
+        lambda sample, axis: np.abs(np.sum(sample, axis=axis)),
+        permutation_type="samples",
+        n_resamples=np.inf,
+        alternative="greater",
+        vectorized=True,
+    ).pvalue
+    assert randomisation_p(differences) == pytest.approx(theirs)
+
+
+def test_the_random_one_comes_near_the_paired_t_test() -> None:
+    scipy_stats = pytest.importorskip("scipy.stats")
+    differences = np.random.default_rng(5).normal(0.05, 0.2, 120)
+    theirs = scipy_stats.ttest_1samp(differences, 0).pvalue
+    assert randomisation_p(list(differences)) == pytest.approx(theirs, abs=0.01)
+
+
+def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
+    # Holm (1979): .01, .04, .03, .005 become .03, .06, .06, .02.
+    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    assert adjusted == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02})
+    assert holm({"a": 0.6, "b": 0.9}) == {"a": 1.0, "b": 1.0}
+    assert holm({}) == {}
+
+
+def test_the_smallest_difference_is_the_one_found_in_four_of_five_trials() -> None:
+    random = np.random.default_rng(7)
+    size, deviation = 60, 0.3
+    sample = random.normal(0, 1, size)
+    sample = (sample - sample.mean()) / sample.std(ddof=1) * deviation
+    smallest = smallest_difference(list(sample))
+    assert smallest is not None
+    found = [
+        abs(one.mean()) / (one.std(ddof=1) / np.sqrt(size)) > 1.96
+        for one in random.normal(smallest, deviation, (2000, size))
+    ]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.04)
+    several = smallest_difference(list(sample), comparisons=8)
+    assert several is not None
+    assert several > smallest
+
+
+@pytest.mark.parametrize("differences", [[], [0.5], [0.0, 0.0, 0.0]])
+def test_where_nothing_varies_no_smallest_difference_is_claimed(differences: Sequence[float]) -> None:
+    assert smallest_difference(differences) is None
+
+
+def test_questions_are_paired() -> None:
+    """Two configurations a constant apart differ for certain, however much questions differ in difficulty."""
+    baseline = [0.0, 1.0, 0.0, 1.0, 0.5, 0.5]
+    other = [value + 0.1 for value in baseline]
+    difference = paired_difference(baseline, other)
+    assert (difference.low, difference.high) == pytest.approx((0.1, 0.1))
+    with pytest.raises(ValueError, match="not the same questions"):
+        paired_difference([1.0], [1.0, 0.5])
+
+
+def test_the_gate_is_on_the_lower_bound_not_on_the_mean() -> None:
+    baseline = [0.5] * 12
+    noisy = [1.0, 0.0] * 5 + [1.0, 1.0]  # the mean is 17% better, the lower bound is far below
+    steady = [0.6] * 12
+    found = lifts(baseline, {"noisy": noisy, "steady": steady}, min_percent=5)
+    assert found["noisy"].percent is not None
+    assert found["noisy"].percent.mean > 5 > found["noisy"].percent.low
+    assert not found["noisy"].passes
+    assert "lower bound" in found["noisy"].reason
+    assert found["steady"].passes
+
+
+def test_the_gate_corrects_for_the_number_of_configurations() -> None:
+    baseline = [0.5] * 6
+    better = [0.6] * 6  # six of six: p is .031
+    alone = lifts(baseline, {"one": better}, min_percent=0)
+    assert alone["one"].passes
+    assert alone["one"].p == pytest.approx(2 / 64)
+    many = lifts(baseline, {"one": better} | {f"same {at}": baseline for at in range(3)}, min_percent=0)
+    assert many["one"].p == pytest.approx(8 / 64)
+    assert not many["one"].passes
+    assert "Holm" in many["one"].reason
+
+
+def test_a_baseline_of_zero_lets_nothing_pass_and_divides_by_nothing() -> None:
+    found = lifts([0.0] * 8, {"zero": [0.0] * 8, "good": [1.0] * 8}, min_percent=5)
+    assert not any(one.passes for one in found.values())
+    assert all(one.percent is None and "baseline is 0" in one.reason for one in found.values())
+
+
+def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
+    code = (
+        "import json; from vault_indexer.evals.ranking.statistics import mean_interval, randomisation_p;"
+        "v=[at*0.37%1 for at in range(40)]; i=mean_interval(v);"
+        "print(json.dumps([i.low, i.high, randomisation_p([x-0.4 for x in v])]))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert len(json.loads(outputs.pop())) == 3

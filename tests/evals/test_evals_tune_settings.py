@@ -1,0 +1,168 @@
+"""Settings chosen on one half of the questions, shown on the other, and written only where asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import tomli
+from hypothesis import given
+from hypothesis import strategies as st
+from questions_vault import target_of, write_vault
+
+from vault_indexer.config.settings import Settings
+from vault_indexer.errors import UsageError
+from vault_indexer.evals.questions import ASIDE, TUNE, Question, part_of
+from vault_indexer.evals.ranking import RankingRun, Scores, Variant
+from vault_indexer.evals.tune import apply, choose, tune, tuning_variants, with_values
+
+BASE = Variant("configured", {})
+RRF = Variant("rrf", {"search.fusion": "rrf", "search.weights.vector": "1"})
+GRAPH = Variant("graph", {"search.weights.graph": "2"})
+VALUES = {"search.fusion": '"rrf"', "search.weights.graph": "2.0"}
+
+
+def questions(size: int = 80) -> list[Question]:
+    return [Question(f"q{at}", "text", {f"note {at}.md": 1}) for at in range(size)]
+
+
+def run_of(by_part: dict[str, dict[str, Sequence[float]]]) -> RankingRun:
+    """A run whose values alternate through the given ones, by variant and part."""
+    asked = questions()
+    scores = {
+        name: tuple(
+            Scores(value, value, value, 1.0)
+            for at, one in enumerate(asked)
+            for value in [parts[one.part][at % len(parts[one.part])]]
+        )
+        for name, parts in by_part.items()
+    }
+    return RankingRun(10, tuple(asked), (), scores)
+
+
+def test_the_choice_is_made_on_tune_and_shown_on_aside() -> None:
+    run = run_of(
+        {
+            "configured": {TUNE: [0.5], ASIDE: [0.5]},
+            "rrf": {TUNE: [0.6], ASIDE: [0.4]},  # better where it is chosen, worse where it is tested
+            "graph": {TUNE: [0.5], ASIDE: [0.9]},
+        }
+    )
+    found = choose(run, [BASE, RRF, GRAPH], Settings())
+    assert found.chosen is RRF
+    assert found.values == {"search.fusion": '"rrf"'}
+    assert not found.is_better
+    (whole,) = [one for one in found.aside.slices if one.name == "all"]
+    assert whole.questions == sum(part_of(one.target) == ASIDE for one in questions())
+    against = whole.rows[1].against
+    assert against is not None
+    assert against.difference.high < 0
+
+
+def test_a_choice_is_better_only_if_the_lower_bound_says_so() -> None:
+    sure = run_of({"configured": {TUNE: [0.5], ASIDE: [0.5]}, "rrf": {TUNE: [0.6], ASIDE: [0.6]}})
+    assert choose(sure, [BASE, RRF], Settings()).is_better
+    by_mean_alone = run_of(
+        {"configured": {TUNE: [0.5], ASIDE: [0.5]}, "rrf": {TUNE: [0.6], ASIDE: [1.0, 0.02, 0.02, 1.0]}}
+    )
+    assert not choose(by_mean_alone, [BASE, RRF], Settings()).is_better
+
+
+def test_where_nothing_is_better_the_active_settings_stay() -> None:
+    run = run_of({name: {TUNE: [0.5], ASIDE: [0.5]} for name in ("configured", "rrf")})
+    found = choose(run, [BASE, RRF], Settings())
+    assert (found.chosen, found.values, found.is_better) == (BASE, {}, False)
+
+
+def test_weights_fusions_and_strategies_are_tried() -> None:
+    tried = tuning_variants(["recursive"])
+    assert tried[0].options == {}
+    assert {one.options.get("search.fusion") for one in tried[1:]} == {"convex", "rrf", None}
+    assert {one.options.get("chunking.strategy") for one in tried} == {None, "recursive"}
+    assert len({one.name for one in tried}) == len(tried)
+
+
+def test_sources_are_not_pooled_and_too_few_questions_are_refused(tmp_path: Path) -> None:
+    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
+    mixed = [Question("a", "x", {"Garden.md": 1}), Question("b", "y", {"Garden.md": 1}, "clicked")]
+    with pytest.raises(UsageError, match="clicked, judged"):
+        tune(target, mixed, [BASE], report=lambda _: None, say=lambda _: None)
+    with pytest.raises(UsageError, match="each half needs 20"):
+        tune(target, mixed[:1], [BASE], report=lambda _: None, say=lambda _: None)
+
+
+def test_comments_and_other_lines_stay() -> None:
+    before = (
+        "# mine\n[search]\nlimit = 5 # five\nfusion = 'convex'  # why not\n\n"
+        "[search.recency]\nenabled = false\n"
+        "tiers = [{ days = 7, boost = 1.2 }]\n"
+    )
+    after = with_values(before, VALUES)
+    assert after == before.replace("'convex'", '"rrf"') + "\n[search.weights]\ngraph = 2.0\n"
+    assert with_values(after, VALUES) == after
+
+
+def test_a_dotted_key_is_found_where_it_stands() -> None:
+    assert with_values("search.fusion = 'convex'\n", {"search.fusion": '"rrf"'}) == 'search.fusion = "rrf"\n'
+    inside = with_values("[search]\nweights.graph = 1 # g\n", {"search.weights.graph": "2.0"})
+    assert inside == "[search]\nweights.graph = 2.0 # g\n"
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "# a comment",
+            "",
+            "limit = 7",
+            "[chunking]",
+            "strategy = 'markdown' # s",
+            "[search.recency]",
+            "enabled = true",
+        ]
+    ),
+    max_size=7,
+    unique=True,
+)
+
+
+@given(LINES)
+def test_any_file_keeps_its_lines_and_gets_the_values(lines: list[str]) -> None:
+    before = "[search]\nfusion = 'convex'\n" + "\n".join(lines)
+    try:
+        old = tomli.loads(before)
+    except tomli.TOMLDecodeError:
+        return
+    after = with_values(before, VALUES)
+    new = tomli.loads(after)
+    assert new["search"].pop("fusion") == "rrf"
+    assert new["search"].pop("weights") == {"graph": 2.0}
+    old["search"].pop("fusion")
+    assert new == old
+    assert [line for line in before.splitlines() if line.startswith("#")] == [
+        line for line in after.splitlines() if line.startswith("#")
+    ]
+
+
+def test_what_a_vaults_file_must_not_set_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"embedding\.provider.*your own configuration"):
+        apply(tmp_path, {"embedding.provider": '"openai"'})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_apply_writes_the_vaults_configuration(tmp_path: Path) -> None:
+    file = apply(tmp_path, VALUES)
+    assert file == tmp_path / ".indexer.toml"
+    assert tomli.loads(file.read_text()) == {"search": {"fusion": "rrf", "weights": {"graph": 2.0}}}
+    assert [one.name for one in tmp_path.iterdir()] == [".indexer.toml"]
+
+
+@pytest.mark.parametrize(
+    "text", ["search = { fusion = 'convex' }\n", "[search\n", '[search]\nnote = """\nfusion = 1\n"""\n']
+)
+def test_a_file_that_cannot_be_changed_safely_is_left_alone(text: str, tmp_path: Path) -> None:
+    file = tmp_path / ".indexer.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"\.indexer\.toml"):
+        apply(tmp_path, VALUES)
+    assert file.read_text() == text
