@@ -26,6 +26,7 @@ from vault_indexer.serve.endpoints import ENDPOINTS, REBUILD, REBUILD_STATE, End
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.openapi import answers
+from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.rebuilds import Rebuilds
 from vault_indexer.serve.request_models import request_model
@@ -75,6 +76,8 @@ def make_app(
         respond = of_rebuilds.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
         _add_route(api, endpoint, respond)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
+    page = page_files()
+    add_page(api, page)
     _add_errors(api)
     rules = GuardRules(
         token=options.token,
@@ -83,6 +86,7 @@ def make_app(
         max_concurrent=options.settings.max_concurrent,
         timeout_s=options.settings.timeout_s,
         long_lived=frozenset({_EVENTS, *(one.path for one in endpoints if one.is_long_lived)}),
+        public=frozenset(page),
     )
     return Guard(ParameterCheck(api, allowed_parameters(api.openapi())), rules)
 

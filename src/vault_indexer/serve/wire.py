@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import (
     Chunk,
@@ -48,8 +49,12 @@ from vault_indexer.serve.shapes import (
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
 
-def search_json(answer: SearchAnswer) -> SearchJson:
-    """One search."""
+def search_json(answer: SearchAnswer, fields: str = "") -> SearchJson:
+    """One search. `fields` names the keys of each hit that are wanted, separated by commas; "" means all.
+
+    Raises UsageError for a key that hits do not have.
+    """
+    wanted = _hit_keys(fields)
     return {
         "query": answer.query,
         "took_ms": round(answer.took_ms, 2),
@@ -58,11 +63,29 @@ def search_json(answer: SearchAnswer) -> SearchJson:
             "seq": answer.index.seq,
             "pending": answer.index.pending,
         },
-        "results": [hit_json(hit) for hit in answer.results],
+        "results": [_only(hit_json(hit), wanted) for hit in answer.results],
         "notices": list(answer.notices),
         "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
         "verdict": answer.verdict,
     }
+
+
+def _hit_keys(fields: str) -> frozenset[str] | None:
+    """The keys that `fields` names; None means all."""
+    wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
+    known = HitJson.__required_keys__
+    if wanted - known:
+        unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known))
+        raise UsageError(f"fields: a hit has no key {unknown}; it has {', '.join(sorted(known))}")
+    return wanted or None
+
+
+def _only(hit: HitJson, wanted: frozenset[str] | None) -> HitJson:
+    """The hit with these keys alone. The type is that of a whole hit: who asks for less knows what is
+    left."""
+    if wanted is None:
+        return hit
+    return cast("HitJson", {name: value for name, value in hit.items() if name in wanted})
 
 
 def hit_json(hit: Hit) -> HitJson:
@@ -261,15 +284,15 @@ def inspection_json(found: Inspection) -> InspectionJson:
             for link, resolved in zip(note.links, found.resolved, strict=True)
         ],
         "blocks": [{"id": block.id, "line": block.line} for block in note.blocks],
-        "chunks": [_chunk_json(chunk) for chunk in found.chunks],
+        "chunks": [chunk_json(chunk) for chunk in found.chunks],
         "diagnostics": [
             {"kind": one.kind, "detail": one.detail, "line": one.line} for one in found.diagnostics
         ],
     }
 
 
-def _chunk_json(chunk: Chunk) -> dict[str, JsonValue]:
-    """The strategy's own extras first, so that none can take the place of what every chunk has."""
+def chunk_json(chunk: Chunk) -> dict[str, JsonValue]:
+    """A chunk. The strategy's own extras first, so that none can take the place of what every chunk has."""
     return {
         **chunk.extra,
         "chunk_id": chunk.chunk_id,

@@ -36,10 +36,17 @@ def start(
     running = read_daemon(target.index_dir)
     if running:
         note(f"already running: process {running.pid} at {running.url}")
-        return
-    log = _log_file(target.index_dir)
-    info = _wait_for(_spawn(place, log), target.index_dir, log, wait)
-    note(f"started: process {info.pid} at {info.url}, index in {target.index_dir}")
+    else:
+        start_daemon(place, target.index_dir, wait)
+
+
+def start_daemon(place: Place, index_dir: Path, wait: float) -> DaemonInfo:
+    """Start the daemon and say so; returned once it answers. Raises DaemonError with its reason if it does
+    not within `wait` seconds."""
+    log = _log_file(index_dir)
+    info = _wait_for(_spawn(place, log), index_dir, log, wait)
+    note(f"started: process {info.pid} at {info.url}, index in {index_dir}")
+    return info
 
 
 def _log_file(index_dir: Path) -> Path:

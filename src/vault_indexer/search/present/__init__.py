@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from vault_indexer.search.present.function_words import function_words
-from vault_indexer.search.present.hits import HitBuilder, RankedChunk
+from vault_indexer.search.present.hits import HitBuilder, RankedChunk, obsidian_uri
 from vault_indexer.search.present.passage import ExpandMode, Expansion
 from vault_indexer.search.present.snippet import Snippets
 
-__all__ = ["ExpandMode", "Expansion", "HitBuilder", "RankedChunk", "Snippets", "function_words"]
+__all__ = [
+    "ExpandMode",
+    "Expansion",
+    "HitBuilder",
+    "RankedChunk",
+    "Snippets",
+    "function_words",
+    "obsidian_uri",
+]
