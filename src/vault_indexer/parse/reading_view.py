@@ -184,20 +184,20 @@ class _Tree:
         return [_finish(node) for node in root if isinstance(node, dict)]
 
     def _block(self, token: Token) -> Node | None:
-        line = self._first_line + token.map[0] if token.map else self._first_line
+        line: Node = {"l": self._first_line + token.map[0]} if token.map else {}
         match token.type:
             case "heading_open":
-                return {"t": "h", "l": line, "level": int(token.tag[1:])}
+                return {"t": "h", **line, "level": int(token.tag[1:])}
             case "fence" | "code_block":
-                return {"t": "pre", "l": line, "lang": token.info.split(" ")[0][:40], "text": token.content}
+                return {"t": "pre", **line, "lang": token.info.split(" ")[0][:40], "text": token.content}
             case "html_block":
-                return {"t": "pre", "l": line, "lang": "html", "text": token.content}
+                return {"t": "pre", **line, "lang": "html", "text": token.content}
             case "hr":
-                return {"t": "hr", "l": line}
+                return {"t": "hr", **line}
             case "ordered_list_open":
-                return {"t": "ol", "l": line, "start": int(token.attrGet("start") or 1)}
+                return {"t": "ol", **line, "start": int(token.attrGet("start") or 1)}
             case kind if kind in _BLOCKS:
-                return {"t": _BLOCKS[kind], "l": line}
+                return {"t": _BLOCKS[kind], **line}
         return None
 
     def _inline(self, tokens: Sequence[Token]) -> list[JsonValue]:
@@ -280,9 +280,30 @@ def _finish(node: Node) -> Node:
         _take(node, children, _TASK, "task")
     elif node["t"] == "quote":
         _take(node, children, _CALLOUT, "callout")
+        if "callout" in node:
+            _take_title(node, children)
     if children and isinstance(children[-1], str) and node["t"] in ("p", "h"):
         children[-1] = _BLOCK_ID.sub("", children[-1])
     return node
+
+
+def _take_title(node: Node, children: list[JsonValue]) -> None:
+    """Move the rest of a callout's first line, its title, from the first paragraph into the node."""
+    first = children[0]
+    assert isinstance(first, dict)
+    inside = first["c"]
+    assert isinstance(inside, list)
+    title: list[JsonValue] = []
+    while inside:
+        part = inside.pop(0)
+        line, newline, rest = part.partition("\n") if isinstance(part, str) else (part, "", "")
+        title.append(line)
+        if newline:
+            inside.insert(0, rest)
+            break
+    if not inside:
+        children.pop(0)
+    node["title"] = [part for part in title if part != ""]
 
 
 def _take(node: Node, children: list[JsonValue], pattern: re.Pattern[str], name: str) -> None:

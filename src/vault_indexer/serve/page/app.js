@@ -79,6 +79,7 @@ function askForToken(main, reason) {
 
 async function start() {
   await show();
+  if (!takeToken()) return;
   try {
     const status = await get("status");
     byId("vault").textContent = status.vault.split(/[/\\]/).pop() || "Vault";
@@ -121,7 +122,6 @@ byId("theme").addEventListener("click", nextTheme);
 byId("skip").addEventListener("click", () => byId("main").focus());
 addEventListener("keydown", onKey);
 addEventListener("hashchange", () => void show());
-addEventListener("popstate", () => undefined);
 addEventListener("unhandledrejection", (event) => {
   if (event.reason instanceof ApiError) showError(event.reason);
 });

@@ -60,7 +60,6 @@ class HealthView {
     const building = status.progress !== null;
     const { progress } = status;
     const rows = [
-      ["State", status.state],
       ["Notes", count(status.notes)],
       ["Chunks", count(status.chunks)],
       ["Links", `${count(status.links)}, ${count(status.unresolved)} lead nowhere`],

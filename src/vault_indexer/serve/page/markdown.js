@@ -20,6 +20,7 @@ import { address } from "./route.js";
  * @property {number} [start]
  * @property {string} [task]
  * @property {string} [callout]
+ * @property {(Node | string)[]} [title]
  * @property {string} [name]
  * @property {string} [alt]
  */
@@ -42,7 +43,7 @@ export function renderBlocks(blocks) {
 }
 
 /**
- * The block that holds a line of the file, or the last one before it.
+ * The innermost block that holds a line of the file, or the last one before it.
  * @param {Element} root
  * @param {number} line
  * @returns {HTMLElement | null}
@@ -50,8 +51,12 @@ export function renderBlocks(blocks) {
 export function blockAt(root, line) {
   /** @type {HTMLElement | null} */
   let found = null;
+  let best = 0;
   for (const block of root.querySelectorAll("[data-line]")) {
-    if (block instanceof HTMLElement && Number(block.dataset.line) <= line) found = block;
+    const at = block instanceof HTMLElement ? Number(block.dataset.line) : Infinity;
+    if (at > line || at < best) continue;
+    found = /** @type {HTMLElement} */ (block);
+    best = at;
   }
   return found;
 }
@@ -132,7 +137,8 @@ function item(node) {
 function quote(node) {
   if (node.callout === undefined) return h("blockquote", { "data-line": node.l }, ...children(node.c));
   return h("blockquote", { "data-line": node.l, class: "callout" },
-    h("p", { class: "callout-kind" }, node.callout), ...children(node.c));
+    h("p", { class: "callout-kind" }, ...(node.title?.length ? children(node.title) : [node.callout])),
+    ...children(node.c));
 }
 
 /** @param {Node} node */

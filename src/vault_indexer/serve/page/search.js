@@ -6,6 +6,7 @@ import { address, go, setAddress } from "./route.js";
 
 const FIELDS = "path,kind,title,header_path,line,uri,relevance,snippet,marks,tags,why";
 const LIMIT = 20;
+const MOST_REQUESTS = 2;
 const EXAMPLES = ["notes about a topic", "\"an exact phrase\"", "tag:#garden", "path:Projects", "after:7d", "-word"];
 
 /**
@@ -30,6 +31,8 @@ class SearchView {
     this.by = values.get("by") === "chunk" ? "chunk" : "note";
     this.sequence = 0;
     this.shown = 0;
+    this.running = 0;
+    this.waits = false;
     this.completions = new Completions(this);
     this.input = h("input", {
       id: "q", type: "search", class: "query", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
@@ -51,7 +54,6 @@ class SearchView {
         h("div", { class: "search-tools" }, this.chips, this.switch()),
         this.summary, this.notices, this.list),
     );
-    addEventListener("hashchange", () => undefined, { signal });
     this.showChips();
     this.input.focus({ preventScroll: true });
     this.search();
@@ -90,30 +92,50 @@ class SearchView {
     void this.completions.ask();
   }
 
-  /** Ask, and show the answer unless a newer one is shown already. */
+  /**
+   * Ask for the query as it is now. Two requests run at most: while they do, only the newest query waits. An
+   * answer is shown unless that of a later request is shown already.
+   */
   async search() {
+    this.waits = this.running >= MOST_REQUESTS;
+    if (this.waits) return;
     const sequence = ++this.sequence;
-    this.running?.abort();
-    this.running = new AbortController();
-    const query = this.query;
-    if (!query) {
+    if (!this.query) {
+      this.shown = sequence;
       this.showExamples();
       return;
     }
-    const signal = AbortSignal.any([this.signal, this.running.signal]);
+    this.running += 1;
     try {
       const answer = await get("search",
-        { q: query, by: this.by, limit: LIMIT, as_you_type: true, fields: FIELDS }, signal);
-      if (sequence >= this.shown && sequence === this.sequence) {
-        this.shown = sequence;
-        this.show(answer);
-      }
+        { q: this.query, by: this.by, limit: LIMIT, as_you_type: true, fields: FIELDS }, this.signal);
+      this.showUnlessStale(sequence, () => this.show(answer));
     } catch (error) {
       if (!(error instanceof ApiError)) return;
       if (error.status === 401) throw error;
-      this.list.replaceChildren();
-      this.summary.textContent = error.message;
+      this.showUnlessStale(sequence, () => this.showProblem(error.message));
+    } finally {
+      this.running -= 1;
     }
+    if (this.waits) await this.search();
+  }
+
+  /**
+   * @param {number} sequence
+   * @param {() => void} show
+   */
+  showUnlessStale(sequence, show) {
+    if (sequence < this.shown) return;
+    this.shown = sequence;
+    show();
+  }
+
+  /** @param {string} text */
+  showProblem(text) {
+    this.list.replaceChildren();
+    this.notices.replaceChildren();
+    this.summary.textContent = text;
+    announce(text);
   }
 
   showExamples() {
@@ -127,18 +149,20 @@ class SearchView {
   show(answer) {
     const hits = answer.results;
     const strongest = Math.max(...hits.map((/** @type {any} */ hit) => hit.why.keyword?.score ?? 0), 0.001);
+    // Who is among the hits already stays there when the last answer arrives.
+    const focused = Array.from(this.list.children).findIndex((one) => one.contains(document.activeElement));
     this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) =>
       this.hit(hit, at, strongest)));
+    if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
     const found = hits.length === LIMIT ? `The best ${LIMIT} hits` : quantity(hits.length, "hit");
     const doubt = hits.length && answer.verdict === "none" ? ", probably not about this" : "";
     const text = hits.length ? `${found}${doubt}` : "Nothing is found";
-    this.summary.textContent = `${text} · ${Math.round(answer.took_ms)} ms`;
+    this.summary.replaceChildren(`${text} · ${Math.round(answer.took_ms)} ms`, hits.length ? legend() : "");
     announce(text);
     this.notices.replaceChildren(
       ...answer.corrections.map((/** @type {any} */ one) =>
         h("p", {}, "Also searched: ", h("strong", {}, one.to), ` for “${one.from}”`)),
       ...answer.notices.map((/** @type {string} */ one) => h("p", {}, one)));
-    performance.mark("painted-hits");
     document.dispatchEvent(new CustomEvent("hits", { detail: { query: answer.query, tookMs: answer.took_ms } }));
   }
 
@@ -270,6 +294,12 @@ function picture(why, strongest) {
       bar.style.setProperty("--share", String(Math.min(1, share)));
       return bar;
     }));
+}
+
+/** What the colours of the bars mean. */
+function legend() {
+  return h("span", { class: "legend", "aria-hidden": "true" },
+    ...["words", "meaning", "links"].map((name) => h("span", { class: name }, name)));
 }
 
 /** The ways to go on with the query, under the input. */
