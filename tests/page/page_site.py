@@ -16,37 +16,46 @@ WAIT_MS = 90_000
 """Reaching it means that it never happens: the machine may be busy."""
 
 NOTES: Mapping[str, str] = {
-    "Home.md": "# Home\n\nStart with [[Sourdough]], the [[Night sky]] and the [[Garden plan]]. Then [[Unwritten]].\n",
+    "Home.md": "# Home\n\nStart with [[Sourdough]], the [[Night sky]] and the [[Garden plan]]. Then
+    [[Unwritten]].\n",
     "Kitchen/Sourdough.md": (
         "---\naliases: [Levain]\ntags: [kitchen/bread]\nrating: 5\nstatus: tested\n---\n"
-        "# Sourdough\n\nFlour, water, salt and a *ripe* starter. See [[Rye bread|rye]] and [[Starter#Feeding]].\n\n"
-        "## Kneading\n\nKnead the dough until it is **smooth**, then let it rest in a warm place. #kitchen\n\n"
+        "# Sourdough\n\nFlour, water, salt and a *ripe* starter. See [[Rye bread|rye]] and
+        [[Starter#Feeding]].\n\n"
+        "## Kneading\n\nKnead the dough until it is **smooth**, then let it rest in a warm place.
+        #kitchen\n\n"
         "## Baking\n\n- [x] Heat the oven\n- [ ] Score the loaf\n\n"
         "> [!tip] Steam\n> A tray of water keeps the crust soft.\n\n"
         "| part | grams |\n| --- | ---: |\n| flour | 500 |\n| water | 350 |\n\n"
-        "```python\nratio = 350 / 500\n```\n\nMore at [a site](https://example.org/bread), [[Nowhere to go]].\n"
+        "```python\nratio = 350 / 500\n```\n\nMore at [a site](https://example.org/bread), [[Nowhere to
+        go]].\n"
     ),
     "Kitchen/Rye bread.md": (
-        "---\ntags: [kitchen/bread]\nstatus: draft\n---\n# Rye bread\n\nRye flour ferments fast. It needs a sour "
+        "---\ntags: [kitchen/bread]\nstatus: draft\n---\n# Rye bread\n\nRye flour ferments fast. It needs a
+        sour "
         "[[Starter]] and little kneading.\n"
     ),
     "Kitchen/Starter.md": (
-        "# Starter\n\nFlour and water, fermented by wild yeast.\n\n## Feeding\n\nFeed the starter every day with "
+        "# Starter\n\nFlour and water, fermented by wild yeast.\n\n## Feeding\n\nFeed the starter every day
+        with "
         "flour and water. [[Sourdough]] needs it ripe.\n"
     ),
     "Kitchen/Pancakes.md": "# Pancakes\n\nSourdough discard makes good pancakes. Rest the batter.\n",
     "Sky/Night sky.md": (
-        "---\ntags: [sky]\n---\n# Night sky\n\nThe telescope shows the rings of Saturn on a clear night 🪐 and "
+        "---\ntags: [sky]\n---\n# Night sky\n\nThe telescope shows the rings of Saturn on a clear night 🪐 and
+        "
         "the moons of Jupiter.\n\nBring a thermos. See [[Telescope]].\n"
     ),
     "Sky/Telescope.md": "# Telescope\n\nA small refractor. Its mount needs [[Night sky]] and patience.\n",
     "Garden/Garden plan.md": (
-        "# Garden plan\n\nBeds for beans and kale. Compost in autumn. [[Kale]]\n\n## Spring\n\nSow in trays.\n"
+        "# Garden plan\n\nBeds for beans and kale. Compost in autumn. [[Kale]]\n\n## Spring\n\nSow in
+        trays.\n"
     ),
     "Garden/Kale.md": "# Kale\n\nHardy in frost, sweet after it. Part of the [[Garden plan]].\n",
     "Garden/Compost.md": "# Compost\n\n"
     + "".join(
-        f"## Week {week}\n\n" + f"Turn the compost heap in week {week} and water it. " * 30 + "\n\n" for week in range(1, 5)
+        f"## Week {week}\n\n" + f"Turn the compost heap in week {week} and water it. " * 30 + "\n\n"
+        for week in range(1, 5)
     ),
     "Loose thought.md": "# Loose thought\n\nA note that nobody links to.\n",
 }

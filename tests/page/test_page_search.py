@@ -59,7 +59,9 @@ def test_an_answer_of_an_earlier_query_never_replaces_a_later_one(visit: Visit) 
 
 
 def test_a_hit_costs_less_than_a_kilobyte(visit: Visit) -> None:
-    with visit.page.expect_response(lambda one: "/v1/search" in one.url and "q=flour+water&" in one.url) as told:
+    with visit.page.expect_response(
+        lambda one: "/v1/search" in one.url and "q=flour+water&" in one.url
+    ) as told:
         visit.type("flour water")
     answer = told.value.json()
     assert len(answer["results"]) >= 3
@@ -126,8 +128,8 @@ def test_completion_becomes_a_filter(visit: Visit, typed: str, completed: str, h
     expect(page.locator(".chip")).to_contain_text(completed)
     expect(page.locator(".hit").first).to_be_visible()
     page.wait_for_function(
-        "wanted => [...document.querySelectorAll('.hit-title')].every(one => wanted.includes(one.textContent))",
-        arg=sorted(hits),
+        "wanted => [...document.querySelectorAll('.hit-title')].every(one =>
+        wanted.includes(one.textContent))", arg=sorted(hits),
     )
 
 

@@ -33,6 +33,8 @@ class SearchView {
     this.shown = 0;
     this.running = 0;
     this.waits = false;
+    /** @type {Set<string>} the places whose reasons are open, for they stay so when a new answer holds them */
+    this.explained = new Set();
     this.completions = new Completions(this);
     this.input = h("input", {
       id: "q", type: "search", class: "query", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
@@ -178,6 +180,7 @@ class SearchView {
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, details, toggle) }, "Why");
     const folder = hit.path.slice(0, hit.path.length - hit.path.split("/").pop().length - 1);
+    if (this.explained.has(hit.path)) this.toggleWhy(hit, details, toggle);
     return h("li", { class: "hit", "data-read": readable ? here : null },
       h("div", { class: "hit-head" },
         h("a", { class: "hit-title", href: hit.uri }, hit.title),
@@ -201,6 +204,8 @@ class SearchView {
   toggleWhy(hit, details, toggle) {
     details.hidden = !details.hidden;
     toggle.setAttribute("aria-expanded", String(!details.hidden));
+    if (details.hidden) this.explained.delete(hit.path);
+    else this.explained.add(hit.path);
     if (details.childElementCount) return;
     const { vector, keyword, graph, note, filters } = hit.why;
     const rows = [
