@@ -51,7 +51,7 @@ def test_graph_lists_the_files_around_a_note(served: Sandbox) -> None:
     assert ran.code == 0, ran.err
     assert [line.split()[0] for line in ran.out.splitlines()] == ["0", "1", "1"]
     found = served.indexer("graph", "Welcome", "--json").data
-    assert {node["path"] for node in found["nodes"]} == {  # type: ignore[index, attr-defined]
+    assert {node["path"] for node in found["nodes"]} == {  # type: ignore[attr-defined]
         "Welcome.md",
         "Kitchen/Bread.md",
         "Sky/Night sky.md",

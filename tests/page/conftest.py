@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from waiting import PROCESS_S
 if importlib.util.find_spec("playwright") is None:
     collect_ignore_glob = ["test_page_*.py"]
 else:
-    from page_site import CHROMIUM, NOTES, Site
+    from page_site import CHROMIUM, NOTES, ServeVault, Site
     from playwright.sync_api import Browser, sync_playwright
 
     @pytest.fixture(scope="session")
@@ -40,9 +40,7 @@ else:
             assert sandbox.indexer("stop").code == 0
 
     @pytest.fixture(scope="session")
-    def serve_vault(
-        browser: Browser, tmp_path_factory: pytest.TempPathFactory
-    ) -> Callable[[str, Mapping[str, str]], object]:
+    def serve_vault(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> ServeVault:
         """A context manager: a daemon on a vault of these notes, or on a copy of a folder."""
 
         @contextmanager
@@ -59,7 +57,7 @@ else:
         return serve
 
     @pytest.fixture(scope="session")
-    def site(serve_vault: Callable[..., object]) -> Iterator[Site]:
+    def site(serve_vault: ServeVault) -> Iterator[Site]:
         """A small vault with its daemon, for tests that change nothing in it."""
-        with serve_vault("Notebook", NOTES) as found:  # type: ignore[attr-defined]
+        with serve_vault("Notebook", NOTES) as found:
             yield found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -16,40 +17,41 @@ WAIT_MS = 90_000
 """Reaching it means that it never happens: the machine may be busy."""
 
 NOTES: Mapping[str, str] = {
-    "Home.md": "# Home\n\nStart with [[Sourdough]], the [[Night sky]] and the [[Garden plan]]. Then
-    [[Unwritten]].\n",
+    "Home.md": (
+        "# Home\n\nStart with [[Sourdough]], the [[Night sky]] and the [[Garden plan]]. Then [[Unwritten]].\n"
+    ),
     "Kitchen/Sourdough.md": (
         "---\naliases: [Levain]\ntags: [kitchen/bread]\nrating: 5\nstatus: tested\n---\n"
-        "# Sourdough\n\nFlour, water, salt and a *ripe* starter. See [[Rye bread|rye]] and
-        [[Starter#Feeding]].\n\n"
-        "## Kneading\n\nKnead the dough until it is **smooth**, then let it rest in a warm place.
-        #kitchen\n\n"
+        "# Sourdough\n\nFlour, water, salt and a *ripe* starter. See [[Rye bread|rye]] "
+        "and [[Starter#Feeding]].\n\n"
+        "## Kneading\n\nKnead the dough until it is **smooth**, then let it rest in a "
+        "warm place. #kitchen\n\n"
         "## Baking\n\n- [x] Heat the oven\n- [ ] Score the loaf\n\n"
         "> [!tip] Steam\n> A tray of water keeps the crust soft.\n\n"
         "| part | grams |\n| --- | ---: |\n| flour | 500 |\n| water | 350 |\n\n"
-        "```python\nratio = 350 / 500\n```\n\nMore at [a site](https://example.org/bread), [[Nowhere to
-        go]].\n"
+        "```python\nratio = 350 / 500\n```\n\nMore at [a "
+        "site](https://example.org/bread), [[Nowhere to go]].\n"
     ),
     "Kitchen/Rye bread.md": (
-        "---\ntags: [kitchen/bread]\nstatus: draft\n---\n# Rye bread\n\nRye flour ferments fast. It needs a
-        sour "
+        "---\ntags: [kitchen/bread]\nstatus: draft\n---\n# Rye bread\n\nRye flour "
+        "ferments fast. It needs a sour "
         "[[Starter]] and little kneading.\n"
     ),
     "Kitchen/Starter.md": (
-        "# Starter\n\nFlour and water, fermented by wild yeast.\n\n## Feeding\n\nFeed the starter every day
-        with "
+        "# Starter\n\nFlour and water, fermented by wild yeast.\n\n## Feeding\n\nFeed "
+        "the starter every day with "
         "flour and water. [[Sourdough]] needs it ripe.\n"
     ),
     "Kitchen/Pancakes.md": "# Pancakes\n\nSourdough discard makes good pancakes. Rest the batter.\n",
     "Sky/Night sky.md": (
-        "---\ntags: [sky]\n---\n# Night sky\n\nThe telescope shows the rings of Saturn on a clear night 🪐 and
-        "
+        "---\ntags: [sky]\n---\n# Night sky\n\nThe telescope shows the rings of Saturn "
+        "on a clear night 🪐 and "
         "the moons of Jupiter.\n\nBring a thermos. See [[Telescope]].\n"
     ),
     "Sky/Telescope.md": "# Telescope\n\nA small refractor. Its mount needs [[Night sky]] and patience.\n",
     "Garden/Garden plan.md": (
-        "# Garden plan\n\nBeds for beans and kale. Compost in autumn. [[Kale]]\n\n## Spring\n\nSow in
-        trays.\n"
+        "# Garden plan\n\nBeds for beans and kale. Compost in autumn. [[Kale]]\n\n## "
+        "Spring\n\nSow in trays.\n"
     ),
     "Garden/Kale.md": "# Kale\n\nHardy in frost, sweet after it. Part of the [[Garden plan]].\n",
     "Garden/Compost.md": "# Compost\n\n"
@@ -88,7 +90,8 @@ class Visit:
 
     def titles(self) -> list[str]:
         """The titles of the hits."""
-        return self.page.locator(".hit-title").all_inner_texts()
+        found: list[str] = self.page.locator(".hit-title").all_inner_texts()
+        return found
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Site:
 
     def context(self, **options: object) -> BrowserContext:
         """A browser profile of its own. `options` are those of playwright."""
-        context = self.browser.new_context(**options)  # type: ignore[arg-type]
+        context = self.browser.new_context(**options)
         context.set_default_timeout(WAIT_MS)
         return context
 
@@ -153,3 +156,7 @@ class Site:
             found = json.loads(answer.read())
         assert isinstance(found, dict)
         return found
+
+
+ServeVault = Callable[[str, Mapping[str, str] | Path], AbstractContextManager[Site]]
+"""Serves a vault of these notes, or a copy of a folder, under a name."""

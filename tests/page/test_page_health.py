@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from page_site import NOTES, WAIT_MS, Site, Visit
+from page_site import NOTES, WAIT_MS, ServeVault, Site, Visit
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
-def own_site(serve_vault: Callable[..., object]) -> Iterator[Site]:
+def own_site(serve_vault: ServeVault) -> Iterator[Site]:
     """A vault that these tests change."""
-    with serve_vault("health", NOTES) as found:  # type: ignore[attr-defined]
+    with serve_vault("health", NOTES) as found:
         yield found
 
 

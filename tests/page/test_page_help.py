@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from page_site import WAIT_MS, Site, Visit
+from page_site import WAIT_MS, ServeVault, Site, Visit
 from playwright.sync_api import expect
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +24,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def help_site(serve_vault: Callable[..., object]) -> Iterator[Site]:
-    with serve_vault("help", VAULT) as found:  # type: ignore[attr-defined]
+def help_site(serve_vault: ServeVault) -> Iterator[Site]:
+    with serve_vault("help", VAULT) as found:
         yield found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from page_site import Site, Visit
@@ -12,9 +13,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture
-def visit(site: Site) -> Visit:
+def visit(site: Site) -> Iterator[Visit]:
     found = site.visit()
-    yield found  # type: ignore[misc]
+    yield found
     assert found.errors == []
     assert found.foreign() == []
     found.page.context.close()
@@ -128,8 +129,9 @@ def test_completion_becomes_a_filter(visit: Visit, typed: str, completed: str, h
     expect(page.locator(".chip")).to_contain_text(completed)
     expect(page.locator(".hit").first).to_be_visible()
     page.wait_for_function(
-        "wanted => [...document.querySelectorAll('.hit-title')].every(one =>
-        wanted.includes(one.textContent))", arg=sorted(hits),
+        "wanted => [...document.querySelectorAll('.hit-title')]"
+        ".every(one => wanted.includes(one.textContent))",
+        arg=sorted(hits),
     )
 
 

@@ -97,7 +97,7 @@ def test_what_a_reader_sees(text: str, expected: list[JsonValue]) -> None:
         ("[x](HTTPS://a.b)", {"t": "a", "href": "HTTPS://a.b", "c": ["x"]}),
         ("![x](http://a.b/c.png)", {"t": "img", "href": "http://a.b/c.png", "name": "c.png", "alt": "x"}),
         ("[x](javascript:alert(1))", {"t": "span", "c": ["x"]}),
-        ("[x](JAVA&#x0A;script:alert(1))", {"t": "span", "c": ["x"]}),
+        ("[x](JAVA&#x0A;script:alert(1))", {"t": "note", "path": None, "subpath": "", "c": ["x"]}),
         ("[x](data:text/html,x)", {"t": "span", "c": ["x"]}),
         ("[x](//evil.example/)", {"t": "span", "c": ["x"]}),
     ],

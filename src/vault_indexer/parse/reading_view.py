@@ -87,7 +87,7 @@ def _parser() -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING, "linkify": False})
     parser.enable(["table", "strikethrough"])
-    parser.validateLink = _accept_any  # type: ignore[method-assign] # `_link` decides what may be opened
+    parser.validateLink = _accept_any  # type: ignore[method-assign, assignment] # `_link` decides what may be opened
     for name, rule in (("wikilink", _wikilink), ("tag", _tag), ("math", _math), ("comment", _comment)):
         parser.inline.ruler.before("link", name, rule)
     parser.inline.ruler.before("emphasis", "mark", _mark)
