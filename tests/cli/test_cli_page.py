@@ -130,6 +130,10 @@ def test_fields_leave_the_rest_of_a_hit_out(served: Sandbox) -> None:
     assert "content" in whole[0]
     some = api.ask("/v1/search?q=telescope&fields=path,%20line").json["results"]
     assert some == [{"path": hit["path"], "line": hit["line"]} for hit in whole]
+    shares = api.ask("/v1/search?q=telescope&fields=shares").json["results"]
+    assert isinstance(shares, list)
+    assert list(shares[0]["shares"]) == ["words", "meaning", "links"]
+    assert shares[0]["shares"]["words"] == 1
     wrong = api.ask("/v1/search?q=telescope&fields=path,colour")
     assert (wrong.status, wrong.kind) == (422, "usage")
     assert b"'colour'" in wrong.body

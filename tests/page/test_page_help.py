@@ -50,6 +50,7 @@ def picture(visit: Visit, name: str) -> None:
 def test_a_first_hit(visit: Visit) -> None:
     visit.page.keyboard.type("link to a note")
     expect(visit.page.locator(".hit-title").first).to_have_text("Internal links")
+    expect(visit.page.locator(".hit mark", has_text="note").first).to_be_visible()
     expect(visit.page.locator(".summary")).to_contain_text("best 20 hits")
     expect(visit.page.locator("#completions")).to_be_hidden()
     picture(visit, "search")

@@ -95,6 +95,15 @@ class HitJson(TypedDict):
     why: WhyJson
 
 
+class SharesJson(TypedDict):
+    """What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the highest
+    one of the answer, the cosine, and the weight by link. Only with `shares` among `fields`."""
+
+    words: float
+    meaning: float
+    links: float
+
+
 class IndexStateJson(TypedDict):
     """The state of the index that gave an answer."""
 

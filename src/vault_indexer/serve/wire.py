@@ -39,12 +39,16 @@ from vault_indexer.serve.shapes import (
     ProgressJson,
     RebuildJson,
     SearchJson,
+    SharesJson,
     SkippedJson,
     StatusJson,
     VectorJson,
     VerifyJson,
     WhyJson,
 )
+
+_SHARES = "shares"
+"""A key of a hit that stands there only if `fields` names it."""
 
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
@@ -55,6 +59,7 @@ def search_json(answer: SearchAnswer, fields: str = "") -> SearchJson:
     Raises UsageError for a key that hits do not have.
     """
     wanted = _hit_keys(fields)
+    strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
     return {
         "query": answer.query,
         "took_ms": round(answer.took_ms, 2),
@@ -63,7 +68,7 @@ def search_json(answer: SearchAnswer, fields: str = "") -> SearchJson:
             "seq": answer.index.seq,
             "pending": answer.index.pending,
         },
-        "results": [_only(hit_json(hit), wanted) for hit in answer.results],
+        "results": [_chosen_json(hit, wanted, strongest) for hit in answer.results],
         "notices": list(answer.notices),
         "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
         "verdict": answer.verdict,
@@ -73,19 +78,33 @@ def search_json(answer: SearchAnswer, fields: str = "") -> SearchJson:
 def _hit_keys(fields: str) -> frozenset[str] | None:
     """The keys that `fields` names; None means all."""
     wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
-    known = HitJson.__required_keys__
+    known = HitJson.__required_keys__ | {_SHARES}
     if wanted - known:
         unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known))
         raise UsageError(f"fields: a hit has no key {unknown}; it has {', '.join(sorted(known))}")
     return wanted or None
 
 
-def _only(hit: HitJson, wanted: frozenset[str] | None) -> HitJson:
-    """The hit with these keys alone. The type is that of a whole hit: who asks for less knows what is
-    left."""
+def _chosen_json(hit: Hit, wanted: frozenset[str] | None, strongest: float) -> HitJson:
+    """The hit with these keys alone, as the type of a whole hit: who asks for less knows what is left."""
+    whole = hit_json(hit)
     if wanted is None:
-        return hit
-    return cast("HitJson", {name: value for name, value in hit.items() if name in wanted})
+        return whole
+    chosen: dict[str, object] = {name: value for name, value in whole.items() if name in wanted}
+    if _SHARES in wanted:
+        chosen[_SHARES] = _shares_json(hit.why, strongest)
+    return cast("HitJson", chosen)
+
+
+def _shares_json(why: Why, strongest: float) -> SharesJson:
+    words = why.keyword.score / strongest if why.keyword and strongest > 0 else 0.0
+    meaning = why.vector.score if why.vector else 0.0
+    links = why.graph.score if why.graph else 0.0
+    return {
+        "words": round(words, 2),
+        "meaning": round(min(1.0, max(0.0, meaning)), 2),
+        "links": round(min(1.0, links), 2),
+    }
 
 
 def hit_json(hit: Hit) -> HitJson:

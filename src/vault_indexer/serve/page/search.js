@@ -4,7 +4,7 @@ import { ApiError, get } from "./api.js";
 import { announce, byId, h, marked, quantity } from "./dom.js";
 import { address, go, setAddress } from "./route.js";
 
-const FIELDS = "path,kind,title,header_path,line,uri,relevance,snippet,marks,tags,why";
+const FIELDS = "path,kind,title,header_path,line,uri,relevance,snippet,marks,tags,shares";
 const LIMIT = 20;
 const MOST_REQUESTS = 2;
 const EXAMPLES = ["notes about a topic", "\"an exact phrase\"", "tag:#garden", "path:Projects", "after:7d", "-word"];
@@ -150,11 +150,9 @@ class SearchView {
   /** @param {any} answer */
   show(answer) {
     const hits = answer.results;
-    const strongest = Math.max(...hits.map((/** @type {any} */ hit) => hit.why.keyword?.score ?? 0), 0.001);
     // Who is among the hits already stays there when the last answer arrives.
     const focused = Array.from(this.list.children).findIndex((one) => one.contains(document.activeElement));
-    this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) =>
-      this.hit(hit, at, strongest)));
+    this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) => this.hit(hit, at)));
     if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
     const found = hits.length === LIMIT ? `The best ${LIMIT} hits` : quantity(hits.length, "hit");
     const doubt = hits.length && answer.verdict === "none" ? ", probably not about this" : "";
@@ -171,23 +169,22 @@ class SearchView {
   /**
    * @param {any} hit
    * @param {number} at
-   * @param {number} strongest the highest score by word of this answer
    */
-  hit(hit, at, strongest) {
+  hit(hit, at) {
     const readable = hit.kind === "note" || hit.kind === "canvas";
     const here = address("note", { path: hit.path, line: hit.line });
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, details, toggle) }, "Why");
     const folder = hit.path.slice(0, hit.path.length - hit.path.split("/").pop().length - 1);
-    if (this.explained.has(hit.path)) this.toggleWhy(hit, details, toggle);
+    if (this.explained.has(hit.path)) void this.toggleWhy(hit, details, toggle);
     return h("li", { class: "hit", "data-read": readable ? here : null },
       h("div", { class: "hit-head" },
         h("a", { class: "hit-title", href: hit.uri }, hit.title),
         h("span", { class: "hit-path" }, folder, readable ? null : ` ${hit.kind}`)),
       hit.header_path && h("p", { class: "hit-headings" }, hit.header_path),
       hit.snippet && h("p", { class: "snippet" }, ...marked(hit.snippet, hit.marks)),
-      h("div", { class: "hit-foot" }, picture(hit.why, strongest),
+      h("div", { class: "hit-foot" }, picture(hit.shares),
         readable && h("a", { href: here, class: "action" }, "Read here"),
         readable && h("a", { href: address("graph", { path: hit.path }), class: "action" }, "Graph"),
         toggle,
@@ -201,13 +198,18 @@ class SearchView {
    * @param {HTMLElement} details
    * @param {HTMLElement} toggle
    */
-  toggleWhy(hit, details, toggle) {
+  async toggleWhy(hit, details, toggle) {
     details.hidden = !details.hidden;
     toggle.setAttribute("aria-expanded", String(!details.hidden));
     if (details.hidden) this.explained.delete(hit.path);
     else this.explained.add(hit.path);
-    if (details.childElementCount) return;
-    const { vector, keyword, graph, note, filters } = hit.why;
+    if (details.childElementCount || details.hidden) return;
+    // The same search again, so that the reasons are those of this very hit.
+    const answer = await get("search",
+      { q: this.query, by: this.by, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
+    const found = answer.results.find((/** @type {any} */ one) => one.path === hit.path && one.line === hit.line);
+    if (!found || details.childElementCount) return;
+    const { vector, keyword, graph, note, filters } = found.why;
     const rows = [
       ["Words", keyword && `rank ${keyword.rank}: ${Object.entries(keyword.terms)
         .map(([term, share]) => `${term} ${Number(share).toFixed(1)}`).join(", ")}`],
@@ -283,20 +285,17 @@ class SearchView {
 
 /**
  * What words, meaning and links gave, as three bars.
- * @param {any} why
- * @param {number} strongest
+ * @param {{ words: number, meaning: number, links: number }} shares
  */
-function picture(why, strongest) {
+function picture(shares) {
   const parts = /** @type {[string, number][]} */ ([
-    ["words", (why.keyword?.score ?? 0) / strongest],
-    ["meaning", Math.max(0, why.vector?.score ?? 0)],
-    ["links", why.graph?.score ?? 0],
+    ["words", shares.words], ["meaning", shares.meaning], ["links", shares.links],
   ]);
   const label = parts.map(([name, share]) => `${name} ${Math.round(share * 100)} %`).join(", ");
   return h("span", { class: "picture", role: "img", "aria-label": `Reasons: ${label}`, title: label },
     ...parts.map(([name, share]) => {
       const bar = h("span", { class: `part ${name}` });
-      bar.style.setProperty("--share", String(Math.min(1, share)));
+      bar.style.setProperty("--share", String(share));
       return bar;
     }));
 }
