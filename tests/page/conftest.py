@@ -11,7 +11,12 @@ from cli_sandbox import Sandbox
 from waiting import PROCESS_S
 
 if importlib.util.find_spec("playwright") is None:
-    collect_ignore_glob = ["test_page_*.py"]
+    # The sources are checked without a browser.
+    collect_ignore_glob = ["test_page_[!s]*.py", "test_page_search.py"]
+
+    def pytest_report_header() -> str:
+        """Why no test of the page runs."""
+        return "tests/page: needs playwright (pip install -e .[browser]) and Chromium; not collected"
 else:
     from page_site import CHROMIUM, NOTES, ServeVault, Site
     from playwright.sync_api import Browser, sync_playwright

@@ -182,6 +182,18 @@ def test_a_mistake_in_the_query_is_said_in_words(visit: Visit) -> None:
     expect(visit.page.locator(".notices")).to_contain_text("column")
 
 
+def test_a_first_build_is_said_and_waited_for(visit: Visit) -> None:
+    """The daemon answers 503 until its first index is there."""
+    page = visit.page
+    building = '{"error": {"kind": "index_unusable", "message": "the index is not ready yet: 5 of 10 notes"}}'
+    page.route(re.compile("/v1/search"), lambda route: route.fulfill(status=503, body=building))
+    page.keyboard.type("kale")
+    expect(page.locator(".summary")).to_contain_text("5 of 10 notes")
+    page.unroute_all()
+    expect(page.locator(".hit-title").first).to_have_text("Kale")
+    visit.errors.clear()  # Chromium logs the status 503
+
+
 def test_a_page_without_the_token_asks_for_it(site: Site) -> None:
     visit = site.visit(f"{site.url}/")
     expect(visit.page.locator(".message")).to_contain_text("indexer open")

@@ -30,6 +30,7 @@ class HealthView {
       "Verify and repair");
     this.pause = h("button", { type: "button", onclick: () => this.order(() => this.togglePause()) }, "Pause indexing");
     this.figuresPlace = h("div", { class: "cards" });
+    this.folder = h("dd");
     this.paused = false;
     this.wasBuilding = false;
     main.replaceChildren(h("section", { class: "health", "aria-label": "Health" },
@@ -56,6 +57,7 @@ class HealthView {
   /** @param {any} status */
   show(status) {
     this.paused = status.paused;
+    this.folder.textContent = status.index_dir;
     this.pause.textContent = status.paused ? "Resume indexing" : "Pause indexing";
     const building = status.progress !== null;
     const { progress } = status;
@@ -66,7 +68,6 @@ class HealthView {
       ["Pending", quantity(status.pending, "change")],
       status.vectors_owed ? ["Vectors to make", count(status.vectors_owed)] : null,
       ["Watching", status.watching],
-      ["Index", status.index_dir],
     ];
     this.state.replaceChildren(h("div", {},
       h("p", { class: `pill ${status.state}` }, status.state),
@@ -131,7 +132,7 @@ class HealthView {
       card("Most wanted notes", wanted(health)),
       card("Orphans", list(orphans.orphans, orphans.count)),
       card("Index", h("dl", { class: "figures" },
-        h("dt", {}, "Size"), h("dd", {}, `${(health.index_bytes / 1e6).toFixed(1)} MB`),
+        h("dt", {}, "Folder"), this.folder, h("dt", {}, "Size"), h("dd", {}, `${(health.index_bytes / 1e6).toFixed(1)} MB`),
         ...pairs("Strategies", health.strategies), ...pairs("Languages", health.languages))));
     announce("The figures are shown.");
   }

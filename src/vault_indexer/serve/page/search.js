@@ -7,6 +7,7 @@ import { address, go, setAddress } from "./route.js";
 const FIELDS = "path,kind,title,header_path,line,uri,relevance,snippet,marks,tags,shares";
 const LIMIT = 20;
 const MOST_REQUESTS = 2;
+const RETRY_MS = 1000;
 const EXAMPLES = ["notes about a topic", "\"an exact phrase\"", "tag:#garden", "path:Projects", "after:7d", "-word"];
 
 /**
@@ -116,6 +117,7 @@ class SearchView {
       if (!(error instanceof ApiError)) return;
       if (error.status === 401) throw error;
       this.showUnlessStale(sequence, () => this.showProblem(error.message));
+      if (error.status === 503) this.retryLater();
     } finally {
       this.running -= 1;
     }
@@ -130,6 +132,12 @@ class SearchView {
     if (sequence < this.shown) return;
     this.shown = sequence;
     show();
+  }
+
+  /** The daemon is building its first index, or is busy: ask again until it answers. */
+  retryLater() {
+    const timer = setTimeout(() => void this.search(), RETRY_MS);
+    this.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
 
   /** @param {string} text */
