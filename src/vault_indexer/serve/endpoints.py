@@ -72,6 +72,8 @@ class Parameter:
     """As `minimum`, but exclusive."""
 
     maximum: int | None = None
+    max_chars: int | None = None
+    """The longest text over HTTP, for one that `holds` gives no bound."""
 
     @property
     def max_bytes(self) -> int | None:
@@ -160,6 +162,8 @@ def _check_text(parameter: Parameter, values: Mapping[str, Value]) -> None:
         check_note_name(text)
 
 
+_MAX_TEXT = MAX_QUERY_BYTES
+
 _NOTE = Parameter(
     name="path",
     holds="note",
@@ -224,6 +228,7 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
         Parameter(
             name="fields",
             default="",
+            max_chars=_MAX_TEXT,
             help="The keys of each hit that are wanted, separated by commas; empty means all.",
         ),
     ),
@@ -332,7 +337,12 @@ CLUSTERS: Endpoint[ClustersJson] = Endpoint(
             default="folder",
             help="Notes of one folder, or notes that link to each other more than to others.",
         ),
-        Parameter(name="folder", default="", help="By folder: the folder whose folders are the clusters."),
+        Parameter(
+            name="folder",
+            default="",
+            max_chars=_MAX_TEXT,
+            help="By folder: the folder whose folders are the clusters.",
+        ),
     ),
     answer=ClustersJson,
     answer_help="The clusters, the largest first.",
@@ -356,7 +366,10 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     parameters=(
         _NOTE,
         Parameter(
-            name="strategy", default="", help="A strategy that needs no language model; empty: the index."
+            name="strategy",
+            default="",
+            max_chars=_MAX_TEXT,
+            help="A strategy that needs no language model; empty: the index.",
         ),
     ),
     answer=NoteChunksJson,
@@ -369,7 +382,7 @@ COMPLETE: Endpoint[CompletionsJson] = Endpoint(
     path="/v1/complete",
     help="How the end of a query can go on: operators, tags, properties, values, folders.",
     parameters=(
-        Parameter(name="q", required=True, help="The query up to the cursor."),
+        Parameter(name="q", required=True, max_chars=_MAX_TEXT, help="The query up to the cursor."),
         Parameter(name="limit", kind=int, default=12, minimum=1, maximum=50, help="Entries at most."),
     ),
     answer=CompletionsJson,
