@@ -1,4 +1,4 @@
-"""Communities of notes: the same links give the same answer; two groups with one link between them stay two."""
+"""Communities of notes: equal links give equal answers; two groups with one link between them stay two."""
 
 from __future__ import annotations
 
