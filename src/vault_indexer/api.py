@@ -16,6 +16,7 @@ from vault_indexer.model import (
     AskRequest,
     LinksAnswer,
     MentionsAnswer,
+    NoteGraph,
     Orphan,
     Progress,
     RebuildReport,
@@ -120,6 +121,12 @@ class Vault:
     def orphans(self, limit: int | None = None) -> tuple[Orphan, ...]:
         """The notes that neither link to a file nor are linked to, by path; at most `limit` of them."""
         return self._service.orphans()[: _check_limit(limit)]
+
+    def graph(self, note: str, *, depth: int = 1, limit: int = 150, related: bool = True) -> NoteGraph:
+        """The files within `depth` (1 to 3) links of a note and, with `related`, notes near in meaning; at
+        most `limit` (1 to 300) files. Raises UsageError for a number out of bounds, or if there is no such
+        note."""
+        return self._service.graph(note, depth=depth, limit=limit, related=related)
 
     def rebuild(self, report: Report | None = None) -> RebuildReport:
         """Rebuild the index; searches go on until it takes over."""

@@ -16,6 +16,7 @@ from vault_indexer.config import (
     default_index_dir,
     load,
 )
+from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
@@ -131,11 +132,11 @@ def open_index(target: Target, report: Report, *, build: bool = True) -> VaultSe
     try:
         session.open(report, build=build)
     except LockedError as busy:
-        return VaultService(ReadOnlySession(assembly, busy))
+        return VaultService(ReadOnlySession(assembly, busy), assembly.chunker)
     except BaseException:
         session.close()
         raise
-    return VaultService(session)
+    return VaultService(session, assembly.chunker)
 
 
 def open_to_rebuild(target: Target) -> VaultService:
@@ -151,7 +152,8 @@ def open_to_rebuild(target: Target) -> VaultService:
 
 def open_daemon(target: Target) -> VaultService:
     """The index with the threads that keep it. Raises LockedError naming the holder."""
-    return VaultService(DaemonSession(Assembly.of(target)))
+    assembly = Assembly.of(target)
+    return VaultService(DaemonSession(assembly), assembly.chunker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,14 @@ class Assembly:
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
         return self.root / LLM_CACHE
+
+    def chunker(self, strategy: str) -> Chunker:
+        """What splits notes by one strategy, with the options of the configuration and without a language
+        model. Raises UsageError for a strategy that does not exist."""
+        alone = ContextualOptions(granularity="none")
+        chunking = self.settings.chunking.model_copy(update={"rules": (), "contextual": alone})
+        settings = self.settings.model_copy(update={"chunking": chunking})
+        return make_chunker(settings, LateEmbedder(self.load_embedder), strategy=strategy)
 
     def config_files(self) -> tuple[Path, ...]:
         """The files that can hold configuration."""

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.chunk import STRATEGIES, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
-from vault_indexer.links import links_of, mentions, orphans, related_notes, unresolved_links
+from vault_indexer.index.reading import note_from
+from vault_indexer.index.vault_health import vault_health
+from vault_indexer.links import (
+    MAX_DEPTH,
+    MAX_NODES,
+    cluster_map,
+    links_of,
+    mentions,
+    neighbourhood,
+    orphans,
+    related_notes,
+    unresolved_links,
+)
 from vault_indexer.model import (
     AskAnswer,
     AskRequest,
+    ClusterKind,
+    ClusterMap,
+    Completions,
     Explanation,
     IndexState,
     LinksAnswer,
     MentionsAnswer,
+    NoteChunks,
+    NoteGraph,
     NoteOutline,
+    NoteRow,
+    NoteView,
     Orphan,
     Problem,
     Progress,
@@ -30,9 +52,15 @@ from vault_indexer.model import (
     SearchRequest,
     StatusReport,
     UnresolvedTarget,
+    VaultHealth,
     doc_id_of,
 )
-from vault_indexer.search import IndexReader, QueryDeadline
+from vault_indexer.parse.frontmatter import read_frontmatter
+from vault_indexer.parse.reading_view import reading_view
+from vault_indexer.parse.resolve import normal
+from vault_indexer.ports import Chunker
+from vault_indexer.search import IndexReader, QueryDeadline, complete_query
+from vault_indexer.search.present import obsidian_uri
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.text.bounds import (
@@ -47,9 +75,23 @@ from vault_indexer.vault import FileKind, kind_of
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
+_WITHOUT_MODEL = tuple(name for name in STRATEGIES if name not in ("llm", "agentic", "custom"))
+"""Strategies that may split a note because a page asks: no language model answers for it, and no function of
+the user's own runs."""
+
+_MAPS_KEPT = 8
+_GRAPH_HITS = 25
+"""The notes of the best hits of a query, around which its graph is drawn."""
+
+_COMPLETIONS = 50
+
 
 def _never() -> bool:
     return False
+
+
+def _no_chunker(_: str) -> Chunker:
+    raise UsageError("this index cannot split notes by another strategy")
 
 
 class IndexSession(Protocol):
@@ -129,9 +171,13 @@ class VaultService:
     consistent whatever is indexed or rebuilt meanwhile.
     """
 
-    def __init__(self, session: IndexSession) -> None:
+    def __init__(self, session: IndexSession, chunker: Callable[[str], Chunker] = _no_chunker) -> None:
+        """`chunker` makes the chunker of a strategy; it is called when a strategy is compared."""
         self._session = session
         self._answerer: Answerer | None = None
+        self._chunker = chunker
+        self._maps: dict[tuple[int, int, str, str], ClusterMap] = {}
+        self._map_lock = threading.Lock()
 
     def search(
         self,
@@ -291,6 +337,96 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return mentions(snapshot, _path_of(snapshot, self._session.vault, note), limit)
 
+    def graph(
+        self, note: str = "", query: str = "", *, depth: int = 1, limit: int = MAX_NODES, related: bool = True
+    ) -> NoteGraph:
+        """The files around a note, or around the notes of the best hits of a query: within `depth` links, and
+        (with `related`) notes near in meaning; at most `limit` files.
+
+        Raises UsageError if neither or both are given, or a number is out of bounds, UnknownNoteError if
+        there is no such note; for a query as `search` does.
+        """
+        if bool(note) == bool(query):
+            raise UsageError("name a note or a query: one of both")
+        if not 1 <= depth <= MAX_DEPTH or not 1 <= limit <= MAX_NODES:
+            raise UsageError(
+                f"depth {depth}, limit {limit}: allowed is depth 1 to {MAX_DEPTH}, limit 1 to {MAX_NODES}"
+            )
+        hits = self.search(SearchRequest(query, _GRAPH_HITS, by_note=True)).results if query else ()
+        opened = self._session.reader()
+        with opened.holder.lease() as snapshot:
+            named = [_path_of(snapshot, self._session.vault, note)] if note else [hit.path for hit in hits]
+            centres = [path for path in dict.fromkeys(named) if snapshot.catalog.file(path)]
+            return neighbourhood(
+                snapshot, centres, depth=depth, limit=limit, model=opened.model if related else ""
+            )
+
+    def clusters(self, by: ClusterKind, folder: str = "") -> ClusterMap:
+        """The whole vault as clusters of notes; by folder, the folders in `folder`. It is computed once for
+        each state of the index."""
+        with self._session.reader().holder.lease() as snapshot, self._map_lock:
+            key = (snapshot.generation, snapshot.seq, by, folder)
+            if key not in self._maps:
+                if len(self._maps) >= _MAPS_KEPT:
+                    self._maps.clear()
+                self._maps[key] = cluster_map(snapshot, by, folder)
+            return self._maps[key]
+
+    def view(self, note: str) -> NoteView:
+        """A note to be read, as it was indexed. Raises UnknownNoteError if there is no such note."""
+        with self._session.reader().holder.lease() as snapshot:
+            row = _note_of(snapshot, self._session.vault, note)
+            text = snapshot.catalog.text(row.note_id)
+            links = snapshot.catalog.links_from(row.path)
+            resolved = {normal(link.target.strip()): link.resolved for link in links}
+            body_start = read_frontmatter(text).body_start if row.path.lower().endswith(".md") else 0
+            shown = reading_view(text, body_start, lambda target: resolved.get(normal(target.strip())))
+            modified = datetime.fromtimestamp(row.mtime_ns // 10**9, UTC)
+            return NoteView(
+                path=row.path,
+                title=row.title,
+                uri=obsidian_uri(self._session.vault, row.path),
+                language=row.language,
+                tags=row.tags,
+                aliases=row.aliases,
+                properties=row.frontmatter,
+                headings=tuple(snapshot.catalog.headings(row.note_id)),
+                blocks=shown.blocks,
+                is_cut=shown.is_cut,
+                modified_time=modified.isoformat().replace("+00:00", "Z"),
+            )
+
+    def chunks(self, note: str, strategy: str = "") -> NoteChunks:
+        """The chunks of a note: those of the index, or as another strategy would make them of the same text.
+
+        Raises UnknownNoteError if there is no such note, UsageError for a strategy that cannot be compared.
+        """
+        if strategy and strategy not in _WITHOUT_MODEL:
+            raise UsageError(f"strategy {strategy!r}: choose one of {', '.join(_WITHOUT_MODEL)}")
+        with self._session.reader().holder.lease() as snapshot:
+            row = _note_of(snapshot, self._session.vault, note)
+            stored = [one.chunk for one in snapshot.catalog.chunks_of(row.note_id)]
+            text = snapshot.catalog.text(row.note_id) if strategy else ""
+        if strategy:
+            parsed = note_from(row.path, text.encode())
+            return NoteChunks(
+                row.path, strategy, _WITHOUT_MODEL, tuple(chunks_of(self._chunker(strategy), parsed))
+            )
+        used = stored[0].strategy if stored else ""
+        return NoteChunks(row.path, used, _WITHOUT_MODEL, tuple(stored))
+
+    def complete(self, query: str, limit: int = 12) -> Completions:
+        """How a query can go on; `query` is what stands before the cursor."""
+        check_query(query, may_be_empty=True)
+        with self._session.reader().holder.lease() as snapshot:
+            return complete_query(snapshot.catalog, query, min(limit, _COMPLETIONS))
+
+    def health(self) -> VaultHealth:
+        """What the index says of the vault: sizes of chunks, what notes lack, how large the index is."""
+        root = Path(self._session.status().index_dir)
+        with self._session.reader().holder.lease() as snapshot:
+            return vault_health(snapshot, root, unresolved_links(snapshot))
+
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
         return self._session.status()
@@ -369,6 +505,12 @@ def _path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
     raise UnknownNoteError(f"no such note in the index: {note!r}")
+
+
+def _note_of(snapshot: Snapshot, vault: Path, note: str) -> NoteRow:
+    row = snapshot.catalog.note(_path_of(snapshot, vault, note))
+    assert row is not None
+    return row
 
 
 def _vault_path(vault: Path, note: str) -> str:

@@ -13,13 +13,16 @@ ROUTES = [
     "/v1/links?path=Sky",
     "/v1/events",
     "/openapi.json",
-    "/",
+    "/page/nowhere.js",
     "/nowhere",
 ]
+PAGE = ["/", "/page/app.js", "/page/style.css", "/page/vendor/d3-force.js"]
+"""What a browser gets before it has the token: it holds nothing of the vault."""
+
 OBSIDIAN = "app://obsidian.md"
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", [*ROUTES, *PAGE])
 def test_a_rebound_name_is_not_us(api: Api, route: str) -> None:
     for host in ("evil.example", f"evil.example:{api.port}", "127.0.0.1", "127.0.0.1:1", ""):
         found = api.ask(route, host=host)
@@ -31,11 +34,17 @@ def test_our_own_names_are_us(api: Api) -> None:
         assert api.ask("/v1/status", host=f"{name}:{api.port}").status == 200
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", [*ROUTES, *PAGE])
 @pytest.mark.parametrize(
     "origin",
     [
         "https://evil.example",
+        "http://127.0.0.1:1",
+        "http://localhost:PORT",
+        "https://127.0.0.1:PORT",
+        "http://127.0.0.1:PORT/",
+        "http://127.0.0.1:PORT.evil.example",
+        "127.0.0.1:PORT",
         "null",
         "app://obsidian.md.evil.example",
         "APP://OBSIDIAN.MD",
@@ -43,10 +52,55 @@ def test_our_own_names_are_us(api: Api) -> None:
     ],
 )
 def test_a_foreign_page_is_refused(api: Api, route: str, origin: str) -> None:
-    found = api.ask(route, headers={"Origin": origin})
+    found = api.ask(route, headers={"Origin": origin.replace("PORT", str(api.port))})
     assert found.status == 403
     assert found.kind == "origin"
     assert "access-control-allow-origin" not in found.headers
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])
+def test_the_own_page_may_ask(api: Api, name: str) -> None:
+    """A module script and a POST send the origin, even to the server that sent the page."""
+    host = f"{name}:{api.port}"
+    own = {"Origin": f"http://{host}"}
+    assert api.ask("/page/app.js", headers={**own, "Authorization": ""}, host=host).status == 200
+    assert api.ask("/v1/status", headers=own, host=host).status == 200
+    assert api.ask("/v1/status", headers={**own, "Authorization": ""}, host=host).status == 401
+    order = {**own, "Content-Type": "application/json"}
+    assert api.ask("/v1/verify", "POST", b"{}", order, host=host).status == 200
+
+
+@pytest.mark.parametrize("path", PAGE)
+def test_the_page_needs_no_token_and_forbids_all_that_is_not_its_own(api: Api, path: str) -> None:
+    found = api.ask(path, headers={"Authorization": ""})
+    assert found.status == 200
+    assert found.headers["content-security-policy"] == (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert found.headers["referrer-policy"] == "no-referrer"
+    assert "set-cookie" not in found.headers
+    assert api.token.encode() not in found.body
+    assert str(api.vault).encode() not in found.body
+    assert api.ask(path, "HEAD", headers={"Authorization": ""}).body == b""
+    again = api.ask(path, headers={"Authorization": "", "If-None-Match": found.headers["etag"]})
+    assert (again.status, again.body) == (304, b"")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_only_reading_the_page_is_free(api: Api, method: str) -> None:
+    found = api.ask("/", method, b"{}", {"Authorization": "", "Content-Type": "application/json"})
+    assert (found.status, found.kind) == (401, "token")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/page/", "/page/../guard.py", "/page/..%2fguard.py", "/page/tsconfig.json", "/page/vendor/LICENSE.txt"],
+)
+def test_no_other_file_is_part_of_the_page(api: Api, path: str) -> None:
+    assert api.ask(path, headers={"Authorization": ""}).status == 401
+    assert api.ask(path).status == 404
 
 
 def test_a_foreign_preflight_is_refused(api: Api) -> None:

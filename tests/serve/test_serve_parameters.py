@@ -19,7 +19,10 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 REQUIRED = {"q": "telescope", "path": "Sky"}
 """A right value for each parameter that a route requires (and `path` where a view needs it)."""
 
-QUESTIONS = ("search", "explain", "related", "links", "note", "status", "rebuild")
+QUESTIONS = (
+    *("search", "explain", "related", "links", "note", "status", "rebuild"),
+    *("view", "chunks", "clusters", "complete", "health"),
+)
 
 
 def documented(api: Api, route: str, method: str = "get") -> dict[str, dict[str, Any]]:
@@ -61,7 +64,17 @@ def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
 
 def test_search_documents_its_own_parameters(api: Api) -> None:
     found = documented(api, "search")
-    assert list(found) == ["q", "limit", "by", "fresh", "as_you_type", "expand", "correct", "min_relevance"]
+    assert list(found) == [
+        "q",
+        "limit",
+        "by",
+        "fresh",
+        "as_you_type",
+        "expand",
+        "correct",
+        "min_relevance",
+        "fields",
+    ]
     assert [name for name, one in found.items() if one["required"]] == ["q"]
     limit = found["limit"]["schema"]
     assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 0, 200, 0)

@@ -44,6 +44,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "explain", "Explain why a query finds a note, or does not."),
     Command("related", "related", "List notes related to a note, by meaning and by link."),
     Command("links", "links", "List the links, backlinks and unresolved links of a note."),
+    Command("graph", "graph", "List or export the files around a note, by link and by meaning."),
+    Command("open", "open", "Open the web page of the vault in the browser."),
     Command("rebuild", "rebuild", "Build the index again from the vault."),
     Command("status", "status", "Show what the index holds and what the daemon does."),
     Command("serve", "serve", "Run the daemon in the foreground: watch, index, answer."),

@@ -1,9 +1,22 @@
-"""Answers about links: links and backlinks of a note, unlinked mentions, related notes, unresolved links."""
+"""Answers about links: links and backlinks of a note, unlinked mentions, related notes, unresolved links,
+and the graph of some notes or of the whole vault."""
 
 from __future__ import annotations
 
+from vault_indexer.links.clusters import cluster_map
 from vault_indexer.links.links import links_of, orphans, unresolved_links
 from vault_indexer.links.mentions import mentions
+from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, neighbourhood
 from vault_indexer.links.related import related_notes
 
-__all__ = ["links_of", "mentions", "orphans", "related_notes", "unresolved_links"]
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_NODES",
+    "cluster_map",
+    "links_of",
+    "mentions",
+    "neighbourhood",
+    "orphans",
+    "related_notes",
+    "unresolved_links",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.present import (
     ReadableText,
@@ -24,6 +25,7 @@ __all__ = [
     "ReadableText",
     "Searcher",
     "code_blocks",
+    "complete_query",
     "estimated_tokens",
     "function_words",
     "is_common_word",

@@ -11,11 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from vault_indexer.model import AskAnswer, AskRequest, Expand, SearchRequest
+from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchRequest
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
+    CHUNKS,
+    CLUSTERS,
+    COMPLETE,
     EXPLAIN,
+    GRAPH,
+    HEALTH,
     NOTE,
     PAUSE,
     RELATED,
@@ -23,6 +28,7 @@ from vault_indexer.serve.endpoints import (
     SEARCH,
     STATUS,
     VERIFY,
+    VIEW,
     Answer,
     Endpoint,
     Value,
@@ -30,11 +36,17 @@ from vault_indexer.serve.endpoints import (
 from vault_indexer.serve.shapes import (
     AskEventJson,
     AskJson,
+    ClustersJson,
+    CompletionsJson,
     DaemonJson,
     ExplainJson,
+    HealthJson,
     LinksJson,
     MentionsJson,
+    NoteChunksJson,
+    NoteGraphJson,
     NoteJson,
+    NoteViewJson,
     OrphansJson,
     PauseJson,
     RelatedJson,
@@ -58,6 +70,14 @@ from vault_indexer.serve.wire_links import (
     orphans_json,
     related_json,
     unresolved_json,
+)
+from vault_indexer.serve.wire_page import (
+    chunks_json,
+    clusters_json,
+    completions_json,
+    graph_json,
+    health_json,
+    view_json,
 )
 from vault_indexer.service import VaultService
 from vault_indexer.text.bounds import DEFAULT_MENTIONS
@@ -96,9 +116,10 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     expand: Expand,
     correct: bool,
     min_relevance: float | None,
+    fields: str,
 ) -> SearchJson:
     request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance)
-    return search_json(context.service.search(request, is_cancelled=context.is_cancelled))
+    return search_json(context.service.search(request, is_cancelled=context.is_cancelled), fields)
 
 
 def _ask(  # the stream has a response of its own, see `http`
@@ -165,6 +186,32 @@ def _note(context: AnswerContext, *, path: str) -> NoteJson:
     }
 
 
+def _graph(
+    context: AnswerContext, *, path: str, q: str, depth: int, limit: int, related: bool
+) -> NoteGraphJson:
+    return graph_json(context.service.graph(path, q, depth=depth, limit=limit, related=related))
+
+
+def _clusters(context: AnswerContext, *, by: ClusterKind, folder: str) -> ClustersJson:
+    return clusters_json(context.service.clusters(by, folder))
+
+
+def _view(context: AnswerContext, *, path: str) -> NoteViewJson:
+    return view_json(context.service.view(path))
+
+
+def _chunks(context: AnswerContext, *, path: str, strategy: str) -> NoteChunksJson:
+    return chunks_json(context.service.chunks(path, strategy))
+
+
+def _complete(context: AnswerContext, *, q: str, limit: int) -> CompletionsJson:
+    return completions_json(context.service.complete(q, limit))
+
+
+def _health(context: AnswerContext) -> HealthJson:
+    return health_json(context.service.health())
+
+
 def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:
     return verify_json(context.service.verify(repair=repair))
 
@@ -192,6 +239,12 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(RELATED, _related),
         _row(ALL_LINKS, _links),
         _row(NOTE, _note),
+        _row(GRAPH, _graph),
+        _row(CLUSTERS, _clusters),
+        _row(VIEW, _view),
+        _row(CHUNKS, _chunks),
+        _row(COMPLETE, _complete),
+        _row(HEALTH, _health),
         _row(VERIFY, _verify),
         _row(PAUSE, _pause),
         _row(RESUME, _resume),

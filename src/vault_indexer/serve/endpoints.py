@@ -15,10 +15,16 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from vault_indexer.serve.shapes import (
     AskJson,
+    ClustersJson,
+    CompletionsJson,
     ExplainJson,
+    HealthJson,
     LinksJson,
     MentionsJson,
+    NoteChunksJson,
+    NoteGraphJson,
     NoteJson,
+    NoteViewJson,
     OrphansJson,
     PauseJson,
     RebuildJson,
@@ -67,6 +73,8 @@ class Parameter:
     """As `minimum`, but exclusive."""
 
     maximum: int | None = None
+    max_chars: int | None = None
+    """The longest text over HTTP, for one that `holds` gives no bound."""
 
     @property
     def max_bytes(self) -> int | None:
@@ -158,6 +166,8 @@ def _check_text(parameter: Parameter, values: Mapping[str, Value]) -> None:
         check_note_name(text)
 
 
+_MAX_TEXT = MAX_QUERY_BYTES
+
 _NOTE = Parameter(
     name="path",
     holds="note",
@@ -218,6 +228,12 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
             minimum=0,
             maximum=1,
             help="Leave out hits whose relevance is lower; without it, the configured one.",
+        ),
+        Parameter(
+            name="fields",
+            default="",
+            max_chars=_MAX_TEXT,
+            help="The keys of each hit that are wanted, separated by commas; empty means all.",
         ),
     ),
     answer=SearchJson,
@@ -340,6 +356,95 @@ NOTE: Endpoint[NoteJson] = Endpoint(
     answer_help="The note.",
 )
 
+GRAPH: Endpoint[NoteGraphJson] = Endpoint(
+    name="graph",
+    path="/v1/graph",
+    help="The files around a note, or around the notes of the best hits of a query, by link and by meaning.",
+    parameters=(
+        replace(_NOTE, required=False, default="", help="The note, as in /v1/related; or give `q`."),
+        replace(_QUERY, required=False, default="", help="A query, instead of a note."),
+        Parameter(
+            name="depth", kind=int, default=1, minimum=1, maximum=3, help="Links from the note at most."
+        ),
+        Parameter(name="limit", kind=int, default=150, minimum=1, maximum=300, help="Files at most."),
+        Parameter(name="related", kind=bool, default=True, help="Add notes that are near in meaning."),
+    ),
+    answer=NoteGraphJson,
+    answer_help="The graph.",
+)
+
+CLUSTERS: Endpoint[ClustersJson] = Endpoint(
+    name="clusters",
+    path="/v1/clusters",
+    help="The whole vault as clusters of notes, with the links between them.",
+    parameters=(
+        Parameter(
+            name="by",
+            choices=("folder", "community"),
+            default="folder",
+            help="Notes of one folder, or notes that link to each other more than to others.",
+        ),
+        Parameter(
+            name="folder",
+            default="",
+            max_chars=_MAX_TEXT,
+            help="By folder: the folder whose folders are the clusters.",
+        ),
+    ),
+    answer=ClustersJson,
+    answer_help="The clusters, the largest first.",
+    is_long_lived=True,
+    has_command=True,
+)
+
+VIEW: Endpoint[NoteViewJson] = Endpoint(
+    name="view",
+    path="/v1/view",
+    help="A note to be read, as it was indexed: its outline, its properties and a tree of its text.",
+    parameters=(_NOTE,),
+    answer=NoteViewJson,
+    answer_help="The note.",
+)
+
+CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
+    name="chunks",
+    path="/v1/chunks",
+    help="The chunks of a note as the index holds them, or as another strategy would make them.",
+    parameters=(
+        _NOTE,
+        Parameter(
+            name="strategy",
+            default="",
+            max_chars=_MAX_TEXT,
+            help="A strategy that needs no language model; empty: the index.",
+        ),
+    ),
+    answer=NoteChunksJson,
+    answer_help="The chunks.",
+    has_command=True,
+)
+
+COMPLETE: Endpoint[CompletionsJson] = Endpoint(
+    name="complete",
+    path="/v1/complete",
+    help="How the end of a query can go on: operators, tags, properties, values, folders.",
+    parameters=(
+        Parameter(name="q", required=True, max_chars=_MAX_TEXT, help="The query up to the cursor."),
+        Parameter(name="limit", kind=int, default=12, minimum=1, maximum=50, help="Entries at most."),
+    ),
+    answer=CompletionsJson,
+    answer_help="The completions.",
+)
+
+HEALTH: Endpoint[HealthJson] = Endpoint(
+    name="health",
+    path="/v1/health",
+    help="Sizes of chunks, languages, the size of the index, orphans, and the most wanted notes.",
+    answer=HealthJson,
+    answer_help="The figures.",
+    has_command=True,
+)
+
 _REBUILD_RUN = "The progress of the rebuild."
 
 REBUILD: Endpoint[RebuildJson] = Endpoint(
@@ -426,6 +531,12 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     RELATED,
     ALL_LINKS,
     NOTE,
+    GRAPH,
+    CLUSTERS,
+    VIEW,
+    CHUNKS,
+    COMPLETE,
+    HEALTH,
     REBUILD,
     REBUILD_STATE,
     VERIFY,

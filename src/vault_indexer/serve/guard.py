@@ -37,7 +37,11 @@ has gone or has been answered 504."""
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own."""
+    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own.
+
+    `public` paths can be read without the token: the files of the page, which say nothing of the vault. A
+    browser asks for them before the page's script has the token.
+    """
 
     token: str
     port: int
@@ -45,6 +49,7 @@ class GuardRules:
     max_concurrent: int
     timeout_s: float
     long_lived: frozenset[str] = frozenset()
+    public: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +62,16 @@ class Refusal:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def refusal(rules: GuardRules, method: str, query: bytes, headers: Headers) -> Refusal | None:
+def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | None:
     """Why a request is refused, decided by its head alone; None if it is accepted."""
+    method: str = scope["method"]
+    is_public = method in ("GET", "HEAD") and scope["path"] in rules.public
     return (
         _wrong_host(rules, headers)
         or _wrong_origin(rules, headers)
         or _preflight(method, headers)
-        or _no_token(rules, headers)
-        or _too_long(query, headers)
+        or (None if is_public else _no_token(rules, headers))
+        or _too_long(scope["query_string"], headers)
         or _no_json(method, headers)
     )
 
@@ -83,9 +90,19 @@ def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
 
 
 def _wrong_origin(rules: GuardRules, headers: Headers) -> Refusal | None:
-    if all(origin in rules.allowed_origins for origin in headers.get("origin", ())):
+    """The origin of the page that this server itself sends is the request's Host, which is checked before."""
+    if all(origin in rules.allowed_origins or _is_own(origin, headers) for origin in _origins(headers)):
         return None
     return Refusal(403, "origin", "the origin of this page is not listed in server.allowed_origins")
+
+
+def _origins(headers: Headers) -> tuple[str, ...]:
+    return headers.get("origin", ())
+
+
+def _is_own(origin: str, headers: Headers) -> bool:
+    """Whether the page came from this server. A page at one name of loopback is foreign at another name."""
+    return headers.get("host") == (origin.removeprefix("http://"),) and origin.startswith("http://")
 
 
 def _preflight(method: str, headers: Headers) -> Refusal | None:
@@ -174,8 +191,8 @@ class Guard:
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
         headers = _by_name(scope["headers"])
-        refused = refusal(self._rules, scope["method"], scope["query_string"], headers)
-        origins = headers.get("origin", ())
+        refused = refusal(self._rules, scope, headers)
+        origins = _origins(headers)
         if origins and (refused is None or refused.status not in (403, 421)):
             send = _for_origin(send, origins[0])
         if refused is not None:

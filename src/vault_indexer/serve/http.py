@@ -31,6 +31,7 @@ from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.openapi import answers
+from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
 from vault_indexer.serve.rebuilds import Rebuilds
 from vault_indexer.serve.request_models import problem_text, request_model
@@ -84,6 +85,8 @@ def make_app(
         respond = responses.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
         _add_route(api, endpoint, respond)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
+    page = page_files()
+    add_page(api, page)
     _add_errors(api)
     rules = GuardRules(
         token=options.token,
@@ -92,6 +95,7 @@ def make_app(
         max_concurrent=options.settings.max_concurrent,
         timeout_s=options.settings.timeout_s,
         long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
+        public=frozenset(page),
     )
     mcp = McpApp(partial(_tool_context, service, options, daemon), endpoints, options.settings.timeout_s)
     return Guard(with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi()))), rules)

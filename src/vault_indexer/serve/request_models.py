@@ -82,6 +82,7 @@ def _bounds(parameter: Parameter) -> FieldInfo:
         ge=parameter.minimum,
         gt=parameter.above,
         le=parameter.maximum,
+        max_length=parameter.max_chars,
         allow_inf_nan=False if parameter.kind is float else None,
     )
     return bounds

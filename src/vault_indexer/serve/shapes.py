@@ -95,6 +95,15 @@ class HitJson(TypedDict):
     why: WhyJson
 
 
+class SharesJson(TypedDict):
+    """What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the highest
+    one of the answer, the cosine, and the weight by link. Only with `shares` among `fields`."""
+
+    words: float
+    meaning: float
+    links: float
+
+
 class IndexStateJson(TypedDict):
     """The state of the index that gave an answer."""
 
@@ -333,6 +342,65 @@ class NoteJson(TypedDict):
     modified_time: str
 
 
+class GraphNodeJson(TypedDict):
+    """A file of a graph; `distance` counts links to the nearest centre, `degree` the files linked with it."""
+
+    path: str
+    title: str
+    kind: str
+    distance: int
+    degree: int
+
+
+class GraphEdgeJson(TypedDict):
+    """Links between two files ("link": `weight` directions), or a note near another ("related": its
+    score)."""
+
+    source: str
+    target: str
+    kind: str
+    weight: float
+
+
+class NoteGraphJson(TypedDict):
+    """`graph NOTE --json` and `GET /v1/graph`: the files around the notes `centres`; `more`: some were left
+    out."""
+
+    centres: list[str]
+    nodes: list[GraphNodeJson]
+    edges: list[GraphEdgeJson]
+    more: bool
+
+
+class ClusterJson(TypedDict):
+    """Notes that belong together; `members` are the most linked ones, `links` counts those among all of
+    them."""
+
+    name: str
+    folder: str
+    notes: int
+    links: int
+    members: list[GraphNodeJson]
+
+
+class ClusterEdgeJson(TypedDict):
+    """The links between two clusters, by their places in the list."""
+
+    source: int
+    target: int
+    links: int
+
+
+class ClustersJson(TypedDict):
+    """`clusters --json` and `GET /v1/clusters`."""
+
+    by: str
+    folder: str
+    notes: int
+    clusters: list[ClusterJson]
+    edges: list[ClusterEdgeJson]
+
+
 class SkippedJson(TypedDict):
     """A file that is not in the index, and why."""
 
@@ -477,3 +545,70 @@ class InspectionJson(TypedDict):
     blocks: list[BlockJson]
     chunks: list[dict[str, JsonValue]]
     diagnostics: list[DiagnosticJson]
+
+
+class NoteViewJson(TypedDict):
+    """`GET /v1/view`: a note to be read, as it was indexed. `blocks` is a tree of texts and known kinds of
+    nodes, without markup; `more`: it was cut."""
+
+    path: str
+    title: str
+    uri: str
+    language: str
+    tags: list[str]
+    aliases: list[str]
+    properties: dict[str, JsonValue]
+    headings: list[HeadingJson]
+    blocks: list[dict[str, JsonValue]]
+    more: bool
+    modified_time: str
+
+
+class NoteChunksJson(TypedDict):
+    """`chunks --json` and `GET /v1/chunks`: chunks have the keys that `inspect` shows."""
+
+    path: str
+    strategy: str
+    strategies: list[str]
+    chunks: list[dict[str, JsonValue]]
+
+
+class CompletionJson(TypedDict):
+    """One way to go on; `count` notes have it."""
+
+    text: str
+    kind: str
+    count: int
+    help: str
+
+
+class CompletionsJson(TypedDict):
+    """`GET /v1/complete`: each `text` may stand in the place of `replaces`, the end of the query."""
+
+    replaces: str
+    items: list[CompletionJson]
+
+
+class BucketJson(TypedDict):
+    """Chunks with fewer characters than `below` (None: any), and not in a bucket before."""
+
+    below: int | None
+    chunks: int
+
+
+class HealthJson(TypedDict):
+    """`health --json` and `GET /v1/health`; `wanted` are the targets without a file that most links name, of
+    `wanted_count`."""
+
+    notes: int
+    chunks: int
+    smallest: int
+    median: int
+    largest: int
+    histogram: list[BucketJson]
+    strategies: dict[str, int]
+    languages: dict[str, int]
+    index_bytes: int
+    orphans: int
+    wanted_count: int
+    wanted: list[UnresolvedTargetJson]

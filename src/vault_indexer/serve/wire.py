@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import (
     AnswerSentence,
@@ -46,6 +47,7 @@ from vault_indexer.serve.shapes import (
     ProgressJson,
     RebuildJson,
     SearchJson,
+    SharesJson,
     SkippedJson,
     StatusJson,
     VectorJson,
@@ -53,16 +55,24 @@ from vault_indexer.serve.shapes import (
     WhyJson,
 )
 
+_SHARES = "shares"
+"""A key of a hit that stands there only if `fields` names it."""
+
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
 
-def search_json(answer: SearchAnswer) -> SearchJson:
-    """One search."""
+def search_json(answer: SearchAnswer, fields: str = "") -> SearchJson:
+    """One search. `fields` names the keys of each hit that are wanted, separated by commas; "" means all.
+
+    Raises UsageError for a key that hits do not have.
+    """
+    wanted = _hit_keys(fields)
+    strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
     return {
         "query": answer.query,
         "took_ms": round(answer.took_ms, 2),
         "index": _index_state_json(answer.index),
-        "results": [hit_json(hit) for hit in answer.results],
+        "results": [_chosen_json(hit, wanted, strongest) for hit in answer.results],
         "notices": list(answer.notices),
         "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
         "verdict": answer.verdict,
@@ -114,6 +124,38 @@ def _citation_json(citation: Citation) -> CitationJson:
         "quote": citation.quote,
         "sha256": citation.sha256,
         "uri": citation.uri,
+    }
+
+
+def _hit_keys(fields: str) -> frozenset[str] | None:
+    """The keys that `fields` names; None means all."""
+    wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
+    known = HitJson.__required_keys__ | {_SHARES}
+    if wanted - known:
+        unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known))
+        raise UsageError(f"fields: a hit has no key {unknown}; it has {', '.join(sorted(known))}")
+    return wanted or None
+
+
+def _chosen_json(hit: Hit, wanted: frozenset[str] | None, strongest: float) -> HitJson:
+    """The hit with these keys alone, as the type of a whole hit: who asks for less knows what is left."""
+    whole = hit_json(hit)
+    if wanted is None:
+        return whole
+    chosen: dict[str, object] = {name: value for name, value in whole.items() if name in wanted}
+    if _SHARES in wanted:
+        chosen[_SHARES] = _shares_json(hit.why, strongest)
+    return cast("HitJson", chosen)
+
+
+def _shares_json(why: Why, strongest: float) -> SharesJson:
+    words = why.keyword.score / strongest if why.keyword and strongest > 0 else 0.0
+    meaning = why.vector.score if why.vector else 0.0
+    links = why.graph.score if why.graph else 0.0
+    return {
+        "words": round(words, 2),
+        "meaning": round(min(1.0, max(0.0, meaning)), 2),
+        "links": round(min(1.0, links), 2),
     }
 
 
@@ -313,15 +355,15 @@ def inspection_json(found: Inspection) -> InspectionJson:
             for link, resolved in zip(note.links, found.resolved, strict=True)
         ],
         "blocks": [{"id": block.id, "line": block.line} for block in note.blocks],
-        "chunks": [_chunk_json(chunk) for chunk in found.chunks],
+        "chunks": [chunk_json(chunk) for chunk in found.chunks],
         "diagnostics": [
             {"kind": one.kind, "detail": one.detail, "line": one.line} for one in found.diagnostics
         ],
     }
 
 
-def _chunk_json(chunk: Chunk) -> dict[str, JsonValue]:
-    """The strategy's own extras first, so that none can take the place of what every chunk has."""
+def chunk_json(chunk: Chunk) -> dict[str, JsonValue]:
+    """A chunk. The strategy's own extras first, so that none can take the place of what every chunk has."""
     return {
         **chunk.extra,
         "chunk_id": chunk.chunk_id,

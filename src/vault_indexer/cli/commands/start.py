@@ -36,16 +36,17 @@ def start(
     running = read_daemon(target.index_dir)
     if running:
         note(f"already running: process {running.pid} at {running.url}")
-        return
-    info = start_daemon(place, target.index_dir, wait)
-    note(f"started: process {info.pid} at {info.url}, index in {target.index_dir}")
+    else:
+        start_daemon(place, target.index_dir, wait)
 
 
 def start_daemon(place: Place, index_dir: Path, wait: float) -> DaemonInfo:
-    """Start the daemon of this place, and return when it answers. Raises VaultIndexerError, with what it
-    said if it ended, or if it does not answer within `wait` seconds."""
+    """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
+    what it said if it ended, or if it does not answer within `wait` seconds."""
     log = _log_file(index_dir)
-    return _wait_for(_spawn(place, log), index_dir, log, wait)
+    info = _wait_for(_spawn(place, log), index_dir, log, wait)
+    note(f"started: process {info.pid} at {info.url}, index in {index_dir}")
+    return info
 
 
 def _log_file(index_dir: Path) -> Path:

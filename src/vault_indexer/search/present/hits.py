@@ -86,7 +86,7 @@ class HitBuilder:
             stale=file.path in stale,
             why=why,
             line=1,
-            uri=_obsidian_uri(self._vault, file.path) if self._vault else "",
+            uri=obsidian_uri(self._vault, file.path) if self._vault else "",
             relevance=1.0,
             kind="base" if file.path.lower().endswith(".base") else "attachment",
         )
@@ -130,7 +130,7 @@ class HitBuilder:
             frontmatter=note.frontmatter,
             marks=snippet.marks,
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
-            uri=_obsidian_uri(self._vault, note.path) if self._vault else "",
+            uri=obsidian_uri(self._vault, note.path) if self._vault else "",
             passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
             kind="canvas" if _is_canvas(note.path) else "note",
             relevance=ranked.relevance,
@@ -179,7 +179,7 @@ def _iso_time(time_ns: int) -> str:
     return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _obsidian_uri(vault: Path, path: str) -> str:
+def obsidian_uri(vault: Path, path: str) -> str:
     """Opens the file in Obsidian, in whichever of its vaults holds the file.
 
     The form with an absolute, percent-encoded path needs no vault name.

@@ -172,6 +172,14 @@ class LinkGraph:
             " WHERE l.resolved IS NULL ORDER BY n.path, l.ord"
         )
 
+    def note_pairs(self) -> list[tuple[str, str, int]]:
+        """Every two notes with links from the first to the second, and how many there are, in order."""
+        return self._catalog.rows(
+            "SELECT n.path, m.path, count(*) FROM links l JOIN notes n USING (note_id)"
+            " JOIN notes m ON m.path = l.resolved WHERE m.note_id != n.note_id"
+            " GROUP BY n.path, m.path ORDER BY n.path, m.path"
+        )
+
     def networkx(self) -> nx.MultiDiGraph[str]:
         """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
         "skipped" (not indexed, but a note links to it). Edges carry what `Edge` does, chunks by chunk id."""

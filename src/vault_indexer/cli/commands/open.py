@@ -1,0 +1,50 @@
+"""`indexer open`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.app import in_process_module
+from vault_indexer.cli.commands.start import start_daemon
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.terminal import note
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+
+_WAIT_S = 30.0
+
+
+def open_page(
+    place: Place,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the address of the page instead of opening a browser.")
+    ] = False,
+) -> None:
+    """Open the web page of the vault in the browser. Start the daemon if none runs."""
+    index_dir = in_process_module().target_of(place).index_dir
+    info = read_daemon(index_dir) or start_daemon(place, index_dir, _WAIT_S)
+    address = page_address(info)
+    if only_print or not _opens_in_browser(address):
+        typer.echo(address)
+        return
+    note(f"opened {info.url} in the browser")
+
+
+def page_address(info: DaemonInfo) -> str:
+    """The address of the page with the token. A fragment is not sent over the network; the page removes
+    it."""
+    return f"{info.url}/#token={info.token}"
+
+
+def _opens_in_browser(address: str) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.get().open(address)
+    except webbrowser.Error:
+        note("no browser was found; open this address yourself:")
+        return False
+
+
+app = one_command(open_page)

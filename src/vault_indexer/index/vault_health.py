@@ -1,0 +1,50 @@
+"""What an index says of its vault: sizes of chunks, what notes lack, how large the index is."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import Path
+
+from vault_indexer.model import UnresolvedTarget, VaultHealth
+from vault_indexer.store import Snapshot
+
+_BOUNDS = (100, 250, 500, 1000, 1500, 2000, 3000, 5000)
+"""Upper bounds of the sizes that are counted together, in characters."""
+
+
+_WANTED = 20
+
+
+def vault_health(snapshot: Snapshot, root: Path, unresolved: tuple[UnresolvedTarget, ...]) -> VaultHealth:
+    """The figures of one state of the index in the folder `root`. `unresolved` are the targets without a
+    file, the most wanted first."""
+    catalog = snapshot.catalog
+    sizes = sorted(row[0] for row in catalog.rows("SELECT end_pos - start_pos FROM chunks"))
+    counts = [0] * (len(_BOUNDS) + 1)
+    for size in sizes:
+        counts[bisect_right(_BOUNDS, size)] += 1
+    strategies = catalog.rows("SELECT strategy, count(*) FROM chunks GROUP BY strategy ORDER BY 2 DESC, 1")
+    return VaultHealth(
+        notes=catalog.counts().notes,
+        chunks=len(sizes),
+        histogram=tuple(zip((*_BOUNDS, None), counts, strict=True)),
+        chunk_chars=(sizes[0], sizes[len(sizes) // 2], sizes[-1]) if sizes else (0, 0, 0),
+        strategies=dict(strategies),
+        languages=catalog.notes_by_language(),
+        index_bytes=_size_of(root),
+        orphans=len(snapshot.graph.orphans()),
+        wanted=unresolved[:_WANTED],
+        wanted_count=len(unresolved),
+    )
+
+
+def _size_of(folder: Path) -> int:
+    """The bytes of all files below; one that goes away meanwhile counts nothing."""
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            found = file.lstat()
+        except OSError:
+            continue
+        total += found.st_size
+    return total

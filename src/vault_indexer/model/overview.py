@@ -1,0 +1,140 @@
+"""What a page shows of a vault: a note to be read, the graph around notes, the whole vault, its health."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_indexer.model.answers import UnresolvedTarget
+from vault_indexer.model.chunk import Chunk
+from vault_indexer.model.note import Heading, JsonValue
+
+ClusterKind = Literal["folder", "community"]
+"""How the notes of a vault are put together: by folder, or by the links between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A file of a graph. `distance` is the number of links to the nearest note that was asked for, `degree`
+    the number of files that this one is linked with. `kind` is "note" or "attachment"."""
+
+    path: str
+    title: str
+    kind: str
+    distance: int
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """`weight` links from one file to another, or ("related") the score, in (0, 1], of a note near the
+    other."""
+
+    source: str
+    target: str
+    kind: Literal["link", "related"]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGraph:
+    """The files around the notes `centres`, nearest first; `more`: files were left out."""
+
+    centres: tuple[str, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Notes that belong together. `links` counts the links among them; `members` are the most linked ones.
+
+    `folder` is the folder of a cluster by folder ("" for a community, and for what is left over).
+    """
+
+    name: str
+    folder: str
+    notes: int
+    links: int
+    members: tuple[GraphNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMap:
+    """A vault, or one of its folders, as clusters, the largest first. `edges` are (index of a cluster, index
+    of another, links between the two). `notes` counts all notes."""
+
+    by: ClusterKind
+    folder: str
+    notes: int
+    clusters: tuple[Cluster, ...]
+    edges: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """A note to be read, as it was indexed. `blocks` is the tree of `parse.reading_view`."""
+
+    path: str
+    title: str
+    uri: str
+    language: str
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    properties: Mapping[str, JsonValue]
+    headings: tuple[Heading, ...]
+    blocks: tuple[dict[str, JsonValue], ...]
+    is_cut: bool
+    modified_time: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChunks:
+    """The chunks of a note, by the strategy that the index used or by another one; `strategies` can be
+    compared without a language model."""
+
+    path: str
+    strategy: str
+    strategies: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the end of a query may become. `count` notes have it (0: an operator)."""
+
+    text: str
+    kind: Literal["tag", "property", "value", "folder", "operator"]
+    count: int
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """Ways to complete a query whose last part is `replaces`."""
+
+    replaces: str
+    items: tuple[Completion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VaultHealth:
+    """What chunking does to a vault, and what its notes lack.
+
+    `histogram` counts chunks by size: (upper bound in characters, exclusive, or None for the last; chunks).
+    `chunk_chars` are the smallest, the median and the largest size. `wanted` are the targets without a file
+    that most links name.
+    """
+
+    notes: int
+    chunks: int
+    histogram: tuple[tuple[int | None, int], ...]
+    chunk_chars: tuple[int, int, int]
+    strategies: Mapping[str, int]
+    languages: Mapping[str, int]
+    index_bytes: int
+    orphans: int
+    wanted: tuple[UnresolvedTarget, ...]
+    wanted_count: int

@@ -1,0 +1,109 @@
+"""How the end of a query can go on: operators, and the tags, properties, values and folders of the vault."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from vault_indexer.model import Completion, Completions, JsonValue
+from vault_indexer.store.catalog import CatalogReader
+
+OPERATORS: Mapping[str, str] = {
+    "tag:": "notes with a tag or one below it",
+    "path:": "notes whose path contains the text",
+    "file:": "notes whose file name contains the text",
+    "lang:": "notes in a language, such as lang:es",
+    "before:": "notes changed before a day or a time ago, such as before:2026-02-01",
+    "after:": "notes changed since a day or a time ago, such as after:7d",
+    "links-to:": "notes with a link to a note",
+    "linked-from:": "notes that a note links to",
+    "content:": "the words in the text, not in title or properties",
+    "heading:": "a heading with the words",
+    "section:": "all words between two headings",
+    "line:": "all words in one line",
+    "block:": "all words in one block",
+    "task:": "a task with the word",
+    "task-todo:": "a task that is not done",
+    "task-done:": "a task that is done",
+    "match-case:": "the word in exactly this case",
+}
+"""The operators of the query language that a person is likely to look for."""
+
+_FOLDER = re.compile(r'(?<![\w-])path:("[^"]*|[^\s"()]*)$')
+_TAG = re.compile(r"(?<![\w-])(?:tag:#?|#)([^\s\"()#]*)$")
+_VALUE = re.compile(r"\[([^\[\]:\"\n]+):\s*(\"[^\"\]]*|[^\[\]\"():<>]*)$")
+_NAME = re.compile(r"\[([^\[\]:\"\n]*)$")
+_WORD = re.compile(r"(?<![\w\":/#\[-])([a-z][a-z-]*)$")
+
+
+def complete_query(catalog: CatalogReader, text: str, limit: int) -> Completions:
+    """Ways to complete `text`, the query up to the cursor; the most frequent first, at most `limit`."""
+    for pattern, offer in ((_FOLDER, _folders), (_TAG, _tags), (_VALUE, _values), (_NAME, _names)):
+        found = pattern.search(text)
+        if found:
+            return Completions(found[0], tuple(_best(offer(catalog, *found.groups()), limit)))
+    word = _WORD.search(text)
+    if word is None:
+        return Completions("", ())
+    matching = (name for name in OPERATORS if name.startswith(word[1]))
+    items = [Completion(name, "operator", 0, OPERATORS[name]) for name in matching]
+    return Completions(word[0], tuple(items[:limit]))
+
+
+def _best(found: Iterable[Completion], limit: int) -> list[Completion]:
+    return sorted(found, key=lambda one: (-one.count, one.text))[:limit]
+
+
+def _tags(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:
+    wanted = prefix.casefold()
+    for tag, count in catalog.rows("SELECT tag, count(*) FROM tags GROUP BY tag"):
+        if wanted in tag:
+            yield Completion(f"tag:#{tag}", "tag", count)
+
+
+def _folders(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:
+    wanted = prefix.strip('"').casefold()
+    counts: Counter[str] = Counter()
+    for path in catalog.note_paths():
+        parts = path.split("/")[:-1]
+        counts.update("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+    for folder, count in counts.items():
+        if wanted in folder.casefold() and '"' not in folder:
+            yield Completion(f'path:"{folder}/"', "folder", count)
+
+
+def _names(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:
+    wanted = prefix.strip().casefold()
+    counts = Counter(name for properties in _properties(catalog) for name in properties)
+    for name, count in counts.items():
+        if wanted in name.casefold() and not re.search(r"[\[\]:\"\n]", name):
+            yield Completion(f"[{name}]", "property", count)
+
+
+def _values(catalog: CatalogReader, name: str, prefix: str) -> Iterator[Completion]:
+    folded, wanted = name.strip().casefold(), prefix.strip('"').casefold()
+    counts = Counter(
+        value
+        for properties in _properties(catalog)
+        for key, held in properties.items()
+        if key.casefold() == folded
+        for value in _texts(held)
+    )
+    for value, count in counts.items():
+        if wanted in value.casefold() and not re.search(r"[\[\]\"\n]", value):
+            yield Completion(f'[{name.strip()}:"{value}"]', "value", count)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, str | int | float) and len(str(one)) <= 60:
+            yield str(one)
+
+
+def _properties(catalog: CatalogReader) -> Iterator[Mapping[str, JsonValue]]:
+    for (text,) in catalog.rows("SELECT frontmatter FROM notes WHERE frontmatter != '{}'"):
+        found = json.loads(text)
+        if isinstance(found, dict):
+            yield found

@@ -1,0 +1,128 @@
+/**
+ * Building the page without markup: elements are made one by one, and texts are always text nodes.
+ * No file of this page assigns `innerHTML` or anything like it; a test checks that.
+ */
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+
+/** Attributes that `h` may set. Anything else is a mistake in this page, and is refused. */
+const ATTRIBUTES = new Set([
+  "alt", "class", "colspan", "datetime", "disabled", "for", "height", "hidden", "href", "id", "lang", "max", "min",
+  "name", "open", "placeholder", "rel", "role", "scope", "spellcheck", "start", "tabindex", "target", "title", "type",
+  "value", "viewBox", "width", "autocomplete", "checked", "selected", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy",
+  "r", "d", "transform", "text-anchor", "enterkeyhint", "draggable",
+]);
+
+/** Schemes of addresses that a link may have. A note's address passes here as well as on the server. */
+const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|#\/)/i;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @template {Element} T
+ * @param {T} element
+ * @param {Record<string, unknown>} attributes
+ * @param {Child[]} children
+ * @returns {T}
+ */
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on") && typeof value === "function") {
+      element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    } else if (name === "href" && !SCHEMES.test(String(value))) {
+      continue;
+    } else if (ATTRIBUTES.has(name) || /^(?:aria|data)-[a-z-]+$/.test(name)) {
+      element.setAttribute(name, value === true ? "" : String(value));
+    } else {
+      throw new TypeError(`attribute ${name}`);
+    }
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined && child !== false) {
+      element.append(child instanceof Node ? child : String(child));
+    }
+  }
+  return element;
+}
+
+/**
+ * An HTML element. Attributes `on…` are listeners; null and false leave an attribute or child out.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} name
+ * @param {Record<string, unknown>} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function h(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/**
+ * An SVG element.
+ * @param {string} name
+ * @param {Record<string, unknown>} [attributes]
+ * @param {...Child} children
+ * @returns {SVGElement}
+ */
+export function svg(name, attributes = {}, ...children) {
+  return fill(/** @type {SVGElement} */ (document.createElementNS(SVG, name)), attributes, children);
+}
+
+/**
+ * The text with its marks. Marks count code points, as the server does; JavaScript counts UTF-16 units.
+ * @param {string} text
+ * @param {number[][]} marks
+ * @returns {Child[]}
+ */
+export function marked(text, marks) {
+  if (!marks.length) return [text];
+  const points = Array.from(text);
+  /** @type {Child[]} */
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of marks) {
+    if (start < at) continue;
+    parts.push(points.slice(at, start).join(""), h("mark", {}, points.slice(start, end).join("")));
+    at = end;
+  }
+  parts.push(points.slice(at).join(""));
+  return parts;
+}
+
+/**
+ * Say something to screen readers.
+ * @param {string} text
+ */
+export function announce(text) {
+  const place = document.getElementById("announce");
+  if (place && place.textContent !== text) place.textContent = text;
+}
+
+/**
+ * The element with an id, which the page has.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`no element ${id}`);
+  return found;
+}
+
+/**
+ * A number for a person.
+ * @param {number} value
+ */
+export function count(value) {
+  return value.toLocaleString("en");
+}
+
+/**
+ * A count with its noun.
+ * @param {number} value
+ * @param {string} noun
+ */
+export function quantity(value, noun) {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,51 @@
+/** The address of a view: `#/name?key=value`. A fragment is never sent to the server, nor to a log. */
+
+/**
+ * @typedef {object} Route
+ * @property {string} view
+ * @property {URLSearchParams} values
+ */
+
+/**
+ * The view that the address names.
+ * @returns {Route}
+ */
+export function currentRoute() {
+  const found = /^#\/([a-z]+)(?:\?(.*))?$/.exec(location.hash);
+  return { view: found?.[1] ?? "search", values: new URLSearchParams(found?.[2] ?? "") };
+}
+
+/**
+ * The address of a view, for a link. Values that are empty are left out; a list gives its key several times.
+ * @param {string} view
+ * @param {Record<string, string | number | string[] | undefined>} [values]
+ */
+export function address(view, values = {}) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(values)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== "") query.append(key, String(one));
+    }
+  }
+  const text = query.toString();
+  return `#/${view}${text ? `?${text}` : ""}`;
+}
+
+/**
+ * Show another view.
+ * @param {string} to an address
+ */
+export function go(to) {
+  location.hash = to;
+}
+
+/**
+ * Change the address of this view. `push`: the one before stays in the history.
+ * @param {string} to
+ * @param {boolean} push
+ */
+export function setAddress(to, push) {
+  if (location.hash === to) return;
+  if (push) history.pushState(null, "", to);
+  else history.replaceState(null, "", to);
+}

@@ -1,0 +1,125 @@
+"""What a page shows of a vault, as the JSON that goes out."""
+
+from __future__ import annotations
+
+from vault_indexer.model import (
+    ClusterMap,
+    Completions,
+    GraphNode,
+    NoteChunks,
+    NoteGraph,
+    NoteView,
+    VaultHealth,
+)
+from vault_indexer.serve.shapes import (
+    ClustersJson,
+    CompletionsJson,
+    GraphNodeJson,
+    HealthJson,
+    NoteChunksJson,
+    NoteGraphJson,
+    NoteViewJson,
+)
+from vault_indexer.serve.wire import chunk_json
+from vault_indexer.serve.wire_links import unresolved_json
+
+
+def graph_json(graph: NoteGraph) -> NoteGraphJson:
+    """The graph around some notes."""
+    return {
+        "centres": list(graph.centres),
+        "nodes": [_node_json(node) for node in graph.nodes],
+        "edges": [
+            {"source": one.source, "target": one.target, "kind": one.kind, "weight": round(one.weight, 4)}
+            for one in graph.edges
+        ],
+        "more": graph.more,
+    }
+
+
+def clusters_json(found: ClusterMap) -> ClustersJson:
+    """The vault as clusters."""
+    return {
+        "by": found.by,
+        "folder": found.folder,
+        "notes": found.notes,
+        "clusters": [
+            {
+                "name": one.name,
+                "folder": one.folder,
+                "notes": one.notes,
+                "links": one.links,
+                "members": [_node_json(node) for node in one.members],
+            }
+            for one in found.clusters
+        ],
+        "edges": [
+            {"source": source, "target": target, "links": links} for source, target, links in found.edges
+        ],
+    }
+
+
+def view_json(view: NoteView) -> NoteViewJson:
+    """A note to be read."""
+    return {
+        "path": view.path,
+        "title": view.title,
+        "uri": view.uri,
+        "language": view.language,
+        "tags": list(view.tags),
+        "aliases": list(view.aliases),
+        "properties": dict(view.properties),
+        "headings": [{"level": one.level, "text": one.text, "line": one.line} for one in view.headings],
+        "blocks": list(view.blocks),
+        "more": view.is_cut,
+        "modified_time": view.modified_time,
+    }
+
+
+def chunks_json(found: NoteChunks) -> NoteChunksJson:
+    """The chunks of a note."""
+    return {
+        "path": found.path,
+        "strategy": found.strategy,
+        "strategies": list(found.strategies),
+        "chunks": [chunk_json(chunk) for chunk in found.chunks],
+    }
+
+
+def completions_json(found: Completions) -> CompletionsJson:
+    """How a query can go on."""
+    return {
+        "replaces": found.replaces,
+        "items": [
+            {"text": one.text, "kind": one.kind, "count": one.count, "help": one.help} for one in found.items
+        ],
+    }
+
+
+def health_json(health: VaultHealth) -> HealthJson:
+    """What the index says of the vault."""
+    smallest, median, largest = health.chunk_chars
+    return {
+        "notes": health.notes,
+        "chunks": health.chunks,
+        "smallest": smallest,
+        "median": median,
+        "largest": largest,
+        "histogram": [{"below": below, "chunks": chunks} for below, chunks in health.histogram],
+        "strategies": dict(health.strategies),
+        "languages": dict(health.languages),
+        "index_bytes": health.index_bytes,
+        "orphans": health.orphans,
+        "wanted_count": health.wanted_count,
+        "wanted": unresolved_json(health.wanted)["unresolved"],
+    }
+
+
+def _node_json(node: GraphNode) -> GraphNodeJson:
+    return {
+        "path": node.path,
+        "title": node.title,
+        "kind": node.kind,
+        "distance": node.distance,
+        "degree": node.degree,
+    }

@@ -1,0 +1,139 @@
+"""`indexer open`, `indexer graph` and the commands made of rows that the page uses."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from urllib.request import urlopen
+from xml.etree import ElementTree
+
+import pytest
+from cli_sandbox import Sandbox
+from waiting import DEADLINE_S, wait_until
+
+
+def test_open_prints_the_address_of_a_page_that_is_there(served: Sandbox) -> None:
+    ran = served.indexer("open", "--print")
+    assert ran.code == 0, ran.err
+    info = served.daemon_file()
+    assert ran.out == f"{info['url']}/#token={info['token']}\n"
+    with urlopen(ran.out.partition("#")[0], timeout=DEADLINE_S) as answer:
+        assert b"/page/app.js" in answer.read()
+
+
+def test_open_starts_the_daemon_and_the_browser(copied: Sandbox, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > "{opened}.part" && mv "{opened}.part" "{opened}"\n')
+    browser.chmod(0o755)
+    copied.variables["BROWSER"] = f"{browser} %s"
+    try:
+        ran = copied.indexer("open")
+        assert ran.code == 0, ran.err
+        assert "started: process" in ran.err
+        wait_until(opened.exists, "the browser was started")
+        info = copied.daemon_file()
+        assert opened.read_text() == f"{info['url']}/#token={info['token']}"
+    finally:
+        assert copied.indexer("stop").code == 0
+
+
+def test_open_without_a_browser_prints_the_address(served: Sandbox, tmp_path: Path) -> None:
+    made = Sandbox(served.root, {"BROWSER": "", "PATH": str(tmp_path), "DISPLAY": "", "WAYLAND_DISPLAY": ""})
+    ran = made.indexer("open")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("http://127.0.0.1:")
+
+
+def test_graph_lists_the_files_around_a_note(served: Sandbox) -> None:
+    ran = served.indexer("graph", "Welcome", "--links-only")
+    assert ran.code == 0, ran.err
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["0", "1", "1"]
+    found = served.indexer("graph", "Welcome", "--json").data
+    assert {node["path"] for node in found["nodes"]} == {  # type: ignore[attr-defined]
+        "Welcome.md",
+        "Kitchen/Bread.md",
+        "Sky/Night sky.md",
+    }
+
+
+def test_depth_and_limit(served: Sandbox) -> None:
+    served_at = ("graph", "Kitchen/Bread.md", "--links-only", "--json")
+    near = served.indexer(*served_at).data
+    assert len(near["nodes"]) == 3  # type: ignore[arg-type]
+    cut = served.indexer(*served_at, "--limit", "2").data
+    assert (len(cut["nodes"]), cut["more"]) == (2, True)  # type: ignore[arg-type]
+    assert served.indexer(*served_at, "--depth", "4").code == 2
+
+
+def test_dot_and_graphml_are_what_other_programs_read(served: Sandbox) -> None:
+    import networkx as nx
+
+    dot = served.indexer("graph", "Welcome", "--dot").out
+    assert dot.startswith("graph vault {\n")
+    assert '  "Kitchen/Bread.md" -- "Welcome.md";' in dot
+    graph = nx.parse_graphml(served.indexer("graph", "Welcome", "--graphml").out)
+    assert graph.nodes["Welcome.md"]["title"] == "Welcome"
+    assert graph.edges["Kitchen/Bread.md", "Welcome.md"]["kind"] == "link"
+
+
+def test_a_name_is_quoted_in_both_formats() -> None:
+    from vault_indexer.cli.commands.graph import dot_lines, graphml_lines
+    from vault_indexer.serve.shapes import NoteGraphJson
+
+    name = 'a"b\\c<&>\n\x01.md'
+    graph: NoteGraphJson = {
+        "centres": [name],
+        "nodes": [{"path": name, "title": name, "kind": "note", "distance": 0, "degree": 0}],
+        "edges": [],
+        "more": False,
+    }
+    assert '  "a\\"b\\\\c<&> \x01.md"' in "\n".join(dot_lines(graph))
+    ElementTree.fromstring("\n".join(graphml_lines(graph)).encode())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("graph", "Nowhere at all"), "no such note"),
+        (("graph", "Welcome", "--dot", "--graphml"), "one at a time"),
+        (("chunks", "Welcome", "--strategy", "llm"), "strategy 'llm'"),
+    ],
+)
+def test_mistakes_are_one_line(served: Sandbox, arguments: tuple[str, ...], message: str) -> None:
+    ran = served.indexer(*arguments)
+    assert ran.code == 2
+    assert ran.complains(message)
+
+
+def test_clusters_chunks_and_health(served: Sandbox) -> None:
+    by_folder = served.indexer("clusters", "--json").data["clusters"]
+    assert sorted(one["name"] for one in by_folder) == ["Kitchen", "Sky", "in no folder"]  # type: ignore[attr-defined]
+    by_link = served.indexer("clusters", "--by", "community", "--json").data["clusters"]
+    assert sum(one["notes"] for one in by_link) == 3  # type: ignore[attr-defined]
+    chunks = served.indexer("chunks", "Bread", "--strategy", "none", "--json").data
+    assert (chunks["strategy"], len(chunks["chunks"])) == ("none", 1)  # type: ignore[arg-type]
+    health = served.indexer("health", "--json").data
+    assert health["notes"] == 3
+    assert [one["target"] for one in health["wanted"]] == ["Nowhere"]  # type: ignore[attr-defined]
+    assert os.path.sep not in json.dumps(health["histogram"])
+
+
+def test_fields_leave_the_rest_of_a_hit_out(served: Sandbox) -> None:
+    from serve_api import Api
+
+    info = served.daemon_file()
+    api = Api(int(str(info["url"]).rpartition(":")[2]), str(info["token"]), served.index_dir, served.vault)
+    whole = api.ask("/v1/search?q=telescope").json["results"]
+    assert isinstance(whole, list)
+    assert "content" in whole[0]
+    some = api.ask("/v1/search?q=telescope&fields=path,%20line").json["results"]
+    assert some == [{"path": hit["path"], "line": hit["line"]} for hit in whole]
+    shares = api.ask("/v1/search?q=telescope&fields=shares").json["results"]
+    assert isinstance(shares, list)
+    assert list(shares[0]["shares"]) == ["words", "meaning", "links"]
+    assert shares[0]["shares"]["words"] == 1
+    wrong = api.ask("/v1/search?q=telescope&fields=path,colour")
+    assert (wrong.status, wrong.kind) == (422, "usage")
+    assert b"'colour'" in wrong.body

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cli_sandbox import Sandbox
+from waiting import PROCESS_S
+
+if importlib.util.find_spec("playwright") is None:
+    # The sources are checked without a browser.
+    collect_ignore_glob = ["test_page_[!s]*.py", "test_page_search.py"]
+
+    def pytest_report_header() -> str:
+        """Why no test of the page runs."""
+        return "tests/page: needs playwright (pip install -e .[browser]) and Chromium; not collected"
+else:
+    from page_site import CHROMIUM, NOTES, ServeVault, Site
+    from playwright.sync_api import Browser, sync_playwright
+
+    @pytest.fixture(scope="session")
+    def browser() -> Iterator[Browser]:
+        """Debian's Chromium."""
+        if not CHROMIUM.exists():
+            pytest.skip(f"needs {CHROMIUM}: apt-get install chromium")
+        with sync_playwright() as playwright:
+            # Root runs continuous integration, and Chromium's sandbox refuses root.
+            found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+            yield found
+            found.close()
+
+    @contextmanager
+    def site_of(browser: Browser, sandbox: Sandbox) -> Iterator[Site]:
+        """The vault of the sandbox with a daemon."""
+        built = sandbox.indexer("rebuild")
+        assert built.code == 0, built.err
+        started = sandbox.indexer("start", "--wait", str(PROCESS_S))
+        assert started.code == 0, started.err
+        try:
+            yield Site(sandbox, browser)
+        finally:
+            assert sandbox.indexer("stop").code == 0
+
+    @pytest.fixture(scope="session")
+    def serve_vault(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> ServeVault:
+        """A context manager: a daemon on a vault of these notes, or on a copy of a folder."""
+
+        @contextmanager
+        def serve(name: str, notes: Mapping[str, str] | Path) -> Iterator[Site]:
+            sandbox = Sandbox(tmp_path_factory.mktemp(name))
+            if isinstance(notes, Path):
+                shutil.copytree(notes, sandbox.vault)
+            else:
+                for path, text in notes.items():
+                    sandbox.write(path, text)
+            with site_of(browser, sandbox) as site:
+                yield site
+
+        return serve
+
+    @pytest.fixture(scope="session")
+    def site(serve_vault: ServeVault) -> Iterator[Site]:
+        """A small vault with its daemon, for tests that change nothing in it."""
+        with serve_vault("Notebook", NOTES) as found:
+            yield found

@@ -1,0 +1,162 @@
+"""A vault, its daemon and its page in Chromium, with what the browser complained of and asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from cli_sandbox import Sandbox
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
+
+CHROMIUM = Path("/usr/bin/chromium")
+WAIT_MS = 90_000
+"""Reaching it means that it never happens: the machine may be busy."""
+
+NOTES: Mapping[str, str] = {
+    "Home.md": (
+        "# Home\n\nStart with [[Sourdough]], the [[Night sky]] and the [[Garden plan]]. Then [[Unwritten]].\n"
+    ),
+    "Kitchen/Sourdough.md": (
+        "---\naliases: [Levain]\ntags: [kitchen/bread]\nrating: 5\nstatus: tested\n---\n"
+        "# Sourdough\n\nFlour, water, salt and a *ripe* starter. See [[Rye bread|rye]] "
+        "and [[Starter#Feeding]].\n\n"
+        "## Kneading\n\nKnead the dough until it is **smooth**, then let it rest in a "
+        "warm place. #kitchen\n\n"
+        "## Baking\n\n- [x] Heat the oven\n- [ ] Score the loaf\n\n"
+        "> [!tip] Steam\n> A tray of water keeps the crust soft.\n\n"
+        "| part | grams |\n| --- | ---: |\n| flour | 500 |\n| water | 350 |\n\n"
+        "```python\nratio = 350 / 500\n```\n\nMore at [a "
+        "site](https://example.org/bread), [[Nowhere to go]].\n"
+    ),
+    "Kitchen/Rye bread.md": (
+        "---\ntags: [kitchen/bread]\nstatus: draft\n---\n# Rye bread\n\nRye flour "
+        "ferments fast. It needs a sour "
+        "[[Starter]] and little kneading.\n"
+    ),
+    "Kitchen/Starter.md": (
+        "# Starter\n\nFlour and water, fermented by wild yeast.\n\n## Feeding\n\nFeed "
+        "the starter every day with "
+        "flour and water. [[Sourdough]] needs it ripe.\n"
+    ),
+    "Kitchen/Pancakes.md": "# Pancakes\n\nSourdough discard makes good pancakes. Rest the batter.\n",
+    "Sky/Night sky.md": (
+        "---\ntags: [sky]\n---\n# Night sky\n\nThe telescope shows the rings of Saturn "
+        "on a clear night 🪐 and "
+        "the moons of Jupiter.\n\nBring a thermos. See [[Telescope]].\n"
+    ),
+    "Sky/Telescope.md": "# Telescope\n\nA small refractor. Its mount needs [[Night sky]] and patience.\n",
+    "Garden/Garden plan.md": (
+        "# Garden plan\n\nBeds for beans and kale. Compost in autumn. [[Kale]]\n\n## "
+        "Spring\n\nSow in trays.\n"
+    ),
+    "Garden/Kale.md": "# Kale\n\nHardy in frost, sweet after it. Part of the [[Garden plan]].\n",
+    "Garden/Compost.md": "# Compost\n\n"
+    + "".join(
+        f"## Week {week}\n\n" + f"Turn the compost heap in week {week} and water it. " * 30 + "\n\n"
+        for week in range(1, 5)
+    ),
+    "Loose thought.md": "# Loose thought\n\nA note that nobody links to.\n",
+}
+
+
+@dataclass
+class Visit:
+    """A page, and all that it said and asked for since it was opened."""
+
+    page: Page
+    host: str
+    errors: list[str] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def foreign(self) -> list[str]:
+        """Requests to anything but the daemon."""
+        urls = [request.url for request in self.requests]
+        return [url for url in urls if urlsplit(url).netloc != self.host and not url.startswith("data:")]
+
+    def show(self, view: str, **values: str) -> None:
+        """Go to a view by its address."""
+        query = f"?{urlencode(values)}" if values else ""
+        self.page.evaluate("to => { location.hash = to; }", f"#/{view}{query}")
+
+    def type(self, text: str) -> None:
+        """Replace the query, key by key."""
+        self.page.fill("#q", "")
+        self.page.locator("#q").press_sequentially(text)
+
+    def titles(self) -> list[str]:
+        """The titles of the hits."""
+        found: list[str] = self.page.locator(".hit-title").all_inner_texts()
+        return found
+
+
+@dataclass(frozen=True)
+class Site:
+    """A vault with its daemon."""
+
+    sandbox: Sandbox
+    browser: Browser
+
+    @property
+    def url(self) -> str:
+        return str(self.sandbox.daemon_file()["url"])
+
+    @property
+    def token(self) -> str:
+        return str(self.sandbox.daemon_file()["token"])
+
+    @property
+    def address(self) -> str:
+        return f"{self.url}/#token={self.token}"
+
+    def context(self, **options: object) -> BrowserContext:
+        """A browser profile of its own. `options` are those of playwright."""
+        context = self.browser.new_context(**options)
+        context.set_default_timeout(WAIT_MS)
+        return context
+
+    def visit(self, address: str = "", **options: object) -> Visit:
+        """The page in a new browser profile, once it can be used."""
+        visit = self.visit_in(self.context(**options), address)
+        visit.page.locator("#q, .message, .note, .graph, .health").first.wait_for()
+        return visit
+
+    def visit_in(self, context: BrowserContext, address: str = "") -> Visit:
+        """The page in a new tab."""
+        page = context.new_page()
+        visit = Visit(page, urlsplit(self.url).netloc)
+
+        def note_console(message: ConsoleMessage) -> None:
+            if message.type == "error":
+                visit.errors.append(message.text)
+
+        page.on("console", note_console)
+        page.on("pageerror", lambda error: visit.errors.append(str(error)))
+        page.on("request", lambda request: visit.requests.append(request))
+
+        def note_dialog(dialog: Dialog) -> None:
+            visit.dialogs.append(dialog.message)
+            dialog.dismiss()
+
+        page.on("dialog", note_dialog)
+        page.goto(address or self.address)
+        return visit
+
+    def api(self, target: str) -> dict[str, object]:
+        """An answer of the API, asked as a program does."""
+        from urllib.request import Request as Ask
+        from urllib.request import urlopen
+
+        ask = Ask(f"{self.url}/v1/{target}", headers={"Authorization": f"Bearer {self.token}"})
+        with urlopen(ask, timeout=WAIT_MS / 1000) as answer:
+            found = json.loads(answer.read())
+        assert isinstance(found, dict)
+        return found
+
+
+ServeVault = Callable[[str, Mapping[str, str] | Path], AbstractContextManager[Site]]
+"""Serves a vault of these notes, or a copy of a folder, under a name."""

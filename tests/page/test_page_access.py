@@ -1,0 +1,170 @@
+"""For everybody: names, roles, contrast by axe-core in both themes; narrow windows; every control by
+keyboard."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from page_site import WAIT_MS, Site, Visit
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def search(visit: Visit) -> None:
+    visit.type("flour")
+
+
+def reasons(visit: Visit) -> None:
+    visit.type("flour")
+    visit.page.get_by_role("button", name="Why").first.click()
+
+
+def completion(visit: Visit) -> None:
+    visit.type("flour tag:")
+
+
+def note(visit: Visit) -> None:
+    visit.show("note", path="Kitchen/Sourdough.md", line="13")
+
+
+def chunks(visit: Visit) -> None:
+    visit.show("note", path="Kitchen/Sourdough.md")
+    visit.page.get_by_role("button", name="Show chunks").click()
+
+
+def graph(visit: Visit) -> None:
+    visit.show("graph", path="Kitchen/Sourdough.md")
+
+
+def vault(visit: Visit) -> None:
+    visit.show("graph")
+
+
+def health(visit: Visit) -> None:
+    visit.show("health")
+
+
+def missing(visit: Visit) -> None:
+    visit.show("note", path="Missing.md")
+
+
+View = tuple[Callable[[Visit], None], str]
+VIEWS: Mapping[str, View] = {
+    "search": (search, ".hit"),
+    "reasons": (reasons, ".why dl"),
+    "completion": (completion, ".completions li"),
+    "note": (note, ".rail .line"),
+    "chunks": (chunks, ".chunk"),
+    "graph": (graph, ".drawing[data-done]"),
+    "vault": (vault, ".drawing[data-done]"),
+    "health": (health, ".histogram"),
+    "missing": (missing, ".message"),
+}
+"""How to get to each view, and what is there when it is complete."""
+
+
+def axe() -> str:
+    """The source of axe-core, from the wheel that brings it."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("needs axe-playwright-python: pip install -e .[browser]")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def visit(request: pytest.FixtureRequest, site: Site) -> Iterator[Visit]:
+    found = site.visit(color_scheme=request.param, reduced_motion="reduce")
+    yield found
+    found.page.context.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing(visit: Visit, view: str) -> None:
+    source = axe()
+    visit.show("search")
+    visit.page.wait_for_selector("#q")
+    act, ready = VIEWS[view]
+    act(visit)
+    visit.page.locator(ready).first.wait_for(timeout=WAIT_MS)
+    if visit.page.evaluate("typeof axe") == "undefined":
+        # The page's policy lets no script in; the debugger's protocol is not bound by it.
+        visit.page.evaluate(source)
+    found = visit.page.evaluate(
+        "rules => axe.run(document, {runOnly: rules}).then(found => found.violations)", RULES
+    )
+    assert [
+        f"{one['id']}: {node['html'][:150]} {node['failureSummary'][:300]}"
+        for one in found
+        for node in one["nodes"]
+    ] == []
+
+
+@pytest.mark.parametrize("width", [320, 600, 900, 1900])
+@pytest.mark.parametrize("view", [name for name in VIEWS if name != "missing"])
+def test_nothing_is_wider_than_the_window(site: Site, width: int, view: str) -> None:
+    if width not in (320, 900) and view not in ("note", "graph"):
+        pytest.skip("the ends and the middle are enough for the others")
+    visit = site.visit(viewport={"width": width, "height": 640}, reduced_motion="reduce")
+    act, ready = VIEWS[view]
+    act(visit)
+    visit.page.locator(ready).first.wait_for(timeout=WAIT_MS, state="attached")
+    assert (
+        visit.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        == 0
+    )
+    visit.page.context.close()
+
+
+def test_every_control_is_reached_by_tab(site: Site) -> None:
+    visit = site.visit(reduced_motion="reduce")
+    page = visit.page
+    visit.show("graph", path="Kitchen/Sourdough.md")
+    page.wait_for_selector(".drawing[data-done]", timeout=WAIT_MS)
+    page.evaluate("document.body.focus()")
+    wanted = page.evaluate(
+        "() => [...document.querySelectorAll('a[href], button, input, select')]"
+        ".filter(one => one.checkVisibility())"
+        ".map((one, at) => { one.dataset.n = at; return String(at); })"
+    )
+    reached = set()
+    for _ in range(len(wanted) + 4):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement?.dataset.n"))
+    assert set(wanted) <= reached
+    page.context.close()
+
+
+def test_the_focus_can_be_seen(site: Site) -> None:
+    visit = site.visit()
+    visit.type("flour")
+    visit.page.locator(".hit").first.wait_for()
+    visit.page.keyboard.press("ArrowDown")
+    expect(visit.page.locator(".hit-title").first).to_be_focused()
+    assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    visit.page.context.close()
+
+
+def test_the_theme_is_chosen_and_kept(site: Site) -> None:
+    visit = site.visit(color_scheme="light")
+    page = visit.page
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Theme: system").click()
+    page.get_by_role("button", name="Theme: light").click()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    page.context.close()
+
+
+def test_the_hits_are_said_to_screen_readers(site: Site) -> None:
+    visit = site.visit()
+    visit.type("telescope")
+    expect(visit.page.get_by_role("status")).to_contain_text("hit")
+    visit.page.context.close()

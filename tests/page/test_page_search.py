@@ -1,0 +1,209 @@
+"""Searching in the page: as you type, by keyboard, with filters that the address holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from page_site import Site, Visit
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+
+@pytest.fixture
+def visit(site: Site) -> Iterator[Visit]:
+    found = site.visit()
+    yield found
+    assert found.errors == []
+    assert found.foreign() == []
+    found.page.context.close()
+
+
+def test_the_token_leaves_the_address_and_is_kept_for_the_tab_alone(site: Site, visit: Visit) -> None:
+    page = visit.page
+    assert site.token not in page.url
+    assert page.evaluate("history.length") <= 2
+    kept = page.evaluate("[{...sessionStorage}, {...localStorage}, document.cookie]")
+    assert list(kept[0].values()) == [site.token]
+    assert kept[1:] == [{}, ""]
+    asked = [one for one in visit.requests if "/v1/" in one.url]
+    assert asked
+    assert all(site.token not in one.url for one in visit.requests)
+    assert all(one.all_headers()["authorization"] == f"Bearer {site.token}" for one in asked)
+
+
+def test_hits_come_as_you_type_with_marks(visit: Visit) -> None:
+    visit.page.keyboard.type("telesc")
+    expect(visit.page.locator(".hit-title").first).to_have_text("Telescope")
+    visit.type("rings of saturn")
+    expect(visit.page.locator(".hit-title").first).to_have_text("Night sky")
+    marks = visit.page.locator(".hit").first.locator("mark")
+    expect(marks.filter(has_text="rings")).to_have_count(1)
+    expect(marks.filter(has_text="Saturn")).to_have_count(1)
+
+
+def test_an_answer_of_an_earlier_query_never_replaces_a_later_one(visit: Visit) -> None:
+    """The first request is held back until the second has been answered."""
+    page = visit.page
+    held = []
+    page.route(re.compile(r"/v1/search\?q=kale"), lambda route: held.append(route))
+    visit.page.fill("#q", "kale")
+    page.wait_for_function("() => performance.now() > 0")
+    page.fill("#q", "telescope")
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    assert held
+    with page.expect_response(re.compile(r"/v1/search\?q=kale")):
+        held[0].continue_()
+    assert page.locator(".hit-title").first.inner_text() == "Telescope"
+
+
+def test_a_hit_costs_less_than_a_kilobyte(visit: Visit) -> None:
+    with visit.page.expect_response(
+        lambda one: "/v1/search" in one.url and "q=flour+water&" in one.url
+    ) as told:
+        visit.type("flour water")
+    answer = told.value.json()
+    assert len(answer["results"]) >= 3
+    assert len(told.value.body()) < 1024 * (len(answer["results"]) + 1)
+    assert not {"content", "frontmatter"} & set(answer["results"][0])
+
+
+def test_the_keyboard_is_enough(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("sourdough")
+    expect(page.locator(".hit-title").first).to_have_text("Sourdough")
+    page.keyboard.press("ArrowDown")
+    first = page.locator(".hit-title").first
+    expect(first).to_be_focused()
+    assert (first.get_attribute("href") or "").startswith("obsidian://open?path=")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".hit-title").nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("w")
+    expect(page.locator(".why").first).to_contain_text("cosine")
+    expect(page.locator(".why").first).to_contain_text("rank 1")
+    page.keyboard.press("o")
+    expect(page.locator("h1.note-title")).to_have_text("Sourdough")
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.go_back()
+    expect(page.locator("h1.note-title")).to_have_text("Sourdough")
+
+
+def test_enter_opens_the_first_hit_in_obsidian(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("telescope")
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    page.evaluate(
+        "() => document.addEventListener('click', event => { window.opened = event.target.href;"
+        " event.preventDefault(); }, true)"
+    )
+    page.keyboard.press("Enter")
+    opened = page.evaluate("window.opened")
+    assert opened.startswith("obsidian://open?path=%2F")
+    assert opened.endswith("Telescope.md")
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed", "hits"),
+    [
+        ("bread tag:kit", "tag:#kitchen/bread", {"Sourdough", "Rye bread"}),
+        ("flour path:Ki", 'path:"Kitchen/"', {"Sourdough", "Rye bread", "Starter", "Pancakes"}),
+        ("[rat", "[rating]", {"Sourdough"}),
+        ("[status:dr", '[status:"draft"]', {"Rye bread"}),
+    ],
+)
+def test_completion_becomes_a_filter(visit: Visit, typed: str, completed: str, hits: set[str]) -> None:
+    page = visit.page
+    page.keyboard.type(typed)
+    option = page.get_by_role("option", name=completed)
+    expect(option.first).to_be_visible()
+    at = page.get_by_role("option").all_inner_texts()
+    row = next(number for number, text in enumerate(at) if text.startswith(completed))
+    for _ in range(row + 1):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator("#q")).to_have_attribute("aria-activedescendant", f"completion-{row}")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chip")).to_contain_text(completed)
+    expect(page.locator(".hit").first).to_be_visible()
+    page.wait_for_function(
+        "wanted => [...document.querySelectorAll('.hit-title')]"
+        ".every(one => wanted.includes(one.textContent))",
+        arg=sorted(hits),
+    )
+
+
+def test_the_address_holds_query_and_filters(site: Site, visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("flour")
+    expect(page.locator(".hit").first).to_be_visible()
+    page.get_by_role("button", name="Filter by tag kitchen/bread").first.click()
+    expect(page.locator(".chip")).to_have_text("tag:#kitchen/bread ×")
+    page.get_by_text("Places", exact=True).click()
+    assert page.url.endswith("#/search?q=flour&f=tag%3A%23kitchen%2Fbread&by=chunk")
+    bookmark = page.url
+    page.go_back()
+    expect(page.get_by_label("Notes")).to_be_checked()
+    expect(page.locator(".chip")).to_have_count(1)
+    page.go_back()
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(page.locator("#q")).to_have_value("flour")
+    # A bookmark in a new tab gets the token from the tab that has it.
+    other = site.visit_in(page.context, bookmark)
+    expect(other.page.locator(".chip")).to_have_count(1)
+    expect(other.page.locator(".hit").first).to_be_visible()
+    expect(other.page.locator("#q")).to_have_value("flour")
+    other.page.locator(".chip").click()
+    expect(other.page.locator(".chip")).to_have_count(0)
+
+
+def test_places_are_more_than_notes(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("turn the compost heap")
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page.locator(".hit-title", has_text="Compost")).to_have_count(1)
+    page.get_by_text("Places", exact=True).click()
+    expect(page.locator(".hit-title", has_text="Compost")).not_to_have_count(1)
+    assert visit.titles().count("Compost") > 1
+
+
+def test_marks_count_characters_beyond_the_basic_plane(visit: Visit) -> None:
+    visit.page.keyboard.type("moons jupiter")
+    expect(visit.page.locator(".hit-title").first).to_have_text("Night sky")
+    marks = visit.page.locator(".hit").first.locator("mark")
+    expect(marks.filter(has_text=re.compile("^moons$"))).to_have_count(1)
+    expect(marks.filter(has_text=re.compile("^Jupiter$"))).to_have_count(1)
+
+
+def test_a_mistake_in_the_query_is_said_in_words(visit: Visit) -> None:
+    visit.page.keyboard.type("line:(flour")
+    expect(visit.page.locator(".notices")).to_contain_text("column")
+
+
+def test_a_first_build_is_said_and_waited_for(visit: Visit) -> None:
+    """The daemon answers 503 until its first index is there."""
+    page = visit.page
+    building = '{"error": {"kind": "index_unusable", "message": "the index is not ready yet: 5 of 10 notes"}}'
+    page.route(re.compile("/v1/search"), lambda route: route.fulfill(status=503, body=building))
+    page.keyboard.type("kale")
+    expect(page.locator(".summary")).to_contain_text("5 of 10 notes")
+    page.unroute_all()
+    expect(page.locator(".hit-title").first).to_have_text("Kale")
+    visit.errors.clear()  # Chromium logs the status 503
+
+
+def test_a_page_without_the_token_asks_for_it(site: Site) -> None:
+    visit = site.visit(f"{site.url}/")
+    expect(visit.page.locator(".message")).to_contain_text("indexer open")
+    visit.page.fill("#token", site.address)
+    visit.page.get_by_role("button", name="Open").click()
+    expect(visit.page.locator("#q")).to_be_visible()
+    visit.page.context.close()
+
+
+def test_a_token_that_is_no_longer_right_is_explained(site: Site) -> None:
+    visit = site.visit(f"{site.url}/#token=an-old-token-of-another-daemon")
+    expect(visit.page.locator(".message")).to_contain_text("another one now")
+    visit.page.context.close()
