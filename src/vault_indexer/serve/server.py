@@ -8,7 +8,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,9 +58,11 @@ def run(
     listener: socket.socket,
     settings: ServerSettings,
     ready: Callable[[DaemonInfo], None],
+    start_command: Sequence[str] = (),
 ) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the error
-    of the service if that has to end."""
+    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. `start_command` is
+    what `daemon.json` names for starting this daemon again. Raises the error of the service if that has to
+    end."""
     import uvicorn
 
     port: int = listener.getsockname()[1]
@@ -72,6 +74,7 @@ def run(
         token=secrets.token_urlsafe(32),
         vault=state.vault,
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        command=tuple(start_command),
     )
     serving: list[uvicorn.Server] = []
     options = ServerOptions(
