@@ -3,7 +3,6 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/*.test.ts"],
-    environment: "node",
-    setupFiles: [],
+    alias: { obsidian: "obsidian-test-mocks/obsidian" },
   },
 });

@@ -50,6 +50,6 @@ def test_a_file_without_a_command_still_names_a_daemon(tmp_path: Path) -> None:
     older = {key: value for key, value in json.loads(file.read_text()).items() if key != "command"}
     for command in ({}, {"command": "rm -rf"}, {"command": [1]}):
         file.write_text(json.dumps({**older, **command}))
-        assert read_daemon(tmp_path) == DaemonInfo(
-            own.pid, own.url, own.token, own.vault, own.started
-        ), command
+        assert read_daemon(tmp_path) == DaemonInfo(own.pid, own.url, own.token, own.vault, own.started), (
+            command
+        )

@@ -6,11 +6,11 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
+from vault_daemon import daemon_of
 from waiting import PROCESS_S
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -96,20 +96,6 @@ def help_vault(root: Path) -> Sandbox:
     for path, text in NOTES.items():
         made.write(path, text)
     return made
-
-
-@contextmanager
-def daemon_of(sandbox: Sandbox) -> Iterator[None]:
-    """A daemon that only the vault leads to, as the plugin finds it."""
-    place = ("--vault", str(sandbox.vault))
-    built = sandbox.run("rebuild", *place)
-    assert built.code == 0, built.err
-    started = sandbox.run("start", *place, "--wait", str(PROCESS_S))
-    assert started.code == 0, started.err
-    try:
-        yield
-    finally:
-        sandbox.run("stop", *place)
 
 
 @pytest.fixture(scope="session")

@@ -43,11 +43,11 @@ def test_related_notes_say_why_and_follow_the_active_note(plugin: PluginPage) ->
     )
     assert paths(related(plugin)) != first
     item = plugin.page.locator(f'.vault-indexer-item[data-path="{HARBOUR}"]').first
+    item.hover()
+    plugin.wait("path => window.host.app.workspace.hovers.at(-1)?.linktext === path", HARBOUR)
     item.focus()
     plugin.page.keyboard.press("Control+Enter")
     plugin.wait("() => window.host.tabs().length === 2")
-    item.hover()
-    plugin.wait("path => window.host.app.workspace.hovers.at(-1)?.linktext === path", HARBOUR)
 
 
 def test_linked_notes_and_the_same_folder_can_be_hidden(plugin: PluginPage) -> None:
@@ -61,7 +61,9 @@ def test_linked_notes_and_the_same_folder_can_be_hidden(plugin: PluginPage) -> N
     expect(button).to_have_attribute("aria-pressed", "true")
     expect(related(plugin).filter(has_text=re.compile("links to"))).to_have_count(0)
     plugin.page.get_by_label("Hide notes in the same folder").press("Enter")
-    expect(plugin.page.get_by_label("Hide notes in the same folder")).to_have_attribute("aria-pressed", "true")
+    expect(plugin.page.get_by_label("Hide notes in the same folder")).to_have_attribute(
+        "aria-pressed", "true"
+    )
     shown = paths(related(plugin))
     assert shown
     assert not set(shown) & set(same)
@@ -108,8 +110,11 @@ def test_a_mention_in_an_open_note_is_one_step_of_its_undo(plugin: PluginPage) -
     path = "Kitchen/Sourdough 🍞.md"
     plugin.open_note(path)
     before = plugin.tabs()[0]["text"]
-    plugin.evaluate("path => window.host.app.workspace.getLeaf('tab').openFile("
-                    "window.host.app.vault.getFileByPath(path), { active: true })", HARBOUR)
+    plugin.evaluate(
+        "path => window.host.app.workspace.getLeaf('tab').openFile("
+        "window.host.app.vault.getFileByPath(path), { active: true })",
+        HARBOUR,
+    )
     plugin.run("open-related-pane")
     mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{path}"]'))
     mention.get_by_role("button", name=re.compile("Link this mention")).click()

@@ -167,9 +167,7 @@ def test_the_selection_is_the_query(plugin: PluginPage) -> None:
     plugin.open_note(SOURDOUGH)
     at = plugin.tabs()[0]["text"].split("\n")
     line = next(number for number, text in enumerate(at) if text.startswith("A zymurgist"))
-    plugin.evaluate(
-        "line => window.host.editor.setSelection({ line, ch: 2 }, { line, ch: 11 })", line
-    )
+    plugin.evaluate("line => window.host.editor.setSelection({ line, ch: 2 }, { line, ch: 11 })", line)
     plugin.run("search-selection")
     plugin.answered(WORD)
     field = plugin.page.locator(".vault-indexer-prompt input.prompt-input")

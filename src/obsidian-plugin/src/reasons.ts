@@ -31,9 +31,10 @@ export function relatedLines(note: RelatedNote): string[] {
   }
   for (const link of note.links) lines.push(LINKS[link] ?? link);
   if (note.shared_count > 0) {
-    const names = note.shared.slice(0, 3).map(noteName).join(", ");
-    const more = note.shared_count > 3 ? ` and ${note.shared_count - 3} more` : "";
-    lines.push(`Both linked with ${names}${more}`);
+    const named = note.shared.slice(0, 3);
+    const others = note.shared_count - named.length;
+    const more = others > 0 ? ` and ${others} more` : "";
+    lines.push(`Both linked with ${named.map(noteName).join(", ")}${more}`);
   }
   return lines;
 }

@@ -13,6 +13,8 @@ import { StateBox } from "./state_box";
 export const RELATED_VIEW = "vault-indexer-related";
 
 const NOTES = 30;
+/** So many are asked for, so that enough are left where some are hidden. */
+const CANDIDATES = 200;
 const MENTIONS = 50;
 const QUIET_MS = 400;
 /** After an edit, the index is looked at so often until it has changed. */
@@ -126,7 +128,7 @@ export class RelatedView extends ItemView {
     try {
       const { client } = this.context;
       const [related, mentions, status] = await Promise.all([
-        client.related(file.path, NOTES),
+        client.related(file.path, CANDIDATES),
         client.mentions(file.path, MENTIONS),
         client.status(),
       ]);
@@ -178,9 +180,9 @@ export class RelatedView extends ItemView {
     this.bodyEl.empty();
     const { hideLinked, hideSameFolder } = this.context.settings;
     const folder = folderOf(this.file.path);
-    const notes = this.related.results.filter(
-      (note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder),
-    );
+    const notes = this.related.results
+      .filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder))
+      .slice(0, NOTES);
     const near = this.addSection("Related", notes.length);
     for (const note of notes) this.addNote(near, note);
     const mentions = this.mentions?.mentions ?? [];

@@ -7,7 +7,7 @@ import { noteName, whyLines } from "./reasons";
 import { ResultList, type Row } from "./result_list";
 import { label, scopedQuery, type Scope } from "./scopes";
 import { Sequence } from "./sequence";
-import type { Hit, SearchAnswer } from "./shapes";
+import type { Hit, SearchAnswer, Status } from "./shapes";
 import { StateBox } from "./state_box";
 
 export const HOVER_SOURCE = "vault-indexer";
@@ -34,6 +34,7 @@ export class SearchPanel extends Component {
   private inserted = 0;
   private seenSeq: number | null = null;
   private isUnanswered = false;
+  private wasBusy = false;
 
   constructor(
     private readonly context: Context,
@@ -49,7 +50,7 @@ export class SearchPanel extends Component {
       attr: { "aria-label": "Search", "aria-autocomplete": "list", spellcheck: "false" },
     });
     this.chipsEl = parent.createDiv({ cls: "vault-indexer-chips" });
-    this.state = this.addChild(new StateBox(context, parent, (status) => this.onStatus(status.seq)));
+    this.state = this.addChild(new StateBox(context, parent, (status) => this.onStatus(status)));
     this.messagesEl = parent.createDiv({ cls: "vault-indexer-messages", attr: { role: "status" } });
     this.explanationEl = parent.createDiv({ cls: "vault-indexer-explanation", attr: { role: "status" } });
     this.list = new ResultList(
@@ -159,10 +160,12 @@ export class SearchPanel extends Component {
     for (const text of messages) this.messagesEl.createDiv({ text });
   }
 
-  /** Search again when the index has changed, or answers again. */
-  private onStatus(seq: number): void {
-    const changed = this.seenSeq !== null && seq !== this.seenSeq;
-    this.seenSeq = seq;
+  /** Search again when the index has changed, has caught up, or answers again. */
+  private onStatus(status: Status): void {
+    const isBusy = status.state !== "ready" || status.pending > 0;
+    const changed = this.seenSeq !== null && (status.seq !== this.seenSeq || (this.wasBusy && !isBusy));
+    this.seenSeq = status.seq;
+    this.wasBusy = isBusy;
     if (this.query && (changed || this.isUnanswered)) void this.search();
   }
 

@@ -40,6 +40,7 @@ export function stateOf(status: Status): ShownState | null {
     case "indexing":
       return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
     default:
+      if (status.pending > 0) return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
       if (status.vectors_owed > 0) {
         return shown("pending", "Search by meaning is not complete yet", `${status.vectors_owed} passages to go`);
       }

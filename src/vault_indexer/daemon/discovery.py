@@ -103,7 +103,9 @@ def _parse(path: Path) -> DaemonInfo | None:
         return None
     url, token, vault, started = texts
     # A token is sent to nobody but this machine, whatever the file says.
-    return DaemonInfo(pid, url, token, vault, started, _texts(command)) if url.startswith(_URL_PREFIX) else None
+    return (
+        DaemonInfo(pid, url, token, vault, started, _texts(command)) if url.startswith(_URL_PREFIX) else None
+    )
 
 
 def _texts(value: object) -> tuple[str, ...]:
