@@ -23,8 +23,12 @@ NOTES = {
         "# Sourdough 🍞🍞🍞\n\nBakers 👩‍🍳 say 🥖🥖🥖: feed the zymurgist before dawn.\n\n"
         "## Proofing\n\nA zymurgist waits. 🍞 And Moonlit Harbour is near.\n"
     ),
-    "Kitchen/Ledger.md": "# Ledger\n\nA plain page that says Moonlit Harbour once, and Moonlit Harbour again.\n",
-    "Places/Moonlit Harbour.md": "# Moonlit Harbour\n\nBoats rest in the harbour by night.\n\nSee [[Ferry]].\n",
+    "Kitchen/Ledger.md": (
+        "# Ledger\n\nA plain page that says Moonlit Harbour once, and Moonlit Harbour again.\n"
+    ),
+    "Places/Moonlit Harbour.md": (
+        "# Moonlit Harbour\n\nBoats rest in the harbour by night.\n\nSee [[Ferry]].\n"
+    ),
     "Places/Ferry.md": "# Ferry\n\nA boat that leaves the harbour at noon.\n",
 }
 
@@ -100,7 +104,7 @@ def help_vault(root: Path) -> Sandbox:
 
 @pytest.fixture(scope="session")
 def helped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """Obsidian's help with a daemon, for all tests that leave both as they are, but for notes of their own."""
+    """Obsidian's help with a daemon. A test leaves both as they are, but for notes of its own."""
     made = help_vault(tmp_path_factory.mktemp("help"))
     with daemon_of(made):
         yield made
@@ -108,7 +112,7 @@ def helped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def plugin(context: playwright.BrowserContext, bundle: Bundle, helped: Sandbox) -> Iterator[PluginPage]:
-    """The plugin on Obsidian's help. No page asks for anything but through `requestUrl`, and that only the daemon."""
+    """The plugin on Obsidian's help. It asks nothing but through `requestUrl`, and that only the daemon."""
     made = open_page(context, bundle, helped)
     yield made
     assert made.strays == []

@@ -1,7 +1,7 @@
 """The Obsidian plugin as it was built, in a page of Chromium, with a real daemon behind it.
 
-The page is the host of `src/obsidian-plugin/test/host`. Its HTTP requests, files and processes are those of this
-process: as in Electron, a request carries no Origin.
+The page is the host of `src/obsidian-plugin/test/host`. Its HTTP requests, files and processes are those of
+this process: as in Electron, a request carries no Origin.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class PluginPage:
     started: list[list[str]] = field(default_factory=list)
     """Commands that the plugin ran."""
 
-    def evaluate(self, expression: str, argument: object = None) -> Any:  # noqa: ANN401
+    def evaluate(self, expression: str, argument: object = None) -> Any:
         return self.page.evaluate(expression, argument)
 
     def run(self, command: str) -> None:

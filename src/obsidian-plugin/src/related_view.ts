@@ -12,7 +12,7 @@ import { StateBox } from "./state_box";
 
 export const RELATED_VIEW = "vault-indexer-related";
 
-const NOTES = 30;
+const NOTES = 10;
 /** So many are asked for, so that enough are left where some are hidden. */
 const CANDIDATES = 200;
 const MENTIONS = 50;

@@ -142,7 +142,7 @@ window.host = {
       if (!(name in node)) throw new Error(`Cannot find module ${name}`);
       return node[name];
     };
-    new Function("module", "exports", "require", source)(module, module.exports, require);
+    new Function("module", "exports", "require", `${source}\n//# sourceURL=plugin-main.js`)(module, module.exports, require);
     this.plugin = new module.exports.default(this.app, manifest);
     this.plugin.loaded__ = true;
     await this.plugin.onload();
