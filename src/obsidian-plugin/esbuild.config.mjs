@@ -25,7 +25,8 @@ await build(
         external: ["obsidian", "electron", "@codemirror/*", "fs/promises", "os", "child_process"],
         // A native import() would look for a file; Obsidian gives plugins a require().
         supported: { "dynamic-import": false },
-        minify: true,
+        // main.js is part of the repository, so that the plugin can be installed without Node: it stays readable.
+        minify: false,
         treeShaking: true,
         logLevel: "warning",
       },

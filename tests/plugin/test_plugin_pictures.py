@@ -33,7 +33,7 @@ def test_picture_of_the_search(plugin: PluginPage) -> None:
 
 
 def test_picture_of_the_panes(plugin: PluginPage) -> None:
-    plugin.page.set_viewport_size({"width": 1180, "height": 700})
+    plugin.page.set_viewport_size({"width": 1080, "height": 520})
     plugin.open_note("Obsidian Sync/Version history.md")
     plugin.run("open-related-pane")
     expect(plugin.page.locator(".vault-indexer-related .vault-indexer-item").first).to_be_visible()

@@ -4,8 +4,9 @@ import { requestUrl, type RequestUrlResponse } from "obsidian";
 import type { DaemonInfo, Discovery } from "./discovery";
 import type { Explanation, MentionsAnswer, RelatedAnswer, SearchAnswer, Status } from "./shapes";
 
-/** The optional parts of a hit that an answer holds; null asks for all, as a daemon without `fields` needs it. */
-export const FIELDS: string | null = null;
+/** The keys of a hit that are read; the rest of it (its whole text, its properties) is not sent while typing. */
+export const FIELDS =
+  "path,kind,title,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,why";
 
 /** No daemon can be reached. `command` starts one, if it is known. */
 export class NoDaemonError extends Error {
@@ -21,23 +22,35 @@ export class NoDaemonError extends Error {
 export class RefusedError extends Error {
   constructor(
     message: string,
-    readonly kind: string,
+    readonly status: number,
   ) {
     super(message);
   }
 }
 
+const UNKNOWN_PARAMETER = 422;
+
 type Value = string | number | boolean;
 
 export class DaemonClient {
   private found: Discovery | null = null;
+  /** A daemon of an earlier version refuses the parameter `fields`. */
+  private takesFields = true;
 
   /** `discover` reads the files that announce the daemon. Nothing is read before the first request. */
   constructor(private readonly discover: () => Promise<Discovery>) {}
 
-  search(query: string, limit: number): Promise<SearchAnswer> {
-    const fields: Record<string, Value> = FIELDS === null ? {} : { fields: FIELDS };
-    return this.get("/v1/search", { q: query, limit, as_you_type: true, ...fields });
+  async search(query: string, limit: number): Promise<SearchAnswer> {
+    const parameters = { q: query, limit, as_you_type: true };
+    if (this.takesFields) {
+      try {
+        return await this.get("/v1/search", { ...parameters, fields: FIELDS });
+      } catch (error) {
+        if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
+        this.takesFields = false;
+      }
+    }
+    return this.get("/v1/search", parameters);
   }
 
   explain(path: string, query: string): Promise<Explanation> {
@@ -76,6 +89,7 @@ export class DaemonClient {
     const first = known && (await this.send(known, method, target, body));
     if (first && first.status !== 401) return read<Answer>(first);
     this.found = await this.discover();
+    this.takesFields = true;
     const { info, command } = this.found;
     const second = info && (await this.send(info, method, target, body));
     if (!second || second.status === 401) {
@@ -107,7 +121,7 @@ export class DaemonClient {
 }
 
 function read<Answer>(response: RequestUrlResponse): Answer {
-  const answer = response.json as Answer & { error?: { kind?: string; message?: string } };
+  const answer = response.json as Answer & { error?: { message?: string } };
   if (response.status < 400) return answer;
-  throw new RefusedError(answer.error?.message ?? `Status ${response.status}`, answer.error?.kind ?? "error");
+  throw new RefusedError(answer.error?.message ?? `Status ${response.status}`, response.status);
 }

@@ -102,4 +102,12 @@ describe("the client", () => {
     expect(sent.requests).toHaveLength(1);
     expect(sent.requests[0]?.url).toContain("q=%5Bx%3A&limit=5&as_you_type=true");
   });
+
+  it("asks an older daemon without the parameter that it refuses", async () => {
+    const asked = client(at(1));
+    sent.answers = [422, 200, 200];
+    await asked.search("x", 5);
+    await asked.search("y", 5);
+    expect(sent.requests.map((one) => one.url.includes("fields="))).toEqual([true, false, false]);
+  });
 });
