@@ -145,8 +145,9 @@ function stateFolder({ platform, home, env }) {
   if (platform === "win32") {
     return `${env["LOCALAPPDATA"] ?? `${home}\\AppData\\Local`}\\vault-indexer\\vault-indexer`;
   }
-  if (platform === "darwin") return `${home}/Library/Application Support/vault-indexer`;
-  return `${env["XDG_STATE_HOME"]?.trim() || `${home}/.local/state`}/vault-indexer`;
+  const named = env["XDG_STATE_HOME"]?.trim() ?? "";
+  if (named.startsWith("/")) return `${named}/vault-indexer`;
+  return platform === "darwin" ? `${home}/Library/Application Support/vault-indexer` : `${home}/.local/state/vault-indexer`;
 }
 function parseDaemon(text) {
   const found = parseObject(text);
@@ -175,7 +176,16 @@ async function discover(vaultFolder, indexFolder) {
   const daemon = await readText(`${folder}${separator}daemon.json`);
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
-  return { info: parseDaemon(daemon), command: command.length > 0 ? command : parseCommand(start) };
+  const info = parseDaemon(daemon);
+  return { info: info && isAlive(info.pid) ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+}
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
 }
 async function readSignpost(vaultFolder, separator) {
   if (!import_obsidian2.Platform.isDesktop) return "";
@@ -1043,9 +1053,10 @@ var SearchPanel = class extends import_obsidian10.Component {
     });
     this.register(() => this.sequence.dropAll());
   }
-  /** Show the state and, for an empty query, the recent ones. */
+  /** Search for a query, or for what is typed already; an empty one shows those used before. */
   start(query) {
-    this.inputEl.value = query;
+    if (query) this.inputEl.value = query;
+    this.inputEl.focus();
     this.inputEl.select();
     void this.state.check();
     void this.search();
@@ -1068,7 +1079,7 @@ var SearchPanel = class extends import_obsidian10.Component {
     keys.register(["Alt"], "Enter", inInput(() => this.insert(true)));
     keys.register(["Alt", "Shift"], "Enter", inInput(() => this.insert(false)));
     keys.register(["Mod"], "i", inInput(() => void this.list.toggleWhy()));
-    keys.register(["Mod", "Shift"], "i", inInput(() => this.chooseMissing()));
+    keys.register(["Mod"], "j", inInput(() => this.chooseMissing()));
     keys.register(["Mod"], "l", inInput(() => this.chooseScope()));
   }
   get typed() {
@@ -1175,6 +1186,7 @@ var SearchPanel = class extends import_obsidian10.Component {
       const list = this.explanationEl.createEl("ul", { cls: "vault-indexer-why" });
       const lines = [...answer.reasons, ...answer.why ? whyLines(answer.why) : []];
       for (const text of lines) list.createEl("li", { text });
+      this.inputEl.focus();
     } catch (error) {
       if (error instanceof RefusedError) this.explanationEl.createDiv({ text: error.message });
       else this.state.showError(error);
@@ -1475,6 +1487,7 @@ var INSTRUCTIONS = [
   [`${ALT} \u21B5`, "to insert link"],
   [`${ALT} shift \u21B5`, "to insert and stay"],
   [`${MOD} i`, "to see why"],
+  [`${MOD} j`, "to see why not"],
   [`${MOD} l`, "to limit"],
   ["esc", "to dismiss"]
 ];
@@ -1498,7 +1511,6 @@ var SearchModal = class extends import_obsidian12.Modal {
   panel;
   onOpen() {
     this.panel.load();
-    this.panel.inputEl.focus();
     this.panel.start(this.query);
   }
   onClose() {
@@ -1537,10 +1549,9 @@ var SearchView = class extends import_obsidian13.ItemView {
     this.contentEl.empty();
     return Promise.resolve();
   }
-  /** Put a query into the pane, and the focus. A pane that is restored at the start asks nothing until then. */
-  use(query) {
-    this.panel?.inputEl.focus();
-    this.panel?.start(query);
+  /** Put the focus into the pane and search. A pane that is restored at the start asks nothing until then. */
+  focus() {
+    this.panel?.start("");
   }
 };
 
@@ -1663,7 +1674,7 @@ var VaultIndexerPlugin = class extends import_obsidian15.Plugin {
     if (!leaf) return;
     if (leaf.view?.getViewType() !== type) await leaf.setViewState({ type, active: true });
     await workspace.revealLeaf(leaf);
-    if (leaf.view instanceof SearchView) leaf.view.use("");
+    if (leaf.view instanceof SearchView) leaf.view.focus();
   }
 };
 function selectionOf(editor) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from playwright.sync_api import expect
 from plugin_page import PluginPage
@@ -63,7 +64,7 @@ def test_why_a_hit_is_here_and_why_a_note_is_not(plugin: PluginPage) -> None:
     plugin.page.keyboard.press("Escape")
 
     plugin.search("path:Kitchen zymurgist")
-    plugin.page.keyboard.press("Control+Shift+I")
+    plugin.page.keyboard.press("Control+j")
     plugin.page.keyboard.type("Places/Ferry")
     plugin.page.keyboard.press("Enter")
     explanation = plugin.page.locator(".vault-indexer-explanation")
@@ -83,8 +84,20 @@ def test_a_hit_opens_at_its_place_with_the_match_highlighted(plugin: PluginPage)
     assert set(tab["marks"]) == {WORD}
     line = tab["text"].split("\n")[tab["cursor"]["line"]]
     assert tab["cursor"]["line"] + 1 == lines[0]
+    assert tab["eState"]["line"] + 1 == lines[0]
+    assert [tab["text"][start:end] for start, end in _spans_in_code_points(tab)] == tab["marks"]
     before = line.encode("utf-16-le")[: tab["cursor"]["ch"] * 2].decode("utf-16-le")
     assert line.removeprefix(before).startswith(WORD)
+
+
+def _spans_in_code_points(tab: dict[str, Any]) -> list[tuple[int, int]]:
+    """The highlighted spans, which are in UTF-16 units, as Python counts."""
+    text = tab["text"].encode("utf-16-le")
+
+    def points(units: int) -> int:
+        return len(text[: units * 2].decode("utf-16-le"))
+
+    return [(points(start), points(end)) for start, end in tab["eState"]["match"]["matches"]]
 
 
 def test_enter_opens_here_mod_enter_in_a_tab_and_shift_enter_creates(plugin: PluginPage) -> None:
@@ -245,6 +258,7 @@ def test_the_pane_stays_and_shows_what_the_modal_shows(plugin: PluginPage) -> No
     assert pane.all_inner_texts() == modal
     plugin.run("open-search-pane")
     assert plugin.page.locator(".mod-left-split .workspace-leaf").count() == 1
+    expect(plugin.page.locator(".mod-left-split input.prompt-input")).to_have_value(query)
 
 
 def test_hover_previews_and_the_middle_button_opens_a_tab(plugin: PluginPage) -> None:

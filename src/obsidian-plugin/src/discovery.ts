@@ -29,8 +29,11 @@ export function stateFolder({ platform, home, env }: Surroundings): string {
   if (platform === "win32") {
     return `${env["LOCALAPPDATA"] ?? `${home}\\AppData\\Local`}\\vault-indexer\\vault-indexer`;
   }
-  if (platform === "darwin") return `${home}/Library/Application Support/vault-indexer`;
-  return `${env["XDG_STATE_HOME"]?.trim() || `${home}/.local/state`}/vault-indexer`;
+  const named = env["XDG_STATE_HOME"]?.trim() ?? "";
+  if (named.startsWith("/")) return `${named}/vault-indexer`;
+  return platform === "darwin"
+    ? `${home}/Library/Application Support/vault-indexer`
+    : `${home}/.local/state/vault-indexer`;
 }
 
 /** The daemon of a `daemon.json`; null for a file that is damaged or names another machine. */
@@ -67,7 +70,18 @@ export async function discover(vaultFolder: string, indexFolder: string): Promis
   const daemon = await readText(`${folder}${separator}daemon.json`);
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
-  return { info: parseDaemon(daemon), command: command.length > 0 ? command : parseCommand(start) };
+  const info = parseDaemon(daemon);
+  return { info: info && isAlive(info.pid) ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+}
+
+/** Whether a process exists. Something else may listen where a daemon that was killed did: it gets no token. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 async function readSignpost(vaultFolder: string, separator: string): Promise<string> {

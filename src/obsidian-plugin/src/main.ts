@@ -60,7 +60,7 @@ export default class VaultIndexerPlugin extends Plugin {
     if (!leaf) return;
     if (leaf.view?.getViewType() !== type) await leaf.setViewState({ type, active: true });
     await workspace.revealLeaf(leaf);
-    if (leaf.view instanceof SearchView) leaf.view.use("");
+    if (leaf.view instanceof SearchView) leaf.view.focus();
   }
 }
 

@@ -13,6 +13,7 @@ const INSTRUCTIONS = [
   [`${ALT} ↵`, "to insert link"],
   [`${ALT} shift ↵`, "to insert and stay"],
   [`${MOD} i`, "to see why"],
+  [`${MOD} j`, "to see why not"],
   [`${MOD} l`, "to limit"],
   ["esc", "to dismiss"],
 ] as const;
@@ -40,7 +41,6 @@ export class SearchModal extends Modal {
 
   override onOpen(): void {
     this.panel.load();
-    this.panel.inputEl.focus();
     this.panel.start(this.query);
   }
 

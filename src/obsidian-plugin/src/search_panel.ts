@@ -77,9 +77,10 @@ export class SearchPanel extends Component {
     this.register(() => this.sequence.dropAll());
   }
 
-  /** Show the state and, for an empty query, the recent ones. */
+  /** Search for a query, or for what is typed already; an empty one shows those used before. */
   start(query: string): void {
-    this.inputEl.value = query;
+    if (query) this.inputEl.value = query;
+    this.inputEl.focus();
     this.inputEl.select();
     void this.state.check();
     void this.search();
@@ -103,7 +104,7 @@ export class SearchPanel extends Component {
     keys.register(["Alt"], "Enter", inInput(() => this.insert(true)));
     keys.register(["Alt", "Shift"], "Enter", inInput(() => this.insert(false)));
     keys.register(["Mod"], "i", inInput(() => void this.list.toggleWhy()));
-    keys.register(["Mod", "Shift"], "i", inInput(() => this.chooseMissing()));
+    keys.register(["Mod"], "j", inInput(() => this.chooseMissing()));
     keys.register(["Mod"], "l", inInput(() => this.chooseScope()));
   }
 
@@ -222,6 +223,7 @@ export class SearchPanel extends Component {
       const list = this.explanationEl.createEl("ul", { cls: "vault-indexer-why" });
       const lines = [...answer.reasons, ...(answer.why ? whyLines(answer.why) : [])];
       for (const text of lines) list.createEl("li", { text });
+      this.inputEl.focus();
     } catch (error) {
       if (error instanceof RefusedError) this.explanationEl.createDiv({ text: error.message });
       else this.state.showError(error);

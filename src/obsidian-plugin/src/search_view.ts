@@ -38,9 +38,8 @@ export class SearchView extends ItemView {
     return Promise.resolve();
   }
 
-  /** Put a query into the pane, and the focus. A pane that is restored at the start asks nothing until then. */
-  use(query: string): void {
-    this.panel?.inputEl.focus();
-    this.panel?.start(query);
+  /** Put the focus into the pane and search. A pane that is restored at the start asks nothing until then. */
+  focus(): void {
+    this.panel?.start("");
   }
 }

@@ -131,7 +131,8 @@ window.host = {
   app: null,
   plugin: null,
   start(vault) {
-    window.process = { env: window.hostMachine.env, platform: window.hostMachine.platform };
+    // Signal 0 cannot be sent from a page: every process counts as alive here, and discovery.test.ts asks Node.
+    window.process = { env: window.hostMachine.env, kill: () => true };
     this.app = new App(vault);
   },
   /** Evaluate main.js as Obsidian does, and enable the plugin. Returns the milliseconds both took. */
@@ -167,6 +168,7 @@ window.host = {
       .map((leaf) => ({
         kind: leaf.kind,
         path: leaf.view.file?.path ?? "",
+        eState: leaf.opened?.eState ?? null,
         text: leaf.view.editor?.getValue() ?? "",
         cursor: leaf.view.editor?.getCursor() ?? null,
         marks: [...leaf.containerEl.querySelectorAll(".is-flashing")].map((el) => el.textContent),
