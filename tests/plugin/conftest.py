@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from plugin_page import CHROMIUM, HELP_VAULT, PLUGIN, Bundle, PluginPage, open_page
 from vault_daemon import daemon_of
 from waiting import PROCESS_S
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-from plugin_page import CHROMIUM, HELP_VAULT, PLUGIN, Bundle, PluginPage, open_page  # noqa: E402
 
 NOTES = {
     "Kitchen/Sourdough 🍞.md": (
@@ -71,17 +69,17 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[playwright.Browser]:
+def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip(f"needs {CHROMIUM}")
-    with playwright.sync_playwright() as running:
+    with sync_playwright() as running:
         started = running.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         yield started
         started.close()
 
 
 @pytest.fixture
-def context(browser: playwright.Browser) -> Iterator[playwright.BrowserContext]:
+def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without a past."""
     made = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
     made.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -111,7 +109,7 @@ def helped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def plugin(context: playwright.BrowserContext, bundle: Bundle, helped: Sandbox) -> Iterator[PluginPage]:
+def plugin(context: BrowserContext, bundle: Bundle, helped: Sandbox) -> Iterator[PluginPage]:
     """The plugin on Obsidian's help. It asks nothing but through `requestUrl`, and that only the daemon."""
     made = open_page(context, bundle, helped)
     yield made

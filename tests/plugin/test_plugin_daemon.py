@@ -106,6 +106,29 @@ def test_a_daemon_with_another_port_and_token_is_found_again(
     assert names == {"daemon.json", "start.json"}
 
 
+def test_a_refused_token_is_read_again(plugin: PluginPage) -> None:
+    plugin.search("zymurgist")
+    reads = len(plugin.evaluate("() => window.host.reads"))
+    plugin.evaluate(
+        """() => {
+            const ask = window.hostRequest;
+            window.refused = [];
+            window.hostRequest = async (url, method, headers, body) => {
+                if (window.refused.length > 0) return ask(url, method, headers, body);
+                const answer = await ask(url, method, { ...headers, Authorization: "Bearer old" }, body);
+                window.refused.push(answer.status);
+                return answer;
+            };
+        }"""
+    )
+    plugin.page.keyboard.press("Space")
+    plugin.page.keyboard.type("dawn")
+    plugin.answered("zymurgist dawn")
+    assert plugin.evaluate("() => window.refused") == [401]
+    assert len(plugin.evaluate("() => window.host.reads")) > reads
+    expect(state(plugin)).to_be_hidden()
+
+
 def test_the_first_build_shows_its_progress(context: BrowserContext, bundle: Bundle, small: Sandbox) -> None:
     for number in range(600):
         small.write(f"Log/{number}.md", f"# Day {number}\n\n" + f"The ferry left at {number}. " * 60)
