@@ -124,7 +124,7 @@ def test_a_refused_token_is_read_again(plugin: PluginPage) -> None:
     plugin.page.keyboard.press("Space")
     plugin.page.keyboard.type("dawn")
     plugin.answered("zymurgist dawn")
-    assert plugin.evaluate("() => window.refused") == [401]
+    assert set(plugin.evaluate("() => window.refused")) == {401}
     assert len(plugin.evaluate("() => window.host.reads")) > reads
     expect(state(plugin)).to_be_hidden()
 
