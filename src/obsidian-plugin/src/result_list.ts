@@ -1,0 +1,173 @@
+import { setIcon, type Component } from "obsidian";
+import { groupByNote } from "./groups";
+import { segments } from "./places";
+import { folderOf } from "./reasons";
+import type { Hit } from "./shapes";
+
+/** What a row of the list stands for. */
+export type Row = { kind: "hit"; hit: Hit } | { kind: "create"; text: string } | { kind: "recent"; text: string };
+
+export interface RowEvents {
+  /** A click, or a click with the middle button. */
+  choose(row: Row, event: MouseEvent): void;
+  hover(hit: Hit, event: MouseEvent, el: HTMLElement): void;
+  /** The text that is dragged. */
+  dragText(hit: Hit): string;
+  why(hit: Hit): Promise<string[]>;
+}
+
+interface Shown {
+  row: Row;
+  el: HTMLElement;
+}
+
+/** Rows of which one is selected. The input keeps the focus and names the row by `aria-activedescendant`. */
+export class ResultList {
+  readonly el: HTMLElement;
+  private rows: Shown[] = [];
+  private selected = -1;
+  private static made = 0;
+
+  constructor(
+    parent: HTMLElement,
+    private readonly inputEl: HTMLInputElement,
+    private readonly events: RowEvents,
+    owner: Component,
+  ) {
+    const id = `vault-indexer-results-${++ResultList.made}`;
+    const attr = { id, role: "listbox", "aria-label": "Results" };
+    this.el = parent.createDiv({ cls: "vault-indexer-results prompt-results", attr });
+    this.inputEl.setAttrs({ role: "combobox", "aria-expanded": "true", "aria-controls": id });
+    owner.registerDomEvent(this.el, "mousedown", (event) => {
+      // The focus stays in the input, and the middle button does not scroll.
+      if (event.button === 1) event.preventDefault();
+    });
+  }
+
+  get current(): Row | null {
+    return this.rows[this.selected]?.row ?? null;
+  }
+
+  /** Show hits by note, and an offer to create a note of that name. `keeps`: the selected hit stays selected. */
+  showHits(hits: readonly Hit[], creates: string, keeps: boolean): void {
+    const before = keeps && this.current?.kind === "hit" ? placeOf(this.current.hit) : "";
+    this.clear();
+    for (const group of groupByNote(hits)) {
+      const attr = { role: "group", "aria-label": group.title, "data-path": group.path };
+      const groupEl = this.el.createDiv({ cls: "vault-indexer-group", attr });
+      const head = groupEl.createDiv({ cls: "vault-indexer-note" });
+      head.createSpan({ cls: "vault-indexer-note-title", text: group.title });
+      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path) });
+      for (const hit of group.hits) this.addHit(groupEl, hit);
+    }
+    if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note “${creates}”`);
+    const again = this.rows.findIndex(({ row }) => row.kind === "hit" && placeOf(row.hit) === before);
+    this.select(Math.max(again, 0));
+  }
+
+  showRecent(queries: readonly string[]): void {
+    this.clear();
+    for (const text of queries) this.addAction({ kind: "recent", text }, "history", text);
+    this.select(queries.length > 0 ? 0 : -1);
+  }
+
+  clear(): void {
+    this.el.empty();
+    this.rows = [];
+    this.select(-1);
+  }
+
+  /** Select the next row, or the one before; behind the last comes the first. */
+  move(step: 1 | -1): void {
+    const count = this.rows.length;
+    if (count > 0) this.select((this.selected + step + count) % count);
+  }
+
+  /** Show or hide why the selected hit is there. */
+  async toggleWhy(): Promise<void> {
+    const shown = this.rows[this.selected];
+    if (shown?.row.kind === "hit") await this.why(shown.el, shown.row.hit);
+  }
+
+  private select(index: number): void {
+    this.rows[this.selected]?.el.removeClass("is-selected");
+    this.rows[this.selected]?.el.setAttr("aria-selected", "false");
+    this.selected = index;
+    const el = this.rows[index]?.el;
+    if (!el) {
+      this.inputEl.removeAttribute("aria-activedescendant");
+      return;
+    }
+    el.addClass("is-selected");
+    el.setAttr("aria-selected", "true");
+    this.inputEl.setAttr("aria-activedescendant", el.id);
+    el.scrollIntoView({ block: "nearest" });
+  }
+
+  private add(parent: HTMLElement, row: Row, cls: string): HTMLElement {
+    const index = this.rows.length;
+    const attr = { id: `${this.el.id}-${index}`, role: "option", "aria-selected": "false" };
+    const el = parent.createDiv({ cls: `suggestion-item vault-indexer-row ${cls}`, attr });
+    this.rows.push({ row, el });
+    const choose = (event: MouseEvent) => {
+      if (event.button > 1) return;
+      event.preventDefault();
+      this.events.choose(row, event);
+    };
+    el.addEventListener("click", choose);
+    el.addEventListener("auxclick", choose);
+    el.addEventListener("mousemove", (event) => {
+      // Rows that appear under a mouse at rest get the event as well.
+      const moved = event.movementX !== 0 || event.movementY !== 0;
+      if (moved && this.selected !== index && this.rows[index]?.el === el) this.select(index);
+    });
+    return el;
+  }
+
+  private addAction(row: Row, icon: string, text: string): void {
+    const el = this.add(this.el, row, `vault-indexer-${row.kind}`);
+    setIcon(el.createSpan({ cls: "vault-indexer-row-icon" }), icon);
+    el.createSpan({ text });
+  }
+
+  private addHit(parent: HTMLElement, hit: Hit): void {
+    const el = this.add(parent, { kind: "hit", hit }, "mod-complex");
+    el.draggable = true;
+    el.dataset["line"] = String(hit.line);
+    const content = el.createDiv({ cls: "suggestion-content" });
+    if (hit.header_path) content.createDiv({ cls: "vault-indexer-header-path", text: hit.header_path });
+    const snippet = content.createDiv({ cls: "vault-indexer-snippet" });
+    for (const { text, marked } of segments(hit.snippet, hit.marks)) {
+      if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
+      else snippet.appendText(text);
+    }
+    if (!hit.snippet) snippet.setText(hit.path);
+    const button = el.createEl("button", {
+      cls: "clickable-icon vault-indexer-why-button",
+      attr: { "aria-label": "Why is this here?", tabindex: "-1" },
+    });
+    setIcon(button, "info");
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      void this.why(el, hit);
+    });
+    el.addEventListener("mouseover", (event) => this.events.hover(hit, event, el));
+    el.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/plain", this.events.dragText(hit)));
+  }
+
+  private async why(el: HTMLElement, hit: Hit): Promise<void> {
+    const old = el.querySelector(".vault-indexer-why");
+    if (old) {
+      old.remove();
+      return;
+    }
+    const lines = await this.events.why(hit);
+    if (!el.isConnected || el.querySelector(".vault-indexer-why")) return;
+    const list = el.createEl("ul", { cls: "vault-indexer-why" });
+    for (const text of lines) list.createEl("li", { text });
+  }
+}
+
+function placeOf(hit: Hit): string {
+  return hit.chunk_id || hit.path;
+}

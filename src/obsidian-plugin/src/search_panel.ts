@@ -1,0 +1,276 @@
+import { Component, setIcon, type HoverPopover, type Scope as KeyScope } from "obsidian";
+import { NoteModal, ScopeModal } from "./choosers";
+import { RefusedError } from "./client";
+import type { Context } from "./context";
+import { createNote, insertLink, linkTo, openHit, targetEditor, whereOf, type Where } from "./opening";
+import { noteName, whyLines } from "./reasons";
+import { ResultList, type Row } from "./result_list";
+import { label, scopedQuery, type Scope } from "./scopes";
+import { Sequence } from "./sequence";
+import type { Hit, SearchAnswer, Status } from "./shapes";
+import { StateBox } from "./state_box";
+
+export const HOVER_SOURCE = "vault-indexer";
+
+/** What holds a panel: the modal or the pane. */
+export interface PanelOwner {
+  /** A result was chosen; the modal closes. */
+  done(): void;
+}
+
+/** An input, what limits the search, the daemon's state, and the results as they are typed for. */
+export class SearchPanel extends Component {
+  readonly inputEl: HTMLInputElement;
+  /** The core plugin that previews pages keeps its popover here. */
+  hoverPopover: HoverPopover | null = null;
+  private readonly chipsEl: HTMLElement;
+  private readonly messagesEl: HTMLElement;
+  private readonly explanationEl: HTMLElement;
+  private readonly list: ResultList;
+  private readonly state: StateBox;
+  private readonly sequence = new Sequence();
+  private scopes: Scope[] = [];
+  private shownQuery = "";
+  private inserted = 0;
+  private seenSeq: number | null = null;
+  private isUnanswered = false;
+  private wasBusy = false;
+
+  constructor(
+    private readonly context: Context,
+    parent: HTMLElement,
+    private readonly owner: PanelOwner,
+  ) {
+    super();
+    const inputs = parent.createDiv({ cls: "prompt-input-container vault-indexer-input" });
+    this.inputEl = inputs.createEl("input", {
+      cls: "prompt-input",
+      type: "text",
+      placeholder: "Search by meaning, word and link",
+      attr: { "aria-label": "Search", "aria-autocomplete": "list", spellcheck: "false" },
+    });
+    this.chipsEl = parent.createDiv({ cls: "vault-indexer-chips" });
+    this.state = this.addChild(new StateBox(context, parent, (status) => this.onStatus(status)));
+    this.messagesEl = parent.createDiv({ cls: "vault-indexer-messages", attr: { role: "status" } });
+    this.explanationEl = parent.createDiv({ cls: "vault-indexer-explanation", attr: { role: "status" } });
+    this.list = new ResultList(
+      parent,
+      this.inputEl,
+      {
+        choose: (row, event) => void this.choose(row, whereOf(event)),
+        hover: (hit, event, el) => this.hover(hit, event, el),
+        dragText: (hit) => linkTo(this.context.app, hit.path, targetEditor(this.context.app)?.path ?? ""),
+        why: (hit) => this.why(hit),
+      },
+      this,
+    );
+    this.renderChips();
+  }
+
+  override onload(): void {
+    this.registerDomEvent(this.inputEl, "input", () => void this.search());
+    this.registerDomEvent(this.inputEl, "keydown", (event) => {
+      if (event.key === "Backspace" && this.inputEl.value === "" && this.scopes.length > 0) {
+        this.setScopes(this.scopes.slice(0, -1));
+      }
+    });
+    this.register(() => this.sequence.dropAll());
+  }
+
+  /** Search for a query, or for what is typed already; an empty one shows those used before. */
+  start(query: string): void {
+    if (query) this.inputEl.value = query;
+    this.inputEl.focus();
+    this.inputEl.select();
+    void this.state.check();
+    void this.search();
+  }
+
+  /** The keys of the panel, as the quick switcher has them. */
+  registerKeys(keys: KeyScope): void {
+    const inInput = (action: (event: KeyboardEvent) => void) => (event: KeyboardEvent) => {
+      if (event.isComposing || event.target !== this.inputEl) return;
+      action(event);
+      return false;
+    };
+    keys.register([], "ArrowDown", inInput(() => this.list.move(1)));
+    keys.register([], "ArrowUp", inInput(() => this.list.move(-1)));
+    const open = inInput((event) => void this.choose(this.list.current, whereOf(event)));
+    keys.register([], "Enter", open);
+    keys.register(["Mod"], "Enter", open);
+    keys.register(["Mod", "Alt"], "Enter", open);
+    keys.register(["Mod", "Alt", "Shift"], "Enter", open);
+    keys.register(["Shift"], "Enter", inInput(() => void this.create(false)));
+    keys.register(["Alt"], "Enter", inInput(() => this.insert(true)));
+    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.insert(false)));
+    keys.register(["Mod"], "i", inInput(() => void this.list.toggleWhy()));
+    keys.register(["Mod"], "j", inInput(() => this.chooseMissing()));
+    keys.register(["Mod"], "l", inInput(() => this.chooseScope()));
+  }
+
+  private get typed(): string {
+    return this.inputEl.value.trim();
+  }
+
+  private get query(): string {
+    return scopedQuery(this.scopes, this.typed);
+  }
+
+  private async search(): Promise<void> {
+    const query = this.query;
+    this.explanationEl.empty();
+    if (!query) {
+      this.sequence.next();
+      this.sequence.dropAll();
+      this.messagesEl.empty();
+      this.list.showRecent(this.context.device.recent);
+      return;
+    }
+    const number = this.sequence.next();
+    try {
+      const answer = await this.context.client.search(query, this.context.settings.limit);
+      if (this.sequence.accept(number)) this.show(answer, query);
+    } catch (error) {
+      if (!this.sequence.accept(number)) return;
+      if (error instanceof RefusedError) {
+        this.showMessages([error.message]);
+        return;
+      }
+      this.isUnanswered = true;
+      this.list.clear();
+      this.state.showError(error);
+    }
+  }
+
+  private show(answer: SearchAnswer, query: string): void {
+    this.isUnanswered = false;
+    const messages = [...answer.notices];
+    if (answer.corrections.length > 0) {
+      messages.push(`Also searched: ${answer.corrections.map((one) => one.to).join(", ")}`);
+    }
+    if (answer.results.length === 0) messages.push("No results");
+    else if (answer.verdict === "none") messages.push("Probably no note is about this. The nearest:");
+    this.showMessages(messages);
+    this.list.showHits(answer.results, this.typed, query === this.shownQuery);
+    this.shownQuery = query;
+    if (answer.index.pending > 0) void this.state.check();
+  }
+
+  private showMessages(messages: readonly string[]): void {
+    this.messagesEl.empty();
+    for (const text of messages) this.messagesEl.createDiv({ text });
+  }
+
+  /** Search again when the index has changed, has caught up, or answers again. */
+  private onStatus(status: Status): void {
+    const isBusy = status.state !== "ready" || status.pending > 0;
+    const changed = this.seenSeq !== null && (status.seq !== this.seenSeq || (this.wasBusy && !isBusy));
+    this.seenSeq = status.seq;
+    this.wasBusy = isBusy;
+    if (this.query && (changed || this.isUnanswered)) void this.search();
+  }
+
+  private async choose(row: Row | null, where: Where): Promise<void> {
+    if (!row) return;
+    if (row.kind === "recent") {
+      this.inputEl.value = row.text;
+      await this.search();
+    } else if (row.kind === "create") {
+      await this.create(where);
+    } else {
+      this.context.rememberQuery(this.typed);
+      this.owner.done();
+      await openHit(this.context.app, row.hit, where);
+    }
+  }
+
+  private async create(where: Where): Promise<void> {
+    const folder = this.scopes.find((scope) => scope.kind === "folder")?.folder ?? null;
+    const text = this.typed;
+    if (!text) return;
+    this.context.rememberQuery(text);
+    this.owner.done();
+    await createNote(this.context.app, text, folder, where);
+  }
+
+  /** Insert a link to the selected note; several are separated by blanks. */
+  private insert(closes: boolean): void {
+    const row = this.list.current;
+    if (row?.kind !== "hit") return;
+    if (insertLink(this.context.app, row.hit.path, this.inserted > 0 ? " " : "")) this.inserted += 1;
+    this.context.rememberQuery(this.typed);
+    if (closes) {
+      this.inserted = 0;
+      this.owner.done();
+    }
+  }
+
+  private async why(hit: Hit): Promise<string[]> {
+    const why = hit.why ?? (await this.context.client.explain(hit.path, this.query)).why;
+    return why ? whyLines(why) : [];
+  }
+
+  private chooseMissing(): void {
+    if (this.query) new NoteModal(this.context.app, (file) => void this.explainMissing(file.path)).open();
+  }
+
+  private async explainMissing(path: string): Promise<void> {
+    this.explanationEl.empty();
+    try {
+      const answer = await this.context.client.explain(path, this.query);
+      const title = answer.shown ? `${noteName(path)} is among the results` : `Why ${noteName(path)} is not here`;
+      this.explanationEl.createDiv({ cls: "vault-indexer-explanation-title", text: title });
+      const list = this.explanationEl.createEl("ul", { cls: "vault-indexer-why" });
+      const lines = [...answer.reasons, ...(answer.why ? whyLines(answer.why) : [])];
+      for (const text of lines) list.createEl("li", { text });
+      this.inputEl.focus();
+    } catch (error) {
+      if (error instanceof RefusedError) this.explanationEl.createDiv({ text: error.message });
+      else this.state.showError(error);
+    }
+  }
+
+  private chooseScope(): void {
+    new ScopeModal(this.context.app, (scope) => this.setScopes([...this.scopes, scope])).open();
+  }
+
+  private setScopes(scopes: Scope[]): void {
+    this.scopes = scopes;
+    this.renderChips();
+    void this.search();
+    this.inputEl.focus();
+  }
+
+  private renderChips(): void {
+    this.chipsEl.empty();
+    for (const scope of this.scopes) {
+      const chip = this.chipsEl.createDiv({ cls: "vault-indexer-chip", attr: { "data-kind": scope.kind } });
+      chip.createSpan({ text: label(scope) });
+      const attr = { "aria-label": `Remove ${label(scope)}` };
+      const remove = chip.createEl("button", { cls: "clickable-icon", attr });
+      setIcon(remove, "x");
+      remove.addEventListener("click", () => this.setScopes(this.scopes.filter((one) => one !== scope)));
+    }
+    this.addChipButton("filter", "Limit search…", () => this.chooseScope());
+    this.addChipButton("help-circle", "Why is a note not here?", () => this.chooseMissing());
+  }
+
+  private addChipButton(icon: string, text: string, action: () => void): void {
+    const button = this.chipsEl.createEl("button", { cls: "clickable-icon vault-indexer-chip-button" });
+    setIcon(button.createSpan(), icon);
+    button.createSpan({ text });
+    button.addEventListener("click", action);
+  }
+
+  private hover(hit: Hit, event: MouseEvent, targetEl: HTMLElement): void {
+    this.context.app.workspace.trigger("hover-link", {
+      event,
+      source: HOVER_SOURCE,
+      hoverParent: this,
+      targetEl,
+      linktext: hit.path,
+      sourcePath: "",
+      state: { scroll: hit.line - 1 },
+    });
+  }
+}

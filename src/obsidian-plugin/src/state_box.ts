@@ -1,0 +1,153 @@
+import { Component, Notice, ProgressBarComponent, setIcon } from "obsidian";
+import { NoDaemonError } from "./client";
+import type { Context } from "./context";
+import type { Status } from "./shapes";
+import { shown, stateOf, stateOfError, type ShownState, type StateAction } from "./states";
+
+const POLL_MS = 1000;
+
+const ICONS: Record<ShownState["kind"], string> = {
+  ready: "info",
+  missing: "download",
+  stopped: "power-off",
+  starting: "loader",
+  building: "loader",
+  paused: "pause",
+  degraded: "alert-triangle",
+  pending: "clock",
+  failed: "alert-circle",
+};
+
+const LABELS: Record<StateAction, string> = {
+  copy: "Copy command",
+  start: "Start the daemon",
+  allow: "Allow and start",
+  resume: "Resume indexing",
+  retry: "Try again",
+};
+
+/**
+ * Shows the daemon's state. While there is something to show and the box can be seen, it asks again each second;
+ * `changed` is called with each status.
+ */
+export class StateBox extends Component {
+  private readonly el: HTMLElement;
+  private timer = 0;
+  private command: string[] = [];
+  private current = "";
+
+  constructor(
+    private readonly context: Context,
+    parent: HTMLElement,
+    private readonly changed: (status: Status) => void,
+  ) {
+    super();
+    this.el = parent.createDiv({ cls: "vault-indexer-state", attr: { role: "status", "aria-live": "polite" } });
+    this.el.hide();
+  }
+
+  override onunload(): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.el.remove();
+  }
+
+  /** Ask for the state now, and show it. */
+  async check(): Promise<void> {
+    try {
+      const status = await this.context.client.status();
+      if (!this.isLoaded) return;
+      this.show(stateOf(status));
+      this.changed(status);
+    } catch (error) {
+      this.showError(error);
+    }
+  }
+
+  showError(error: unknown): void {
+    if (!this.isLoaded) return;
+    if (error instanceof NoDaemonError) this.command = error.command;
+    this.show(stateOfError(error, this.context.vaultFolder, this.context.device.mayStart));
+  }
+
+  /** Show a state; null hides the box. */
+  show(state: ShownState | null): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    const text = JSON.stringify(state);
+    if (text !== this.current) this.render(state);
+    this.current = text;
+    if (state && state.kind !== "ready" && state.kind !== "failed" && state.kind !== "starting") {
+      this.timer = window.setTimeout(() => void this.poll(), POLL_MS);
+    }
+  }
+
+  private isLoaded = false;
+
+  override onload(): void {
+    this.isLoaded = true;
+    this.register(() => (this.isLoaded = false));
+  }
+
+  private async poll(): Promise<void> {
+    if (this.el.isShown()) await this.check();
+    else if (this.isLoaded) this.timer = window.setTimeout(() => void this.poll(), POLL_MS);
+  }
+
+  private render(state: ShownState | null): void {
+    this.el.empty();
+    this.el.toggle(state !== null);
+    if (!state) return;
+    this.el.dataset["state"] = state.kind;
+    const head = this.el.createDiv({ cls: "vault-indexer-state-title" });
+    setIcon(head.createSpan({ cls: "vault-indexer-state-icon" }), ICONS[state.kind]);
+    head.createSpan({ text: state.title });
+    if (state.detail) this.el.createDiv({ cls: "vault-indexer-state-detail", text: state.detail });
+    if (state.progress !== null) new ProgressBarComponent(this.el).setValue(state.progress * 100);
+    for (const command of state.commands) {
+      this.el.createDiv({ cls: "vault-indexer-state-detail", text: `${command.purpose}:` });
+      this.el.createEl("code", { cls: "vault-indexer-command", text: command.text });
+    }
+    const buttons = this.el.createDiv({ cls: "vault-indexer-state-actions" });
+    for (const action of state.actions) {
+      const cls = action === "copy" || action === "retry" ? "" : "mod-cta";
+      const button = buttons.createEl("button", { cls, text: LABELS[action] });
+      button.addEventListener("click", () => void this.act(action, state));
+    }
+  }
+
+  private async act(action: StateAction, state: ShownState): Promise<void> {
+    switch (action) {
+      case "copy":
+        await navigator.clipboard.writeText(state.commands.map((one) => one.text).join("\n"));
+        new Notice("Copied");
+        return;
+      case "allow":
+        this.context.setDevice({ mayStart: true });
+        await this.start();
+        return;
+      case "start":
+        await this.start();
+        return;
+      case "resume":
+        await this.context.client.resume().catch((error: unknown) => this.showError(error));
+        await this.check();
+        return;
+      case "retry":
+        this.context.client.forget();
+        await this.check();
+    }
+  }
+
+  private async start(): Promise<void> {
+    this.show(shown("starting", "The daemon is starting", ""));
+    try {
+      await this.context.start(this.command);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.show({ ...shown("failed", "The daemon did not start", reason), actions: ["start", "retry"] });
+      return;
+    }
+    await this.check();
+  }
+}

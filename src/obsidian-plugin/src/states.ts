@@ -1,0 +1,95 @@
+// What is shown of the daemon's state. A state is shown where the user looks, never only logged.
+
+import { NoDaemonError, RefusedError } from "./client";
+import type { Status } from "./shapes";
+
+export type StateAction = "copy" | "start" | "allow" | "resume" | "retry";
+
+export interface ShownState {
+  kind: "ready" | "missing" | "stopped" | "starting" | "building" | "paused" | "degraded" | "pending" | "failed";
+  title: string;
+  detail: string;
+  /** Commands to copy, each with what it is for. */
+  commands: { text: string; purpose: string }[];
+  actions: StateAction[];
+  /** From 0 to 1; null shows no progress bar. */
+  progress: number | null;
+}
+
+/** The state that a status tells; null if there is nothing to say. */
+export function stateOf(status: Status): ShownState | null {
+  switch (status.state) {
+    case "degraded":
+      return shown("degraded", "The index is not kept up to date", status.detail);
+    case "paused": {
+      const until = status.paused_until ? ` until ${localTime(status.paused_until)}` : "";
+      return {
+        ...shown("paused", `Indexing is paused${until}`, `${changes(status.pending)} pending`),
+        actions: ["resume"],
+      };
+    }
+    case "building":
+    case "rebuilding": {
+      const { notes, total } = status.progress ?? { notes: 0, total: 0 };
+      const title = status.state === "building" ? "The first index is being built" : "The index is being rebuilt";
+      const detail = total > 0 ? `${notes} of ${total} notes` : "Reading the vault";
+      return { ...shown("building", title, detail), progress: total > 0 ? notes / total : 0 };
+    }
+    case "unusable":
+      return shown("degraded", "There is no index", status.detail);
+    case "indexing":
+      return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
+    default:
+      if (status.pending > 0) return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
+      if (status.vectors_owed > 0) {
+        return shown("pending", "Search by meaning is not complete yet", `${status.vectors_owed} passages to go`);
+      }
+      return status.detail ? shown("ready", status.detail, "") : null;
+  }
+}
+
+/** The state that a failed request tells. */
+export function stateOfError(error: unknown, vault: string, mayStart: boolean): ShownState {
+  if (error instanceof NoDaemonError) return withoutDaemon(error, vault, mayStart);
+  if (error instanceof RefusedError) return shown("failed", error.message, "");
+  return { ...shown("failed", "The daemon does not answer", String(error)), actions: ["retry"] };
+}
+
+function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): ShownState {
+  const start = `indexer start --vault ${shellQuote(vault)}`;
+  if (!error.isKnown) {
+    return {
+      ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then start its daemon."),
+      commands: [
+        { text: "pipx install .", purpose: "In a clone of the vault-indexer repository" },
+        { text: start, purpose: "Once for this vault" },
+      ],
+      actions: ["copy", "retry"],
+    };
+  }
+  const canStart = error.command.length > 0;
+  const detail = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
+  return {
+    ...shown("stopped", "The daemon is not running", detail),
+    commands: [{ text: canStart ? error.command.map(shellQuote).join(" ") : start, purpose: "Starts the daemon" }],
+    actions: canStart ? [mayStart ? "start" : "allow", "copy", "retry"] : ["copy", "retry"],
+  };
+}
+
+export function shown(kind: ShownState["kind"], title: string, detail: string): ShownState {
+  return { kind, title, detail, commands: [], actions: [], progress: null };
+}
+
+/** A word of a command for a POSIX shell. */
+export function shellQuote(word: string): string {
+  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+}
+
+function changes(count: number): string {
+  return count === 1 ? "1 change" : `${count} changes`;
+}
+
+function localTime(utc: string): string {
+  const time = new Date(utc);
+  return Number.isNaN(time.getTime()) ? utc : time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}

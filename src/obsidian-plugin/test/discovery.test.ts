@@ -1,0 +1,71 @@
+import { createHash, webcrypto } from "node:crypto";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { discover } from "../src/discovery";
+
+const COMMAND = ["/usr/bin/python3", "-m", "vault_indexer.cli", "start"];
+
+describe.skipIf(process.platform === "win32")("finding a daemon by its files", () => {
+  let root = "";
+  const file = { pid: process.pid, url: "http://127.0.0.1:5001", token: "t", vault: "", started: "", command: COMMAND };
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), "vault-")));
+    vi.stubGlobal("window", { crypto: webcrypto });
+    vi.stubEnv("XDG_STATE_HOME", join(root, "state"));
+    vi.stubEnv("HOME", root);
+    mkdirSync(join(root, "Notes ä"));
+    mkdirSync(join(root, "index"));
+  });
+
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
+    rmSync(root, { recursive: true });
+  });
+
+  function announce(content: object): void {
+    writeFileSync(join(root, "index", "daemon.json"), JSON.stringify(content));
+  }
+
+  function point(): void {
+    const folder = join(root, "state", "vault-indexer", "daemons");
+    mkdirSync(folder, { recursive: true });
+    const name = createHash("sha256").update(join(root, "Notes ä")).digest("hex").slice(0, 16);
+    writeFileSync(join(folder, name), join(root, "index"));
+  }
+
+  it("follows the signpost of the vault, by its real path", async () => {
+    point();
+    announce(file);
+    symlinkSync(join(root, "Notes ä"), join(root, "link"));
+    for (const vault of ["Notes ä", "link"]) {
+      const found = await discover(join(root, vault), "");
+      expect(found).toEqual({ info: { pid: process.pid, url: file.url, token: "t" }, command: COMMAND });
+    }
+  });
+
+  it("looks in the folder that the settings name", async () => {
+    announce(file);
+    expect((await discover(join(root, "Notes ä"), "")).info).toBeNull();
+    expect((await discover(join(root, "Notes ä"), join(root, "index"))).info?.token).toBe("t");
+  });
+
+  it("sends no token where the process has gone, and knows how to start another", async () => {
+    announce({ ...file, pid: 2 ** 30 });
+    const found = await discover(join(root, "Notes ä"), join(root, "index"));
+    expect(found).toEqual({ info: null, command: COMMAND });
+  });
+
+  it("takes the command of the last daemon when none is announced", async () => {
+    writeFileSync(join(root, "index", "start.json"), JSON.stringify({ vault: "", command: COMMAND }));
+    const found = await discover(join(root, "Notes ä"), join(root, "index"));
+    expect(found).toEqual({ info: null, command: COMMAND });
+  });
+
+  it("finds nothing where nothing is", async () => {
+    expect(await discover(join(root, "Notes ä"), "")).toEqual({ info: null, command: [] });
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { parseCommand, parseDaemon, stateFolder } from "../src/discovery";
+import { groupByNote } from "../src/groups";
+import { fileName } from "../src/opening";
+import { relatedLines, whyLines } from "../src/reasons";
+import { MAX_RECENT, remember } from "../src/recent";
+import { label, operator, scopedQuery } from "../src/scopes";
+import { Sequence } from "../src/sequence";
+import type { Hit } from "../src/shapes";
+
+describe("the sequence of requests", () => {
+  it("drops an answer that a later one overtook", () => {
+    const sequence = new Sequence();
+    const [first, second, third] = [sequence.next(), sequence.next(), sequence.next()];
+    expect(sequence.accept(second)).toBe(true);
+    expect(sequence.accept(first)).toBe(false);
+    expect(sequence.accept(third)).toBe(true);
+    expect(sequence.accept(third)).toBe(false);
+  });
+
+  it("drops all that is still to come", () => {
+    const sequence = new Sequence();
+    const asked = sequence.next();
+    sequence.dropAll();
+    expect(sequence.accept(asked)).toBe(false);
+    expect(sequence.accept(sequence.next())).toBe(true);
+  });
+});
+
+describe("groups", () => {
+  it("puts a note where its best hit is, and keeps the order", () => {
+    const hit = (path: string, line: number) => ({ path, title: path, line }) as Hit;
+    const groups = groupByNote([hit("b", 1), hit("a", 1), hit("b", 9)]);
+    expect(groups.map((group) => [group.path, group.hits.map((one) => one.line)])).toEqual([
+      ["b", [1, 9]],
+      ["a", [1]],
+    ]);
+    expect(groupByNote([])).toEqual([]);
+  });
+});
+
+describe("scopes", () => {
+  it("become operators of the query language", () => {
+    expect(operator({ kind: "folder", folder: "Daily notes/2026 (a+b)" })).toBe(
+      "path:/^Daily\\snotes\\/2026\\s\\(a\\+b\\)\\//",
+    );
+    expect(operator({ kind: "tag", tag: "#area/garden" })).toBe("tag:#area/garden");
+    expect(operator({ kind: "property", name: "status" })).toBe("[status]");
+    expect(operator({ kind: "property", name: "status", value: 'in "progress"' })).toBe(
+      '[status:"in \\"progress\\""]',
+    );
+  });
+
+  it("stand before what was typed", () => {
+    expect(scopedQuery([{ kind: "tag", tag: "a" }], " bread ")).toBe("tag:#a bread");
+    expect(scopedQuery([], "  ")).toBe("");
+    expect(label({ kind: "property", name: "status", value: "draft" })).toBe("status: draft");
+  });
+});
+
+describe("recent queries", () => {
+  it("come latest first, each once, and not without end", () => {
+    expect(remember(["a", "b"], " b ")).toEqual(["b", "a"]);
+    expect(remember(["a"], "  ")).toEqual(["a"]);
+    const many = Array.from({ length: 50 }, (_, number) => String(number));
+    expect(remember(many, "new")).toHaveLength(MAX_RECENT);
+  });
+});
+
+describe("discovery", () => {
+  const file = { pid: 7, url: "http://127.0.0.1:5001", token: "t", vault: "/v", started: "" };
+
+  it("reads a daemon of this machine only", () => {
+    expect(parseDaemon(JSON.stringify(file))).toEqual({ pid: 7, url: file.url, token: "t" });
+    for (const url of ["http://example.org:80", "http://127.0.0.1.evil.org:80", "http://127.0.0.1:80@evil.org"]) {
+      expect(parseDaemon(JSON.stringify({ ...file, url }))).toBeNull();
+    }
+    for (const text of ["", "null", "[]", "{", '{"pid":"7"}']) expect(parseDaemon(text)).toBeNull();
+  });
+
+  it("takes a start command with an absolute program only", () => {
+    expect(parseCommand('{"command":["/usr/bin/python3","-m","x"]}')).toEqual(["/usr/bin/python3", "-m", "x"]);
+    expect(parseCommand('{"command":["C:\\\\Python\\\\python.exe"]}')).toHaveLength(1);
+    for (const text of ['{"command":["indexer"]}', '{"command":"/bin/x"}', '{"command":[1]}', "{}", ""]) {
+      expect(parseCommand(text)).toEqual([]);
+    }
+  });
+
+  it("knows the state folder of each system, as platformdirs does", () => {
+    const env = { LOCALAPPDATA: "C:\\Users\\a\\AppData\\Local", XDG_STATE_HOME: "" };
+    expect(stateFolder({ platform: "linux", home: "/home/a", env })).toBe("/home/a/.local/state/vault-indexer");
+    expect(stateFolder({ platform: "linux", home: "/home/a", env: { XDG_STATE_HOME: "/s" } })).toBe("/s/vault-indexer");
+    expect(stateFolder({ platform: "darwin", home: "/Users/a", env })).toBe(
+      "/Users/a/Library/Application Support/vault-indexer",
+    );
+    expect(stateFolder({ platform: "win32", home: "C:\\Users\\a", env })).toBe(
+      "C:\\Users\\a\\AppData\\Local\\vault-indexer\\vault-indexer",
+    );
+  });
+});
+
+describe("reasons", () => {
+  it("name meaning, words and links with the daemon's figures", () => {
+    const lines = whyLines({
+      vector: { rank: 2, score: 0.714 },
+      keyword: { rank: 1, score: 9, terms: { bread: 1 }, fields: { title: 0.5, body: 0.5 } },
+      graph: { rank: 3, score: 0.2, via: ["Kitchen/Flour.md"] },
+      recency: 1,
+      title: 0,
+      filters: ["tag:#a"],
+      note: { cosine: null, coverage: 1 },
+    });
+    expect(lines).toEqual([
+      "Meaning: rank 2, similarity 71%",
+      "Words: rank 1, bread (in title, body)",
+      "Links: rank 3, from Flour",
+      "The whole note holds 100% of the query's words, by weight",
+      "Meets: tag:#a",
+    ]);
+  });
+
+  it("say how a related note is related", () => {
+    const note = { path: "a.md", title: "a", score: 1, header_path: "H", shared: ["x/B.md"], shared_count: 4 };
+    expect(relatedLines({ ...note, similarity: 0.5, links: ["links to", "linked from"] })).toEqual([
+      "Meaning 50%, at H",
+      "This note links to it",
+      "It links to this note",
+      "Both linked with B and 3 more",
+    ]);
+  });
+});
+
+describe("the name of a new note", () => {
+  it("has nothing that file systems or links do not take", () => {
+    expect(fileName("What: is a/b?")).toBe("What is a b");
+    expect(fileName("../..")).toBe("");
+    expect(fileName(" .hidden ")).toBe("hidden");
+  });
+});

@@ -1,0 +1,55 @@
+"""How a program that knows only the vault starts the daemon: the command that the last daemon recorded."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+from pathlib import Path
+
+from cli_sandbox import make
+from waiting import PROCESS_S
+
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
+
+
+def test_the_recorded_command_starts_the_daemon_again(tmp_path: Path) -> None:
+    sandbox = make(tmp_path)
+    assert sandbox.indexer("start", "--wait", str(PROCESS_S)).code == 0
+    command = sandbox.daemon_file()["command"]
+    assert sandbox.indexer("stop").code == 0
+    start_file = sandbox.index_dir / "start.json"
+    assert stat.S_IMODE(start_file.stat().st_mode) == 0o600
+    assert json.loads(start_file.read_text()) == {"vault": str(sandbox.vault), "command": command}
+    assert isinstance(command, list)
+    assert Path(command[0]).is_absolute()
+
+    # Another folder, and a PATH as a GUI program may have it.
+    bare = {**sandbox.environ, "PATH": "/usr/bin:/bin"}
+    ran = subprocess.run(
+        [*command, "--wait", str(PROCESS_S)],
+        env=bare,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=PROCESS_S,
+        check=False,
+    )
+    try:
+        assert ran.returncode == 0, ran.stderr
+        assert sandbox.daemon_file()["vault"] == str(sandbox.vault)
+    finally:
+        assert sandbox.indexer("stop").code == 0
+
+
+def test_a_file_without_a_command_still_names_a_daemon(tmp_path: Path) -> None:
+    own = DaemonInfo(1, "http://127.0.0.1:5001", "t" * 40, "/vault", "2026-01-01T00:00:00Z", ("/bin/x", "y"))
+    write_daemon(tmp_path, own)
+    assert read_daemon(tmp_path) == own
+    file = tmp_path / "daemon.json"
+    older = {key: value for key, value in json.loads(file.read_text()).items() if key != "command"}
+    for command in ({}, {"command": "rm -rf"}, {"command": [1]}):
+        file.write_text(json.dumps({**older, **command}))
+        assert read_daemon(tmp_path) == DaemonInfo(own.pid, own.url, own.token, own.vault, own.started), (
+            command
+        )

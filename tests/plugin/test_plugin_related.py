@@ -1,0 +1,159 @@
+"""The pane of related notes in the Obsidian plugin, and linking what only names a note."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, expect
+from plugin_page import PluginPage
+
+HARBOUR = "Places/Moonlit Harbour.md"
+LEDGER = "Kitchen/Ledger.md"
+SYNC = "Obsidian Sync/Introduction to Obsidian Sync.md"
+
+
+def related(plugin: PluginPage) -> Locator:
+    return plugin.page.get_by_role("region", name="Related").locator(".vault-indexer-item")
+
+
+def mentions(plugin: PluginPage) -> Locator:
+    return plugin.page.get_by_role("region", name="Unlinked mentions").locator(".vault-indexer-item")
+
+
+def paths(items: Locator) -> list[str]:
+    return [item.get_attribute("data-path") or "" for item in items.all()]
+
+
+def show(plugin: PluginPage, note: str) -> None:
+    plugin.open_note(note)
+    plugin.run("open-related-pane")
+    expect(related(plugin).first).to_be_visible()
+
+
+def test_related_notes_say_why_and_follow_the_active_note(plugin: PluginPage) -> None:
+    show(plugin, SYNC)
+    texts = " ".join(related(plugin).all_inner_texts())
+    assert re.search(r"Meaning \d+%", texts)
+    assert "This note links to it" in texts
+    assert "Both linked with" in texts
+    first = paths(related(plugin))
+    plugin.open_note("Places/Ferry.md")
+    expect(plugin.page.locator(f'.vault-indexer-item[data-path="{HARBOUR}"]').first).to_contain_text(
+        "It links to this note"
+    )
+    assert paths(related(plugin)) != first
+    item = plugin.page.locator(f'.vault-indexer-item[data-path="{HARBOUR}"]').first
+    item.hover()
+    plugin.wait("path => window.host.app.workspace.hovers.at(-1)?.linktext === path", HARBOUR)
+    item.focus()
+    plugin.page.keyboard.press("Control+Enter")
+    plugin.wait("() => window.host.tabs().length === 2")
+
+
+def test_linked_notes_and_the_same_folder_can_be_hidden(plugin: PluginPage) -> None:
+    show(plugin, SYNC)
+    linked = related(plugin).filter(has_text=re.compile("links to")).count()
+    same = [path for path in paths(related(plugin)) if path.startswith("Obsidian Sync/")]
+    assert linked
+    assert same
+    button = plugin.page.get_by_label("Hide notes that are already linked")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(related(plugin).filter(has_text=re.compile("links to"))).to_have_count(0)
+    plugin.page.get_by_label("Hide notes in the same folder").press("Enter")
+    expect(plugin.page.get_by_label("Hide notes in the same folder")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    shown = paths(related(plugin))
+    assert shown
+    assert not set(shown) & set(same)
+    button.click()
+    plugin.page.get_by_label("Hide notes in the same folder").click()
+    expect(related(plugin).filter(has_text=re.compile("links to"))).to_have_count(linked)
+
+
+def test_related_notes_are_live_while_a_note_is_edited(plugin: PluginPage) -> None:
+    note = "Drafts/Live.md"
+    plugin.evaluate("path => window.host.app.vault.create(path, '# Live\\n\\nNothing yet.\\n')", note)
+    show(plugin, "Places/Ferry.md")
+    plugin.open_note(note)
+    harbour = related(plugin).and_(plugin.page.locator(f'[data-path="{HARBOUR}"]'))
+    expect(plugin.page.locator(".vault-indexer-related")).to_be_visible()
+    plugin.page.locator(".cm-content").click()
+    plugin.page.keyboard.press("Control+End")
+    plugin.page.keyboard.type("It belongs to [[Moonlit Harbour]].")
+    expect(harbour).to_contain_text("This note links to it")
+    (plugin.sandbox.vault / note).unlink()
+
+
+def test_a_mention_in_a_closed_note_is_linked_and_the_link_undone(plugin: PluginPage) -> None:
+    file = plugin.sandbox.vault / LEDGER
+    before = file.read_text("utf-8")
+    show(plugin, HARBOUR)
+    in_ledger = mentions(plugin).and_(plugin.page.locator(f'[data-path="{LEDGER}"]'))
+    expect(in_ledger).to_have_count(2)
+    expect(in_ledger.first.locator("mark")).to_have_text("Moonlit Harbour")
+    in_ledger.nth(1).get_by_role("button", name=re.compile("Link this mention")).click()
+    expect(plugin.page.locator(".notice")).to_contain_text("Linked in Ledger")
+    linked = before.replace("and Moonlit Harbour", "and [[Moonlit Harbour]]")
+    assert linked != before
+    assert file.read_text("utf-8") == linked
+    expect(in_ledger).to_have_count(1)
+    plugin.page.locator(".notice").get_by_text("Undo").click()
+    expect(plugin.page.locator(".notice")).to_have_count(0)
+    expect(in_ledger).to_have_count(2)
+    assert file.read_text("utf-8") == before
+
+
+def test_a_mention_in_an_open_note_is_one_step_of_its_undo(plugin: PluginPage) -> None:
+    """Emoji stand before the mention; the edit leaves every other character as it was."""
+    path = "Kitchen/Sourdough 🍞.md"
+    plugin.open_note(path)
+    before = plugin.tabs()[0]["text"]
+    plugin.evaluate(
+        "path => window.host.app.workspace.getLeaf('tab').openFile("
+        "window.host.app.vault.getFileByPath(path), { active: true })",
+        HARBOUR,
+    )
+    plugin.run("open-related-pane")
+    mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{path}"]'))
+    mention.get_by_role("button", name=re.compile("Link this mention")).click()
+    linked = before.replace("And Moonlit Harbour is", "And [[Moonlit Harbour]] is")
+    plugin.wait("text => window.host.tabs()[0].text === text", linked)
+    plugin.evaluate("() => window.host.app.workspace.leaves[0].view.editor.undo()")
+    assert plugin.tabs()[0]["text"] == before
+
+
+def test_a_note_that_changed_meanwhile_is_left_alone(plugin: PluginPage) -> None:
+    file = plugin.sandbox.vault / LEDGER
+    before = file.read_text("utf-8")
+    show(plugin, HARBOUR)
+    in_ledger = mentions(plugin).and_(plugin.page.locator(f'[data-path="{LEDGER}"]'))
+    expect(in_ledger).to_have_count(2)
+    changed = before.replace("A plain page", "One quite plain page")
+    plugin.evaluate(
+        "([path, text]) => window.host.app.vault.modify(window.host.app.vault.getFileByPath(path), text)",
+        [LEDGER, changed],
+    )
+    # The index may have taken the change in: then the place is right again.
+    in_ledger.first.get_by_role("button").click()
+    expect(plugin.page.locator(".notice").first).to_be_visible()
+    after = file.read_text("utf-8")
+    assert after in (changed, changed.replace("Moonlit Harbour", "[[Moonlit Harbour]]", 1))
+    plugin.evaluate(
+        "([path, text]) => window.host.app.vault.modify(window.host.app.vault.getFileByPath(path), text)",
+        [LEDGER, before],
+    )
+    assert file.read_text("utf-8") == before
+
+
+def test_a_mention_opens_at_its_place(plugin: PluginPage) -> None:
+    show(plugin, HARBOUR)
+    in_ledger = mentions(plugin).and_(plugin.page.locator(f'[data-path="{LEDGER}"]'))
+    in_ledger.nth(1).locator(".vault-indexer-snippet").click(button="middle")
+    plugin.wait("() => window.host.tabs().length === 2 && window.host.tabs()[1].marks.length > 0")
+    opened = plugin.tabs()[1]
+    assert opened["path"] == LEDGER
+    assert opened["marks"] == ["Moonlit Harbour"]
+    line = opened["text"].split("\n")[opened["cursor"]["line"]]
+    assert line[: opened["cursor"]["ch"]].endswith("and ")

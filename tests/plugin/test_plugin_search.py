@@ -1,0 +1,281 @@
+"""Search in the Obsidian plugin: the modal, the pane, and what is done with a result."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import expect
+from plugin_page import PluginPage
+
+WORD = "zymurgist"
+SOURDOUGH = "Kitchen/Sourdough 🍞.md"
+
+
+def test_hits_are_grouped_by_note_with_marks_and_header_path(plugin: PluginPage) -> None:
+    plugin.search("sync vault between devices")
+    prompt = plugin.page.locator(".vault-indexer-prompt")
+    groups, rows = prompt.locator(".vault-indexer-group"), prompt.locator(".vault-indexer-row.mod-complex")
+    paths = [group.get_attribute("data-path") for group in groups.all()]
+    assert len(paths) == len(set(paths))
+    assert rows.count() > groups.count() > 1
+    assert any(group.locator(".vault-indexer-row").count() > 1 for group in groups.all())
+    expect(groups.first.locator(".vault-indexer-note-title")).not_to_be_empty()
+    marks = {text.lower() for text in prompt.locator("mark").all_inner_texts()}
+    assert {"sync", "devices"} <= marks
+    assert all(text.strip() for text in prompt.locator(".vault-indexer-header-path").all_inner_texts())
+
+
+def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> None:
+    plugin.evaluate(
+        """() => {
+            const ask = window.hostRequest;
+            window.asked = [];
+            window.hostRequest = async (url, ...rest) => {
+                const query = new URL(url).searchParams.get("q");
+                if (query !== null) window.asked.push(query);
+                if (query === "publis") await new Promise((resolve) => (window.release = resolve));
+                return ask(url, ...rest);
+            };
+        }"""
+    )
+    plugin.open_search().press_sequentially("publish")
+    plugin.answered("publish")
+    shown = plugin.page.locator(".vault-indexer-results").inner_html()
+    plugin.evaluate("() => { window.before = window.host.requests.length; window.release(); }")
+    # The late answer has arrived when a request made after it is answered.
+    plugin.evaluate("() => window.hostRequest('http://127.0.0.1:9/x?q=', 'GET', {}, null)")
+    assert "publis" in plugin.evaluate("() => window.asked")
+    assert plugin.page.locator(".vault-indexer-results").inner_html() == shown
+    plugin.answered("publish")
+
+
+def test_why_a_hit_is_here_and_why_a_note_is_not(plugin: PluginPage) -> None:
+    rows = plugin.search("keyboard shortcuts tag:#nosuchtag OR keyboard")
+    plugin.page.keyboard.press("Control+i")
+    why = rows.first.locator(".vault-indexer-why")
+    expect(why).to_contain_text("Words: rank")
+    expect(why).to_contain_text("keyboard")
+    plugin.page.keyboard.press("Control+i")
+    expect(why).to_have_count(0)
+    rows.nth(1).hover()
+    rows.nth(1).get_by_label("Why is this here?").click()
+    expect(rows.nth(1).locator(".vault-indexer-why li").first).to_be_visible()
+    plugin.page.keyboard.press("Escape")
+
+    plugin.search("path:Kitchen zymurgist")
+    plugin.page.keyboard.press("Control+j")
+    plugin.page.keyboard.type("Places/Ferry")
+    plugin.page.keyboard.press("Enter")
+    explanation = plugin.page.locator(".vault-indexer-explanation")
+    expect(explanation).to_contain_text("Why Ferry is not here")
+    expect(explanation.locator("li").first).to_contain_text("path:Kitchen")
+
+
+def test_a_hit_opens_at_its_place_with_the_match_highlighted(plugin: PluginPage) -> None:
+    """Emoji before the match: the daemon counts code points, the editor UTF-16 units."""
+    rows = plugin.search(WORD)
+    lines = [int(row.get_attribute("data-line") or 0) for row in rows.all()]
+    plugin.page.keyboard.press("Enter")
+    expect(plugin.page.locator(".vault-indexer-prompt")).to_have_count(0)
+    plugin.wait("() => window.host.tabs().some((tab) => tab.marks.length > 0)")
+    (tab,) = plugin.tabs()
+    assert tab["path"] == SOURDOUGH
+    assert set(tab["marks"]) == {WORD}
+    line = tab["text"].split("\n")[tab["cursor"]["line"]]
+    assert tab["cursor"]["line"] + 1 == lines[0]
+    assert tab["eState"]["line"] + 1 == lines[0]
+    assert [tab["text"][start:end] for start, end in _spans_in_code_points(tab)] == tab["marks"]
+    before = line.encode("utf-16-le")[: tab["cursor"]["ch"] * 2].decode("utf-16-le")
+    assert line.removeprefix(before).startswith(WORD)
+
+
+def _spans_in_code_points(tab: dict[str, Any]) -> list[tuple[int, int]]:
+    """The highlighted spans, which are in UTF-16 units, as Python counts."""
+    text = tab["text"].encode("utf-16-le")
+
+    def points(units: int) -> int:
+        return len(text[: units * 2].decode("utf-16-le"))
+
+    return [(points(start), points(end)) for start, end in tab["eState"]["match"]["matches"]]
+
+
+def test_enter_opens_here_mod_enter_in_a_tab_and_shift_enter_creates(plugin: PluginPage) -> None:
+    plugin.open_note("Places/Ferry.md")
+    plugin.search(WORD)
+    plugin.page.keyboard.press("Control+Enter")
+    plugin.wait("() => window.host.tabs().length === 2 && window.host.tabs()[1].path")
+    assert [tab["path"] for tab in plugin.tabs()] == ["Places/Ferry.md", SOURDOUGH]
+    plugin.search(WORD)
+    plugin.page.keyboard.press("Control+Alt+Enter")
+    plugin.wait("() => window.host.tabs().length === 3 && window.host.tabs()[2].path")
+    assert plugin.tabs()[2]["kind"] == "split"
+    plugin.search("Moonlit Harbour")
+    plugin.page.keyboard.press("ArrowDown")
+    plugin.page.keyboard.press("ArrowUp")
+    plugin.page.keyboard.press("Enter")
+    plugin.wait("() => window.host.tabs()[2].path === 'Places/Moonlit Harbour.md'")
+    assert len(plugin.tabs()) == 3
+    plugin.search("A note: of today?")
+    plugin.page.keyboard.press("Shift+Enter")
+    plugin.wait("() => window.host.tabs()[2].path.endsWith('A note of today.md')")
+    created = plugin.sandbox.vault / plugin.tabs()[2]["path"]
+    assert created.read_text() == ""
+    created.unlink()
+
+
+def test_arrows_move_the_selection_and_escape_closes(plugin: PluginPage) -> None:
+    rows = plugin.search("publish")
+    field = plugin.page.locator(".vault-indexer-prompt input.prompt-input")
+    expect(rows.nth(0)).to_have_class(re.compile("is-selected"))
+    plugin.page.keyboard.press("ArrowDown")
+    expect(rows.nth(1)).to_have_class(re.compile("is-selected"))
+    expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
+    assert field.get_attribute("aria-activedescendant") == rows.nth(1).get_attribute("id")
+    plugin.page.keyboard.press("ArrowUp")
+    plugin.page.keyboard.press("ArrowUp")
+    expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
+    plugin.page.keyboard.press("Escape")
+    expect(plugin.page.locator(".vault-indexer-prompt")).to_have_count(0)
+
+
+def test_links_are_inserted_several_without_closing(plugin: PluginPage) -> None:
+    path = "Places/Ferry.md"
+    plugin.open_note(path)
+    plugin.evaluate("() => window.host.editor.setCursor({ line: 2, ch: 0 })")
+    plugin.search(WORD)
+    plugin.page.keyboard.press("Alt+Shift+Enter")
+    plugin.page.keyboard.press("Alt+Shift+Enter")
+    expect(plugin.page.locator(".vault-indexer-prompt")).to_be_visible()
+    plugin.page.keyboard.press("Alt+Enter")
+    expect(plugin.page.locator(".vault-indexer-prompt")).to_have_count(0)
+    line = plugin.tabs()[0]["text"].split("\n")[2]
+    link = "[[Sourdough 🍞]]"
+    assert line.startswith(f"{link} {link} {link}")
+    for _ in range(3):
+        plugin.evaluate("() => window.host.editor.undo()")
+    assert link not in plugin.tabs()[0]["text"]
+
+
+def test_a_result_is_dragged_into_the_editor(plugin: PluginPage) -> None:
+    plugin.open_note("Places/Ferry.md")
+    plugin.run("open-search-pane")
+    plugin.page.keyboard.type(WORD)
+    row = plugin.page.locator(".mod-left-split .vault-indexer-row.mod-complex").first
+    expect(row).to_be_visible()
+    row.drag_to(plugin.page.locator(".cm-line").nth(2))
+    plugin.wait("() => window.host.tabs()[0].text.includes('[[Sourdough 🍞]]')")
+
+
+def test_a_query_without_results_creates_a_note(plugin: PluginPage) -> None:
+    plugin.open_search().press_sequentially("tag:#no-such-tag")
+    expect(plugin.page.locator(".vault-indexer-messages")).to_contain_text("No results")
+    expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
+    plugin.page.keyboard.press("Enter")
+    plugin.wait("() => window.host.tabs().length === 1 && window.host.tabs()[0].path.includes('no-such-tag')")
+    (plugin.sandbox.vault / plugin.tabs()[0]["path"]).unlink()
+
+
+def test_the_selection_is_the_query(plugin: PluginPage) -> None:
+    plugin.open_note(SOURDOUGH)
+    at = plugin.tabs()[0]["text"].split("\n")
+    line = next(number for number, text in enumerate(at) if text.startswith("A zymurgist"))
+    plugin.evaluate("line => window.host.editor.setSelection({ line, ch: 2 }, { line, ch: 11 })", line)
+    plugin.run("search-selection")
+    plugin.answered(WORD)
+    field = plugin.page.locator(".vault-indexer-prompt input.prompt-input")
+    expect(field).to_have_value(WORD)
+
+
+def test_a_search_is_limited_to_a_folder_a_tag_or_a_property(plugin: PluginPage) -> None:
+    plugin.search("boat bread harbour")
+    groups = plugin.page.locator(".vault-indexer-group")
+    chips = plugin.page.locator(".vault-indexer-chip")
+
+    def paths() -> set[str]:
+        return {group.get_attribute("data-path") or "" for group in groups.all()}
+
+    for scope, expected in (
+        ("Kitchen/", "Kitchen/"),
+        ("#kitchen/bread", "Kitchen/Sourdough"),
+        ("status: draft", "Kitchen/Sourdough"),
+        ("Editing and formatting/", "Editing and formatting/"),
+    ):
+        asked = len(plugin.requests)
+        plugin.page.keyboard.press("Control+l")
+        plugin.page.keyboard.type(scope)
+        plugin.page.keyboard.press("Enter")
+        expect(chips).to_have_text([scope])
+        plugin.wait("asked => window.host.requests.length > asked", asked)
+        plugin.wait(
+            """start => {
+                const groups = [...document.querySelectorAll('.vault-indexer-group')];
+                return groups.length > 0 && groups.every((one) => one.dataset.path.startsWith(start));
+            }""",
+            expected,
+        )
+        assert all(path.startswith(expected) for path in paths())
+        chips.get_by_label(f"Remove {scope}").click()
+        expect(chips).to_have_count(0)
+    plugin.page.get_by_text("Limit search…").click()
+    plugin.page.keyboard.type("Places/")
+    plugin.page.keyboard.press("Enter")
+    expect(chips).to_have_text(["Places/"])
+    plugin.page.locator(".vault-indexer-prompt input.prompt-input").fill("")
+    plugin.page.keyboard.press("Backspace")
+    expect(chips).to_have_count(0)
+
+
+def test_recent_queries_are_offered(plugin: PluginPage) -> None:
+    for query in (WORD, "publish"):
+        plugin.search(query)
+        plugin.page.keyboard.press("Enter")
+        expect(plugin.page.locator(".vault-indexer-prompt")).to_have_count(0)
+    plugin.open_search()
+    recent = plugin.page.locator(".vault-indexer-recent")
+    expect(recent).to_have_text(["publish", WORD])
+    plugin.page.keyboard.press("ArrowDown")
+    plugin.page.keyboard.press("Enter")
+    plugin.answered(WORD)
+
+
+def test_the_pane_stays_and_shows_what_the_modal_shows(plugin: PluginPage) -> None:
+    query = "sync vault between devices"
+    rows = plugin.search(query)
+    modal = rows.all_inner_texts()
+    plugin.page.keyboard.press("Escape")
+    plugin.run("open-search-pane")
+    plugin.page.keyboard.type(query)
+    plugin.answered(query)
+    pane = plugin.page.locator(".mod-left-split .vault-indexer-row.mod-complex")
+    assert pane.all_inner_texts() == modal
+    plugin.page.keyboard.press("ArrowDown")
+    plugin.page.keyboard.press("Enter")
+    plugin.wait("() => window.host.tabs().length === 1 && window.host.tabs()[0].path")
+    pane.first.click()
+    pane.nth(1).click(modifiers=["Control"])
+    plugin.wait("() => window.host.tabs().length === 2")
+    assert pane.all_inner_texts() == modal
+    plugin.run("open-search-pane")
+    assert plugin.page.locator(".mod-left-split .workspace-leaf").count() == 1
+    expect(plugin.page.locator(".mod-left-split input.prompt-input")).to_have_value(query)
+
+
+def test_hover_previews_and_the_middle_button_opens_a_tab(plugin: PluginPage) -> None:
+    plugin.open_note("Places/Ferry.md")
+    rows = plugin.search(WORD)
+    rows.first.hover()
+    plugin.wait("() => window.host.app.workspace.hovers.length > 0")
+    hover = plugin.evaluate(
+        """() => {
+            const { source, linktext, state, targetEl } = window.host.app.workspace.hovers.at(-1);
+            const known = window.host.app.hoverSources.has(source);
+            return { known, linktext, scroll: state.scroll, line: Number(targetEl.dataset.line) };
+        }"""
+    )
+    assert hover["known"]
+    assert hover["linktext"] == SOURDOUGH
+    assert hover["scroll"] == hover["line"] - 1
+    rows.first.click(button="middle")
+    plugin.wait("() => window.host.tabs().length === 2 && window.host.tabs()[1].path")
+    assert plugin.tabs()[1]["path"] == SOURDOUGH
