@@ -122,7 +122,8 @@ def test_the_help_names_every_command(sandbox: Sandbox) -> None:
 
 
 def test_every_command_has_the_shared_options_and_a_help_of_its_own(sandbox: Sandbox) -> None:
-    names = [command.name if command.name != "config" else "config check" for command in COMMANDS]
+    groups = {"config": "config check", "eval": "eval run"}
+    names = [groups.get(command.name, command.name) for command in COMMANDS]
     ran = sandbox.run(*names, code=HELP_OF_EACH)
     assert ran.code == 0, ran.err
     helps = ran.out.split("\0")[:-1]
