@@ -48,6 +48,15 @@ def test_every_citation_is_what_stands_in_the_file(notes: AskedVault, question: 
         assert citation.uri.startswith("obsidian://open?path=")
 
 
+@pytest.mark.parametrize(
+    "question", ["Which line: when was the lighthouse built?", 'When was the "lighthouse built?']
+)
+def test_punctuation_of_prose_is_no_mistake_in_a_query(notes: AskedVault, question: str) -> None:
+    answer = notes.ask(question)
+    assert answer.question == question
+    assert answer.sentences[0].text == "The lighthouse was built in 1887 by **Helen Marsh**."
+
+
 def test_a_citation_names_headings_and_block(notes: AskedVault) -> None:
     (lantern, *_) = notes.ask("How often does the lantern of the lighthouse turn?").sentences
     citation = lantern.citations[0]

@@ -28,7 +28,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import Llm
 from vault_indexer.providers import llm_for
-from vault_indexer.search import IndexReader, QueryDeadline, QuestionWord, question_words
+from vault_indexer.search import IndexReader, QueryDeadline, QuestionWord, question_as_query, question_words
 
 AskEvent = AskAnswer | AnswerSentence
 """What arises on the way: an answer without sentences yet, then each checked sentence, at last the whole
@@ -116,10 +116,11 @@ class Answerer:
         is_written: bool,
     ) -> Passages:
         limit = request.limit or self.settings.ask.limit
-        search = SearchRequest(request.question, limit, expand="section_or_window" if is_written else "")
+        question = question_as_query(request.question)
+        search = SearchRequest(question, limit, expand="section_or_window" if is_written else "")
         with reader.holder.lease() as snapshot:
             result = reader.searcher.search(snapshot, search, deadline, vault=vault)
-            words = question_words(snapshot, request.question, reader.searcher.fields)
+            words = question_words(snapshot, question, reader.searcher.fields)
             quotes: tuple[AnswerSentence, ...] = ()
             readings: tuple[Reading, ...] = ()
             if result.verdict in ("strong", "likely"):

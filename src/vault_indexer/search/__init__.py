@@ -12,7 +12,7 @@ from vault_indexer.search.present import (
     open_fence,
     readable,
 )
-from vault_indexer.search.question import QuestionWord, question_words, share_held
+from vault_indexer.search.question import QuestionWord, question_as_query, question_words, share_held
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import is_common_word
@@ -30,6 +30,7 @@ __all__ = [
     "function_words",
     "is_common_word",
     "open_fence",
+    "question_as_query",
     "question_words",
     "readable",
     "share_held",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
+from vault_indexer.errors import QueryError
 from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery
@@ -18,6 +20,7 @@ from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
 _NO_LIMIT_S = 60.0
+_SYNTAX = re.compile(r'[:"()\[\]/]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,18 @@ class QuestionWord:
     weight: float
     terms: frozenset[str]
     is_known: bool
+
+
+def question_as_query(question: str) -> str:
+    """The question as a query. One that is no query, as people write colons and quotes in prose, loses the
+    characters that mean something in queries. Raises QueryError if that is no query either."""
+    try:
+        parse_query(question)
+    except QueryError:
+        plain = _SYNTAX.sub(" ", question)
+        parse_query(plain)
+        return plain
+    return question
 
 
 def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> tuple[QuestionWord, ...]:
