@@ -73,6 +73,7 @@ def test_filters_work_in_a_question(indexed: Sandbox) -> None:
     assert all("Sky/" not in str(one) for one in (ran.data["sentences"], ran.data["passages"]))
 
 
+@pytest.mark.long
 def test_a_model_that_is_not_there_is_one_clear_line(copied: Sandbox) -> None:
     copied.write(".indexer.toml", "")
     config = copied.root / "config.toml"

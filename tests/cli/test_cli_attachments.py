@@ -6,6 +6,8 @@ import pytest
 from cli_sandbox import Sandbox
 from waiting import wait_until
 
+pytestmark = pytest.mark.long
+
 DIAGRAM = "assets/diagram.png"
 
 

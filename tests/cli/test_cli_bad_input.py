@@ -44,6 +44,7 @@ enabled = 3
 """
 
 
+@pytest.mark.long
 def test_a_config_with_three_mistakes_names_all_three(sandbox: Sandbox) -> None:
     sandbox.write(".indexer.toml", THREE_MISTAKES)
     for command in (("config", "check"), ("search", "x"), ("serve",)):
@@ -58,6 +59,7 @@ def test_a_config_with_three_mistakes_names_all_three(sandbox: Sandbox) -> None:
     assert len(told.data["problems"]) == 3  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_a_port_in_use(sandbox: Sandbox) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

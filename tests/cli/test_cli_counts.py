@@ -26,6 +26,7 @@ def test_so_does_a_rate(notes: int, shown: str) -> None:
     assert note_rate(notes, 2.0) == shown
 
 
+@pytest.mark.long
 def test_a_vault_of_one_note_is_reported_in_the_singular(tmp_path_factory: pytest.TempPathFactory) -> None:
     sandbox = Sandbox(tmp_path_factory.mktemp("one"))
     sandbox.write("Only.md", "# Only\n\nOne note.\n")

@@ -33,6 +33,7 @@ def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
     raise AssertionError("".join(said))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly(sandbox: Sandbox, number: signal.Signals) -> None:
     process = serving(sandbox)
@@ -69,6 +70,7 @@ def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sand
     assert served.indexer("links", "Nowhere").code == 2
 
 
+@pytest.mark.long
 def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
     assert sandbox.run("rebuild", "--vault", str(sandbox.vault)).code == 0
     started = sandbox.run("start", "--vault", str(sandbox.vault), "--wait", str(PROCESS_S))
@@ -84,6 +86,7 @@ def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
     assert json.loads(after.out)["daemon"]["running"] is False
 
 
+@pytest.mark.long
 def test_only_one_daemon_an_index(served: Sandbox) -> None:
     second = served.indexer("serve")
     assert second.code == 3
@@ -93,6 +96,7 @@ def test_only_one_daemon_an_index(served: Sandbox) -> None:
     assert "already running" in again.err
 
 
+@pytest.mark.long
 def test_rebuild_and_verify_through_the_daemon(served: Sandbox) -> None:
     before = json.loads(served.indexer("status", "--json").out)["generation"]
     report = served.indexer("rebuild", "--json")
@@ -114,6 +118,7 @@ def test_stop_without_a_daemon(sandbox: Sandbox) -> None:
     assert "no daemon is running" in ran.err
 
 
+@pytest.mark.long
 def test_a_file_left_by_a_dead_daemon_counts_as_none(sandbox: Sandbox) -> None:
     process = serving(sandbox)
     process.kill()
@@ -124,6 +129,7 @@ def test_a_file_left_by_a_dead_daemon_counts_as_none(sandbox: Sandbox) -> None:
     assert ran.err == "" or "daemon" not in ran.err
 
 
+@pytest.mark.long
 def test_a_pid_taken_by_someone_else_is_not_asked_nor_stopped(sandbox: Sandbox) -> None:
     assert sandbox.indexer("rebuild").code == 0
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

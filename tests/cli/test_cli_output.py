@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from cli_sandbox import Sandbox
 
 from vault_indexer.cli.app import COMMANDS
@@ -71,6 +72,7 @@ def test_rebuild_reports_what_it_did(sandbox: Sandbox) -> None:
     assert "notes: " in plain.err
 
 
+@pytest.mark.long
 def test_export_is_sorted_json_lines_and_the_same_twice(indexed: Sandbox) -> None:
     first = indexed.indexer("export")
     assert first.code == 0

@@ -22,6 +22,7 @@ def test_open_prints_the_address_of_a_page_that_is_there(served: Sandbox) -> Non
         assert b"/page/app.js" in answer.read()
 
 
+@pytest.mark.long
 def test_open_starts_the_daemon_and_the_browser(copied: Sandbox, tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"

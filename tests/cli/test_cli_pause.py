@@ -11,6 +11,8 @@ from waiting import wait_until
 from vault_indexer.cli.commands.pause import seconds
 from vault_indexer.errors import UsageError
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def running(served: Sandbox) -> Iterator[Sandbox]:

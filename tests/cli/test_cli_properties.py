@@ -9,6 +9,8 @@ import pytest
 from cli_sandbox import Sandbox
 from waiting import PROCESS_S
 
+pytestmark = pytest.mark.long
+
 HOWARDS_END = "Books/Howards End.md"
 PASSAGE = "Books/A Passage to India.md"
 STALKER = "Films/Stalker.md"

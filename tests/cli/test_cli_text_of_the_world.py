@@ -79,6 +79,7 @@ def test_an_error_names_a_persian_path_as_it_is(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == f"indexer: no such note: {PERSIAN}\N{REPLACEMENT CHARACTER}[2J\n"
 
 
+@pytest.mark.long
 def test_a_search_prints_joined_words_and_emoji_and_marks_the_match_behind_them(sandbox: Sandbox) -> None:
     sandbox.write(
         f"{PERSIAN}.md", f"# {PERSIAN}\n\n\u202eover\u202c {FAMILY} {HINDI} {GERMANY} zeppelin \x1b]0;x\x07\n"

@@ -38,6 +38,7 @@ def export(service: VaultService) -> list[str]:
         return list(export_lines(snapshot.catalog))
 
 
+@pytest.mark.long
 def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
     where = place(tmp_path)
     with daemon(where, processes=True) as service:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from vault_at_work import Place, daemon, opened, place, wait_for
 
 from vault_indexer.model import LinksAnswer
@@ -35,6 +36,7 @@ def vault_of_links() -> dict[str, str]:
     return notes
 
 
+@pytest.mark.long
 def test_after_a_folder_is_renamed_everything_is_as_in_a_fresh_build(tmp_path: Path) -> None:
     where = place(tmp_path, vault_of_links())
     with daemon(where) as service:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from vault_at_work import Place, opened, place
 
 from vault_indexer.bootstrap import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.plan import PART_NOTES
 from vault_indexer.model import SearchRequest
+
+pytestmark = pytest.mark.long
 
 
 def words_of(vault_sync: VaultSync, query: str) -> set[str]:

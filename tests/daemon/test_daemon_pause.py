@@ -16,6 +16,8 @@ from vault_indexer.errors import DaemonError, UnavailableError, UsageError
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 MANY = 400
 
 

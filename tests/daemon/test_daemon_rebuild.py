@@ -57,6 +57,7 @@ def test_a_change_that_alters_the_index_rebuilds_it_at_the_next_start(where: Pla
         assert paths(service, "E-417")[0] == "Oven.md"
 
 
+@pytest.mark.long
 def test_what_happened_once_is_not_told_for_ever(where: Place) -> None:
     with opened(where):
         pass
@@ -123,6 +124,7 @@ def test_a_manifest_of_an_older_version_rebuilds(where: Place) -> None:
         assert service.status().generation == 2
 
 
+@pytest.mark.long
 def test_a_rebuild_embeds_only_texts_it_has_not_seen(where: Place) -> None:
     with opened(where):
         pass
@@ -149,6 +151,7 @@ def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(where:
     assert report.embedded > 0, "the long one is not"
 
 
+@pytest.mark.long
 def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_meanwhile(where: Place) -> None:
     with daemon(where) as service:
         assert service.status().generation == 1
@@ -204,6 +207,7 @@ def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: 
     assert manifest_of(where, 1).read_text() == "spec_version = 1\n"
 
 
+@pytest.mark.long
 def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> None:
     with daemon(where) as service:
         where.configure('[chunking]\nstrategy = "none"\n[index]\nworkers = 1\n')
@@ -214,6 +218,7 @@ def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> No
         assert "Quince.md" in holding(service, "jelly")
 
 
+@pytest.mark.long
 def test_a_wrong_configuration_is_named_and_the_old_one_stays(where: Place) -> None:
     with daemon(where) as service:
         where.configure("[chunking]\nmax_chunk_chars = 'many'\n")

@@ -7,10 +7,13 @@ import stat
 import subprocess
 from pathlib import Path
 
+import pytest
 from cli_sandbox import make
 from waiting import PROCESS_S
 
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
+
+pytestmark = pytest.mark.long
 
 
 def test_the_recorded_command_starts_the_daemon_again(tmp_path: Path) -> None:

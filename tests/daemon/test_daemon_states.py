@@ -113,6 +113,7 @@ def test_a_vaults_configuration_that_disappears_is_told(where: Place) -> None:
         assert service.status().state == "ready"
 
 
+@pytest.mark.long
 @needs_full_device
 def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place) -> None:
     seal = where.index_dir / "generations" / "0001" / "keywords" / "SEAL.tmp"
@@ -137,6 +138,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place) -> None:
         assert service.status().generation == 1
 
 
+@pytest.mark.long
 def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
     with daemon(where) as service:
         where.write("Kept.md", "Contains holmium.\n")
@@ -161,6 +163,7 @@ def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
         assert holding(service, "terbium") == {"New.md"}
 
 
+@pytest.mark.long
 def test_a_catalog_that_is_deleted_is_built_again(where: Place) -> None:
     with daemon(where) as service:
         (where.index_dir / "generations" / "0001" / "catalog.db").unlink()
@@ -193,6 +196,7 @@ class Clock:
         return True
 
 
+@pytest.mark.long
 def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
     clock = Clock()
     session = DaemonSession(Assembly.of(where.target()), clock)

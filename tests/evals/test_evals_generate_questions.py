@@ -193,6 +193,7 @@ def test_clicks_are_questions_of_their_own_kind(tmp_path: Path) -> None:
         read_clicks(file)
 
 
+@pytest.mark.long
 def test_the_part_is_that_of_the_targets_path_and_does_not_depend_on_the_salt_of_hash(
     target: Target, questions: list[Question]
 ) -> None:

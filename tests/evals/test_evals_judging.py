@@ -18,6 +18,7 @@ from vault_indexer.evals.ranking import own_index, parse_variants, ranked_paths,
 QUESTION = "what becomes dark earth"
 
 
+@pytest.mark.long
 def test_the_pool_is_what_keyword_vector_and_fusion_find(tmp_path: Path) -> None:
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
     settings = target.config.settings
@@ -97,6 +98,7 @@ def test_a_grade_is_0_1_or_2(tmp_path: Path) -> None:
         Judgements.load(tmp_path).grade("q", "a.md", 3)
 
 
+@pytest.mark.long
 def test_a_session_shows_no_names_of_rankings_and_goes_on_where_it_ended(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault")
     environ = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "INDEXER_INDEX_WORKERS": "1"}

@@ -33,6 +33,8 @@ from vault_indexer.evals.ranking import (
     settings_with,
 )
 
+pytestmark = pytest.mark.long
+
 PERSONS = [
     Question("a", "kitchen scraps become dark earth", {"Notes/Compost.md": 2}),
     Question("b", "starlight in a mirror", {"Notes/Telescope.md": 2, "Notes/Violin.md": 0}),

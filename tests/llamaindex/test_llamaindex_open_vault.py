@@ -152,6 +152,7 @@ def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Pa
     assert run(script, folder, folder / "notes", folder / "custom") == told
 
 
+@pytest.mark.long
 def test_llamaindex_is_not_loaded_until_it_is_used(folder: Path) -> None:
     script = (
         "import sys, vault_indexer\n"

@@ -98,6 +98,7 @@ def test_many_at_once_are_all_answered(api: Api) -> None:
     assert answers == [200] * 96
 
 
+@pytest.mark.long
 def test_more_than_allowed_at_once_are_told_to_wait(tmp_path: Path) -> None:
     process, api = serve(tmp_path, "[server]\nmax_concurrent = 1\n")
     try:
@@ -139,6 +140,7 @@ def test_long_orders_leave_threads_for_others(api: Api) -> None:
     assert found.status == 200
 
 
+@pytest.mark.long
 def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     process, api = serve(tmp_path, "[server]\ntimeout_s = 0.5\n")
     try:
@@ -151,6 +153,7 @@ def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
         end(process)
 
 
+@pytest.mark.long
 def test_events_tell_changes_and_do_not_hold_up_the_end(tmp_path: Path) -> None:
     process, api = serve(tmp_path)
     connection = api.connect()

@@ -91,7 +91,7 @@ def test_a_client_that_does_not_finish_or_garbles_its_request_is_dropped(tmp_pat
         "nothing": "",
         "half a line": "GET /v1/st",
         "half a head": f"GET /v1/status HTTP/1.1\r\n{host}",
-        "half of the next request": f"GET / HTTP/1.1\r\n{host}\r\nGET /v1/st",
+        "half of the next request": f"GET /v1/status HTTP/1.1\r\n{host}\r\nGET /v1/st",
         "half a body of a stranger": f"POST /v1/pause HTTP/1.1\r\n{host}{body}",
         "half a body": f"POST /v1/pause HTTP/1.1\r\n{host}{token}{body}",
         "half a body of a long order": f"POST /v1/rebuild HTTP/1.1\r\n{host}{token}{body}",
