@@ -28,7 +28,7 @@ def cluster_map(snapshot: Snapshot, by: ClusterKind, folder: str = "") -> Cluste
     """The notes of the vault as at most `MAX_CLUSTERS` clusters, the largest first.
 
     By folder: the folders in `folder`, and the notes that lie in it. By community: notes that link to each
-    other more than to others (about 3 seconds for 16,000 notes); `folder` does not count then.
+    other more than to others; `folder` does not count then.
     """
     paths = snapshot.catalog.note_paths()
     pairs = snapshot.graph.note_pairs()

@@ -11,8 +11,7 @@ _SEED = 1
 def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
     """The communities of the notes in `pairs` (from, to, links), the largest first, each in order.
 
-    By the method of Louvain (Blondel and others, 2008), which makes the modularity large: about 3 seconds for
-    16,000 notes.
+    By the method of Louvain (Blondel and others, 2008), which makes the modularity large.
     """
     import networkx as nx
 
