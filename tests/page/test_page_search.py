@@ -44,6 +44,15 @@ def test_hits_come_as_you_type_with_marks(visit: Visit) -> None:
     expect(marks.filter(has_text="Saturn")).to_have_count(1)
 
 
+def test_reasons_are_those_of_the_hits_that_are_shown(visit: Visit) -> None:
+    page = visit.page
+    visit.type("telescope")
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    page.evaluate("document.querySelector('#q').value = ''")  # emptied, and not yet answered
+    page.get_by_role("button", name="Why").first.click()
+    expect(page.locator(".why").first).to_contain_text("rank 1")
+
+
 def test_an_answer_of_an_earlier_query_never_replaces_a_later_one(visit: Visit) -> None:
     """The first request is held back until the second has been answered."""
     page = visit.page

@@ -20,6 +20,8 @@ export function showSearch(main, values, signal) {
   new SearchView(main, values, signal);
 }
 
+/** @typedef {{ q: string, by: string }} Asked the query of an answer, and what a hit is: a note or a place */
+
 class SearchView {
   /**
    * @param {HTMLElement} main
@@ -110,9 +112,9 @@ class SearchView {
     }
     this.running += 1;
     try {
-      const answer = await get("search",
-        { q: this.query, by: this.by, limit: LIMIT, as_you_type: true, fields: FIELDS }, this.signal);
-      this.showUnlessStale(sequence, () => this.show(answer));
+      const asked = { q: this.query, by: this.by };
+      const answer = await get("search", { ...asked, limit: LIMIT, as_you_type: true, fields: FIELDS }, this.signal);
+      this.showUnlessStale(sequence, () => this.show(answer, asked));
     } catch (error) {
       if (!(error instanceof ApiError)) return;
       if (error.status === 401) throw error;
@@ -155,12 +157,15 @@ class SearchView {
       ...EXAMPLES.flatMap((example, at) => [at ? ", " : "", h("code", {}, example)]), ".");
   }
 
-  /** @param {any} answer */
-  show(answer) {
+  /**
+   * @param {any} answer
+   * @param {Asked} asked
+   */
+  show(answer, asked) {
     const hits = answer.results;
     // Who is among the hits already stays there when the last answer arrives.
     const focused = Array.from(this.list.children).findIndex((one) => one.contains(document.activeElement));
-    this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) => this.hit(hit, at)));
+    this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked)));
     if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
     const found = hits.length === LIMIT ? `The best ${LIMIT} hits` : quantity(hits.length, "hit");
     const doubt = hits.length && answer.verdict === "none" ? ", probably not about this" : "";
@@ -177,15 +182,16 @@ class SearchView {
   /**
    * @param {any} hit
    * @param {number} at
+   * @param {Asked} asked
    */
-  hit(hit, at) {
+  hit(hit, at, asked) {
     const readable = hit.kind === "note" || hit.kind === "canvas";
     const here = address("note", { path: hit.path, line: hit.line });
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
-      "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, details, toggle) }, "Why");
+      "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
     const folder = hit.path.slice(0, hit.path.length - hit.path.split("/").pop().length - 1);
-    if (this.explained.has(hit.path)) void this.toggleWhy(hit, details, toggle);
+    if (this.explained.has(hit.path)) void this.toggleWhy(hit, asked, details, toggle);
     return h("li", { class: "hit", "data-read": readable ? here : null },
       h("div", { class: "hit-head" },
         h("a", { class: "hit-title", href: hit.uri }, hit.title),
@@ -203,18 +209,19 @@ class SearchView {
 
   /**
    * @param {any} hit
+   * @param {Asked} asked
    * @param {HTMLElement} details
    * @param {HTMLElement} toggle
    */
-  async toggleWhy(hit, details, toggle) {
+  async toggleWhy(hit, asked, details, toggle) {
     details.hidden = !details.hidden;
     toggle.setAttribute("aria-expanded", String(!details.hidden));
     if (details.hidden) this.explained.delete(hit.path);
     else this.explained.add(hit.path);
     if (details.childElementCount || details.hidden) return;
-    // The same search again, so that the reasons are those of this very hit.
+    // The same search again, so that the reasons are those of this very hit, whatever is typed meanwhile.
     const answer = await get("search",
-      { q: this.query, by: this.by, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
+      { ...asked, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
     const found = answer.results.find((/** @type {any} */ one) => one.path === hit.path && one.line === hit.line);
     if (!found || details.childElementCount) return;
     const { vector, keyword, graph, note, filters } = found.why;
