@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vault_indexer.errors import QueryError
 from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery
@@ -20,7 +19,7 @@ from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
 _NO_LIMIT_S = 60.0
-_SYNTAX = re.compile(r'[:"()\[\]/]')
+_PUNCTUATION = re.compile(r":(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +34,8 @@ class QuestionWord:
 
 
 def question_as_query(question: str) -> str:
-    """The question as a query. One that is no query, as people write colons and quotes in prose, loses the
-    characters that mean something in queries. Raises QueryError if that is no query either."""
-    try:
-        parse_query(question)
-    except QueryError:
-        plain = _SYNTAX.sub(" ", question)
-        parse_query(plain)
-        return plain
-    return question
+    """The question as a query: a colon with nothing right behind it is punctuation here, not an operator."""
+    return _PUNCTUATION.sub(" ", question)
 
 
 def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> tuple[QuestionWord, ...]:
