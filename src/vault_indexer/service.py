@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.answer import Answerer, AskEvent
-from vault_indexer.chunk import STRATEGIES, chunks_of
+from vault_indexer.chunk import chunks_of
 from vault_indexer.config import Settings
+from vault_indexer.config.trust import OPEN_STRATEGIES
 from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.index.reading import note_from
 from vault_indexer.index.vault_health import vault_health
@@ -74,10 +75,6 @@ from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
-
-_WITHOUT_MODEL = tuple(name for name in STRATEGIES if name not in ("llm", "agentic", "custom"))
-"""Strategies that may split a note because a page asks: no language model answers for it, and no function of
-the user's own runs."""
 
 _MAPS_KEPT = 8
 _GRAPH_HITS = 25
@@ -192,9 +189,7 @@ class VaultService:
         QueryTimeoutError after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
         """
         _check(request)
-        notices: list[str] = []
-        if request.fresh and not self._session.wait_fresh(fresh_deadline_s):
-            notices.append(self._not_fresh(fresh_deadline_s))
+        notices = self._wait_fresh(fresh_deadline_s) if request.fresh else []
         started = time.perf_counter()
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
@@ -233,9 +228,7 @@ class VaultService:
         """The answer as it arises: first with its passages and without sentences, then each checked sentence,
         at last the whole answer. Raises as `ask` does."""
         _check(SearchRequest(request.question, request.limit))
-        notices: list[str] = []
-        if request.fresh and not self._session.wait_fresh(fresh_deadline_s):
-            notices.append(self._not_fresh(fresh_deadline_s))
+        notices = self._wait_fresh(fresh_deadline_s) if request.fresh else []
         events = self._current_answerer().answer(
             self._session.reader(),
             request,
@@ -274,8 +267,7 @@ class VaultService:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             if known and known.state == "linked" and kind_of(known.path) is FileKind.ATTACHMENT:
                 return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)
-            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
-            assert row is not None
+            row = _note_of(snapshot, self._session.vault, note)
             return opened.searcher.explain(snapshot, row, request, deadline)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
@@ -297,8 +289,7 @@ class VaultService:
         """The text and the headings of a note, as indexed. Raises UnknownNoteError if there is no such
         note."""
         with self._session.reader().holder.lease() as snapshot:
-            row = snapshot.catalog.note(_path_of(snapshot, self._session.vault, note))
-            assert row is not None
+            row = _note_of(snapshot, self._session.vault, note)
             headings = tuple(snapshot.catalog.headings(row.note_id))
             return NoteOutline(row.path, snapshot.catalog.text(row.note_id), headings)
 
@@ -401,8 +392,8 @@ class VaultService:
 
         Raises UnknownNoteError if there is no such note, UsageError for a strategy that cannot be compared.
         """
-        if strategy and strategy not in _WITHOUT_MODEL:
-            raise UsageError(f"strategy {strategy!r}: choose one of {', '.join(_WITHOUT_MODEL)}")
+        if strategy and strategy not in OPEN_STRATEGIES:
+            raise UsageError(f"strategy {strategy!r}: choose one of {', '.join(OPEN_STRATEGIES)}")
         with self._session.reader().holder.lease() as snapshot:
             row = _note_of(snapshot, self._session.vault, note)
             stored = [one.chunk for one in snapshot.catalog.chunks_of(row.note_id)]
@@ -410,10 +401,10 @@ class VaultService:
         if strategy:
             parsed = note_from(row.path, text.encode())
             return NoteChunks(
-                row.path, strategy, _WITHOUT_MODEL, tuple(chunks_of(self._chunker(strategy), parsed))
+                row.path, strategy, OPEN_STRATEGIES, tuple(chunks_of(self._chunker(strategy), parsed))
             )
         used = stored[0].strategy if stored else ""
-        return NoteChunks(row.path, used, _WITHOUT_MODEL, tuple(stored))
+        return NoteChunks(row.path, used, OPEN_STRATEGIES, tuple(stored))
 
     def complete(self, query: str, limit: int = 12) -> Completions:
         """How a query can go on; `query` is what stands before the cursor."""
@@ -464,6 +455,10 @@ class VaultService:
     def close(self) -> None:
         """Close the session."""
         self._session.close()
+
+    def _wait_fresh(self, deadline_s: float) -> list[str]:
+        """Wait until all changes are in; why they are not, where the deadline passed first."""
+        return [] if self._session.wait_fresh(deadline_s) else [self._not_fresh(deadline_s)]
 
     def _not_fresh(self, deadline_s: float) -> str:
         if self._session.paused:

@@ -8,14 +8,12 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 import tomli
 
-from vault_indexer.config.chunking_options import StrategyName
 from vault_indexer.config.load import DEFAULT_ORIGIN, LoadedConfig
 from vault_indexer.config.sources import MAX_CONFIG_BYTES
-from vault_indexer.config.trust import USER_STRATEGIES
+from vault_indexer.config.trust import OPEN_STRATEGIES
 from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.system import write_atomically
 
@@ -42,7 +40,7 @@ class StrategyInFile:
     def choices(self) -> tuple[str, ...]:
         """Every strategy that runs neither code of the user's nor a language model: those only a person
         chooses."""
-        return tuple(name for name in get_args(StrategyName) if name not in USER_STRATEGIES)
+        return OPEN_STRATEGIES
 
     def current(self) -> str:
         """The strategy in use. Raises ConfigError."""
@@ -63,7 +61,7 @@ class StrategyInFile:
                 f"{_KEY} is set by {origin}, which counts more than {self.file}: change it there"
             )
         before = self._read()
-        self._write(with_strategy(before or "", strategy, self.file))
+        replace_config(self.file, with_strategy(before or "", strategy, self.file))
         try:
             found = self.reload().settings.chunking.strategy
             if found != strategy:
@@ -90,21 +88,22 @@ class StrategyInFile:
         except UnicodeDecodeError as error:
             raise UsageError(f"{self.file} is not UTF-8: change {_KEY} by hand") from error
 
-    def _write(self, text: str) -> None:
-        try:
-            mode = stat.S_IMODE(self.file.lstat().st_mode) if self.file.exists() else 0o644
-            # A vault may come from someone else: the temporary file must not be a link that stands there
-            # already.
-            self.file.with_name(f"{self.file.name}.tmp").unlink(missing_ok=True)
-            write_atomically(self.file, text.encode(), mode)
-        except OSError as error:
-            raise VaultError(f"cannot write {self.file}: {error.strerror}") from error
-
     def _restore(self, before: str | None) -> None:
         if before is None:
             os.unlink(self.file)  # noqa: PTH108 - a link that took its place is removed, not followed
         else:
-            self._write(before)
+            replace_config(self.file, before)
+
+
+def replace_config(file: Path, text: str) -> None:
+    """Replace a configuration file atomically; its mode stays. Raises VaultError."""
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
+        # A vault may come from someone else: the temporary file must not be a link that stands there already.
+        file.with_name(f"{file.name}.tmp").unlink(missing_ok=True)
+        write_atomically(file, text.encode(), mode)
+    except OSError as error:
+        raise VaultError(f"cannot write {file}: {error.strerror}") from error
 
 
 def with_strategy(text: str, strategy: str, file: Path) -> str:

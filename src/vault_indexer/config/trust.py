@@ -19,7 +19,7 @@ from typing import Annotated, Literal, TypeGuard, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.chunking_options import OPTION_TABLES
+from vault_indexer.config.chunking_options import OPTION_TABLES, StrategyName
 from vault_indexer.config.fields import Table, Trust
 from vault_indexer.config.settings import Settings
 
@@ -70,6 +70,11 @@ USER_STRATEGIES: frozenset[str] = frozenset(
 )
 """Strategies with plain names that hand over to code of someone's choice, or to a model that is paid for and
 gets the text."""
+
+OPEN_STRATEGIES: tuple[str, ...] = tuple(
+    name for name in get_args(StrategyName) if name not in USER_STRATEGIES
+)
+"""All others: a page or an agent may ask for them, too."""
 
 _RULES = "chunking.rules[]."
 """Where the options of a rule stand; a note's choice is checked as if it were one rule."""

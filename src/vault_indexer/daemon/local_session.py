@@ -35,24 +35,11 @@ Report = Callable[[Progress], None]
 WITHOUT_DAEMON = "no daemon is running; without a daemon, the index is updated only while a command runs"
 
 
-class LocalSession:
-    """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
+class _AssemblySession:
+    """What sessions know from the assembly alone."""
 
-    `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
-    on the index changes only when a method is called. Any thread may call its methods; those that write the
-    index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
-    """
-
-    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
+    def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
-        self._recent = RecentNotices(clock)
-        self._done: list[str] = []
-        self._lock = IndexLock(assembly.index_dir.root, "one command")
-        self._vault_sync: VaultSync | None = None
-        self._notices: list[str] = []
-        self._rebuilt: tuple[Problem, ...] = ()
-        self._trouble = ""
-        self._busy = threading.Lock()
 
     @property
     def vault(self) -> Path:
@@ -68,6 +55,26 @@ class LocalSession:
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
         return self._assembly.index_dir.root / LLM_CACHE
+
+
+class LocalSession(_AssemblySession):
+    """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
+
+    `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
+    on the index changes only when a method is called. Any thread may call its methods; those that write the
+    index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
+    """
+
+    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
+        super().__init__(assembly)
+        self._recent = RecentNotices(clock)
+        self._done: list[str] = []
+        self._lock = IndexLock(assembly.index_dir.root, "one command")
+        self._vault_sync: VaultSync | None = None
+        self._notices: list[str] = []
+        self._rebuilt: tuple[Problem, ...] = ()
+        self._trouble = ""
+        self._busy = threading.Lock()
 
     def open(self, report: Report, *, build: bool) -> None:
         """Raises LockedError if another process writes the index, DiskFullError if there is no room for it,
@@ -230,32 +237,17 @@ def _ignore_progress(_progress: Progress) -> None:
     """The progress of work that nobody waits for."""
 
 
-class ReadOnlySession:
+class ReadOnlySession(_AssemblySession):
     """An index that another process is writing: it is searched as it is, and never written."""
 
     def __init__(self, assembly: Assembly, busy: LockedError) -> None:
-        self._assembly = assembly
+        super().__init__(assembly)
         self._busy = busy
         generation = assembly.index_dir.current()
         if generation is None:
             raise busy
         self._generation = generation
         self._opened = assembly.open_to_read(generation)
-
-    @property
-    def vault(self) -> Path:
-        """The folder of the notes."""
-        return self._assembly.vault
-
-    @property
-    def settings(self) -> Settings:
-        """The active configuration."""
-        return self._assembly.settings
-
-    @property
-    def llm_cache(self) -> Path:
-        """The folder where answers of the language model are kept."""
-        return self._assembly.index_dir.root / LLM_CACHE
 
     def reader(self) -> IndexReader:
         """The index as it was when this was made."""

@@ -15,6 +15,7 @@ import tomli
 
 from vault_indexer.bootstrap import Target
 from vault_indexer.config import vault_config_file
+from vault_indexer.config.edit import replace_config
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of
@@ -38,7 +39,6 @@ from vault_indexer.evals.ranking import (
     settings_with,
     source_of,
 )
-from vault_indexer.system import write_atomically
 
 WEIGHTS: tuple[tuple[float, float], ...] = tuple(
     (keyword, graph) for graph in (0.5, 0.0, 1.0) for keyword in (1.0, 0.7, 1.4, 0.5, 2.0)
@@ -152,13 +152,12 @@ def apply(vault: Path, values: Mapping[str, str]) -> Path:
     file = vault_config_file(vault)
     try:
         text = file.read_text("utf-8") if file.exists() else ""
-        mode = file.stat().st_mode & 0o777 if file.exists() else 0o644
-        new = with_values(text, values)
-        _check(new, values, file)
-        write_atomically(file, new.encode(), mode)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise VaultError(f"cannot write {file}: {reason}") from error
+    new = with_values(text, values)
+    _check(new, values, file)
+    replace_config(file, new)
     return file
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import typer
 
 from vault_indexer.cli.commands.eval_ranking import has_cases, ranking_of_run, ranking_text, register
 from vault_indexer.cli.eval_agents import EndpointAgents
+from vault_indexer.cli.eval_reports import OutFile, ReportOutput, write_report
 from vault_indexer.cli.in_process import open_service, target_of
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import CaseProgress
@@ -47,18 +47,10 @@ from vault_indexer.evals import (
     summary_line,
 )
 from vault_indexer.serve.endpoints import STATUS
-from vault_indexer.system import write_atomically
 from vault_indexer.text.counts import quantity
 
 _UNFETCHED = 1
 _DRIFTED = 1
-
-
-class ReportFormat(StrEnum):
-    """How a report is written."""
-
-    MD = "md"
-    JSON = "json"
 
 
 class DriftFormat(StrEnum):
@@ -89,9 +81,6 @@ class JudgeOption(StrEnum):
 
 Live = Annotated[
     bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
-]
-OutFile = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write the report here, not to the terminal.")
 ]
 
 
@@ -125,16 +114,6 @@ class JudgeChoice:
     judge_key_env: Annotated[
         str, typer.Option("--judge-key-env", metavar="NAME", help="The variable that holds the judge's key.")
     ] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportOutput:
-    """The form of a report, and where it goes."""
-
-    report: Annotated[
-        ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
-    ] = None
-    out: OutFile = None
 
 
 def run(  # noqa: PLR0913 - one for each group of options
@@ -172,16 +151,18 @@ def run(  # noqa: PLR0913 - one for each group of options
         baseline=Baseline.read(baseline) if baseline else None,
     )
     ranking = ranking_of_run(place, folders.cases) if layers == LAYERS and not filter_agent else None
-    as_json = shown.report is ReportFormat.JSON or (shown.report is None and output.json)
+    as_json = shown.as_json(output)
     if ranking is not None and not has_cases(folders.cases):
-        _write(ranking_text(ranking, as_json=as_json), shown.out)
+        write_report(ranking_text(ranking, as_json=as_json), shown.out, "--out ")
         return 0
     with _service(place) as (service, agents), CaseProgress() as progress:
         report = run_suite(
             service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
         )
     text = json_report(report) if as_json else markdown_report(report)
-    _write(text if ranking is None else ranking_text(ranking, text, as_json=as_json), shown.out)
+    write_report(
+        text if ranking is None else ranking_text(ranking, text, as_json=as_json), shown.out, "--out "
+    )
     note(summary_line(report.summary))
     if report.summary.nothing_ran:
         note("no case was run: this shows nothing")
@@ -212,7 +193,7 @@ def drift(  # noqa: PLR0913 - one for each option
     with open_service(target) as service, CaseProgress() as progress:
         found = find_drift(service, folders.cases, options=options, report=progress.show)
     form = report or (DriftFormat.JSON if output.json else DriftFormat.MD)
-    _write(_DRIFT_REPORTS[form](found), out)
+    write_report(_DRIFT_REPORTS[form](found), out, "--out ")
     left = accept_drift(found.drifts) if accept else found.drifts
     if accept:
         note(f"{quantity(len(found.drifts) - len(left), 'citation')} refreshed, {len(left)} left")
@@ -267,17 +248,6 @@ def _layers(text: str) -> tuple[Layer, ...]:
             f"--layer {text}: {odd[0]!r} is no layer; allowed are 1, 2 and 3, with commas between"
         )
     return tuple(cast("Layer", int(name)) for name in names)
-
-
-def _write(text: str, file: Path | None) -> None:
-    if file is None:
-        sys.stdout.write(text)
-        return
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, text.encode(), mode=0o644)
-    except OSError as error:
-        raise UsageError(f"--out {file}: cannot be written: {error.strerror or error}") from error
 
 
 app = typer.Typer(no_args_is_help=True)

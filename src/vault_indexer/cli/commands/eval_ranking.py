@@ -17,6 +17,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from vault_indexer.bootstrap import Target
+from vault_indexer.cli.eval_reports import ReportOutput, write_report
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import showing
@@ -46,7 +47,6 @@ from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.search import Searcher
 from vault_indexer.serve.wire import progress_json
 from vault_indexer.store import Snapshot
-from vault_indexer.system import write_atomically
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import read_note
 
@@ -60,13 +60,6 @@ _ENDED = 143
 """As the shell reports a program ended by SIGTERM."""
 
 _READ_EVERY = 1000
-
-
-class RankingFormat(StrEnum):
-    """How a report is written."""
-
-    MD = "md"
-    JSON = "json"
 
 
 class QuestionSource(StrEnum):
@@ -90,23 +83,11 @@ class Questions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RankingOutput:
-    """The form of a report, and where it goes."""
-
-    report: Annotated[
-        RankingFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
-    ] = None
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the report here, not to the terminal.")
-    ] = None
-
-
 def rank(  # noqa: PLR0913 - one for each group of options
     place: Place,
     output: Output,
     questions: Questions,
-    shown: RankingOutput,
+    shown: ReportOutput,
     variants: Annotated[
         str,
         typer.Option("--variants", metavar="NAME,…", help="What to compare: rrf,recursive+keyword."),
@@ -129,8 +110,8 @@ def rank(  # noqa: PLR0913 - one for each group of options
     with _ending_cleanly(), _progress() as report:
         run = run_ranking(target_of(place), asked, chosen, k=questions.k, report=report, say=note)
     found = compare(run, baseline, min_lift_pct)
-    as_data = shown.report is RankingFormat.JSON or (shown.report is None and output.json)
-    _write(json_text(found) + "\n" if as_data else as_markdown(found), shown.out)
+    as_data = shown.as_json(output)
+    write_report(json_text(found) + "\n" if as_data else as_markdown(found), shown.out)
     if not found.slices:
         note("no question was asked, all are stale: this shows nothing")
         return NOTHING_SHOWN
@@ -243,7 +224,7 @@ def judge(  # noqa: PLR0913 - the options of a session
             raise UsageError(f"--qrels-in {qrels_in}: there is no such file")
         note(f"{quantity(judgements.take(read_qrels(qrels_in)), 'grade')} changed")
     if qrels_out is not None:
-        _write(judgements.qrels(), qrels_out)
+        write_report(judgements.qrels(), qrels_out)
     if qrels_in is not None or qrels_out is not None:
         return
     if not judgements.topics:
@@ -374,17 +355,6 @@ def _ending_cleanly() -> Iterator[None]:
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(_ENDED)
-
-
-def _write(text: str, file: Path | None) -> None:
-    if file is None:
-        sys.stdout.write(text)
-        return
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, text.encode(), mode=0o644)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror or error}") from error
 
 
 def register(app: typer.Typer) -> None:

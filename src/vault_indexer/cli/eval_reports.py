@@ -1,0 +1,54 @@
+"""What the commands of `indexer eval` share: the form of a report, and where it goes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.parameters import Output
+from vault_indexer.errors import UsageError
+from vault_indexer.system import write_atomically
+
+
+class ReportFormat(StrEnum):
+    """How a report is written."""
+
+    MD = "md"
+    JSON = "json"
+
+
+OutFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the report here, not to the terminal.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOutput:
+    """The form of a report, and where it goes."""
+
+    report: Annotated[
+        ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+    ] = None
+    out: OutFile = None
+
+    def as_json(self, output: Output) -> bool:
+        """Whether JSON is wanted: by `--report`, else by `--json`."""
+        return self.report is ReportFormat.JSON or (self.report is None and output.json)
+
+
+def write_report(text: str, file: Path | None, named: str = "") -> None:
+    """Write to the file, or to standard output without one. Raises UsageError if the file, which the message
+    names behind `named`, cannot be written."""
+    if file is None:
+        sys.stdout.write(text)
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, text.encode(), mode=0o644)
+    except OSError as error:
+        raise UsageError(f"{named}{file}: cannot be written: {error.strerror or error}") from error
