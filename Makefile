@@ -14,7 +14,7 @@ SLOW_SIZE ?= full
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo test test-all check gates format docs torture plugin clean
+.PHONY: help venv bytecode demo test test-all check gates format docs torture plugin package clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -25,6 +25,7 @@ help:
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
+	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
 	@echo "make clean    remove the virtual environment and every cache"
 
 # The stamp is newer than pyproject.toml when nothing is to be installed: then this costs nothing.
@@ -86,6 +87,10 @@ plugin: $(STAMP)
 	$(BIN)/python -m pip install --quiet -e ".[browser]"
 	cd src/obsidian-plugin && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund && npm run check
 	$(BIN)/python -m pytest tests/plugin
+
+package: $(STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[package]"
+	.ci/package $(BIN)/python
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -8,11 +8,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from cli_sandbox import Ran, Sandbox
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
+
+from vault_indexer.cli.names import STRATEGIES
+from vault_indexer.config.chunking_options import StrategyName
 
 BASH = shutil.which("bash")
 
@@ -64,6 +68,38 @@ def test_the_completion_installed_for_bash_works(sandbox: Sandbox) -> None:
     assert completed.out == "--orphans\n", completed.err
 
 
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandbox) -> None:
+    source = 'eval "$(indexer completion bash)"\n'
+    shown = in_bash(
+        sandbox,
+        source
+        + completing("indexer", "se")
+        + completing("indexer", "inspect", "--strategy", "hier")
+        + completing("indexer", "eval", "tune", "--strategies", "token,mark")
+        + completing("indexer", "help", "quer"),
+    )
+    assert shown.out.split() == ["search", "serve", "hierarchical", "token,markdown", "query-language"], shown
+
+
+def test_the_names_to_complete_are_those_of_the_configuration() -> None:
+    assert set(STRATEGIES) == set(get_args(StrategyName))
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_command_prints_the_script_of_the_option(sandbox: Sandbox, shell: str) -> None:
+    printed = sandbox.run("completion", shell)
+    assert printed.code == 0, printed.err
+    option = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"source_{shell}"}).run()
+    assert printed.out.strip() == option.out.strip()
+
+
+def test_an_unknown_shell_is_refused_with_those_there_are(sandbox: Sandbox) -> None:
+    refused = sandbox.run("completion", "tcsh")
+    assert refused.code == 2
+    assert refused.complains("'tcsh' is not one of 'bash', 'zsh', 'fish', 'powershell'")
+
+
 @pytest.mark.parametrize(
     ("shell", "script", "variables", "expected"),
     [
@@ -97,7 +133,7 @@ def test_zsh_and_fish_get_a_script_and_completions(
         assert subprocess.run([found, "-n", str(file)], timeout=PROCESS_S, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("words", ["indexer ", "indexer search --", "indexer start --", "indexer links --"])
+@pytest.mark.parametrize("words", ["indexer ", "indexer search --", "indexer start --", "indexer help "])
 def test_completing_loads_nothing_heavy(sandbox: Sandbox, words: str) -> None:
     variables = {
         "_INDEXER_COMPLETE": "complete_bash",

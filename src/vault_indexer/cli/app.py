@@ -61,7 +61,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("verify", "verify", "Check that the vault and all parts of the index agree."),
     Command("eval", "eval", "Run golden cases, and show how their citations drift."),
     *(command_from(one) for one in ENDPOINTS if one.has_command),
+    Command("completion", "completion", "Print the script that completes commands and options in a shell."),
+    Command("help", "help", "Show what the documentation says of a command or a topic."),
 )
+
+HELP = "help"
+"""The command whose words are topics: `indexer help inspect` runs no other command."""
 
 UNFORESEEN = 3
 """Exit status of an error in this program: the index cannot be used, whatever the reason."""
@@ -166,8 +171,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Run one command; the process keeps its streams and hooks. Raises SystemExit with the exit status."""
-    command = typer.main.get_command(build([*arguments, *_words_to_complete(os.environ)]))
+    command = typer.main.get_command(build(_words(arguments, os.environ)))
     command(args=list(arguments), prog_name="indexer")
+
+
+def _words(arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """The words that may name the command to load: what runs, and what a shell asks to complete."""
+    return [HELP] if arguments[:1] == [HELP] else [*arguments, *_words_to_complete(environ)]
 
 
 def _words_to_complete(environ: Mapping[str, str]) -> list[str]:

@@ -61,8 +61,9 @@ class Parameter:
 
     name: str
     kind: type[str] | type[int] | type[float] | type[bool] = str
-    holds: Literal["", "query", "note"] = ""
-    """What a text means: a query or the name of a note, each with a bound in bytes; "" for any other."""
+    holds: Literal["", "query", "note", "strategy"] = ""
+    """What a text means: a query or the name of a note, each with a bound in bytes; the name of a chunking
+    strategy, which a shell completes; "" for any other."""
 
     help: str
     required: bool = False
@@ -414,6 +415,7 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
         _NOTE,
         Parameter(
             name="strategy",
+            holds="strategy",
             default="",
             max_chars=_MAX_TEXT,
             help="A strategy that needs no language model; empty: the index.",

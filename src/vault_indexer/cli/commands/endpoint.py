@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_reached
@@ -103,7 +104,8 @@ def _argument(parameter: Parameter) -> Any:
     bounds: Mapping[str, Any] = {"help": parameter.help, "min": parameter.minimum, "max": parameter.maximum}
     if parameter.required:
         return typer.Argument(metavar=_METAVARS.get(parameter.holds, parameter.name.upper()), **bounds)
-    return typer.Option(f"--{parameter.name.replace('_', '-')}", **bounds)
+    completion = complete_strategy if parameter.holds == "strategy" else None
+    return typer.Option(f"--{parameter.name.replace('_', '-')}", autocompletion=completion, **bounds)
 
 
 def _values(endpoint: Endpoint[Any], given: Mapping[str, object], vault: Path) -> dict[str, Value]:

@@ -19,6 +19,7 @@ import typer
 from vault_indexer.bootstrap import Target
 from vault_indexer.cli.eval_reports import ReportOutput, write_report
 from vault_indexer.cli.in_process import target_of
+from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.terminal import clean, note, print_json
@@ -158,7 +159,12 @@ def tune_command(
     ] = QuestionSource.GENERATED,
     strategies: Annotated[
         str,
-        typer.Option("--strategies", metavar="NAME,…", help="Chunking strategies to try as well."),
+        typer.Option(
+            "--strategies",
+            metavar="NAME,…",
+            autocompletion=complete_strategy,
+            help="Chunking strategies to try as well.",
+        ),
     ] = "",
     write: Annotated[
         bool, typer.Option("--apply", help="Write the choice into the vault's .indexer.toml.")

@@ -8,6 +8,7 @@ import typer
 
 from vault_indexer.bootstrap import make_inspector
 from vault_indexer.cli.in_process import target_of
+from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import print_json_line
@@ -29,7 +30,10 @@ def inspect(
     strategy: Annotated[
         str | None,
         typer.Option(
-            "--strategy", metavar="NAME", help="Split notes by this strategy, not by the configured one."
+            "--strategy",
+            metavar="NAME",
+            autocompletion=complete_strategy,
+            help="Split notes by this strategy, not by the configured one.",
         ),
     ] = None,
 ) -> int:

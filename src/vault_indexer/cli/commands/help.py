@@ -1,0 +1,94 @@
+"""`indexer help [TOPIC]`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from vault_indexer.cli.doc_pages import about, docs_folder, overview, page_names
+from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.terminal import out
+
+
+def complete_topic(incomplete: str) -> list[str]:
+    """The pages whose names begin so, and the commands."""
+    from vault_indexer.cli.app import COMMANDS
+
+    names = {*page_names(docs_folder()), *(command.name for command in COMMANDS)}
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def show_help(
+    place: Place,
+    topic: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOPIC",
+            autocompletion=complete_topic,
+            help="A command, a page or a heading of the guide; without it, the pages are listed.",
+        ),
+    ] = "",
+) -> None:
+    """Show what the documentation says of a command or a topic, with a pager at a terminal."""
+    del place  # the pages are the same for every vault
+    folder = docs_folder()
+    text = about(folder, topic) if topic else overview(folder)
+    if sys.stdout.isatty():
+        _page(_formatted(text) if topic else text)
+    else:
+        sys.stdout.write(text)
+
+
+def _formatted(markdown: str) -> str:
+    """The page as a terminal of this width shows it."""
+    from rich.markdown import Markdown
+
+    console = out()
+    with console.capture() as captured:
+        console.print(Markdown(markdown, hyperlinks=False))
+    return captured.get()
+
+
+def _page(text: str) -> None:
+    """The text in the program that PAGER names, else in `less`; printed as it is where there is neither.
+
+    As git does it: less shows colours, leaves the text on the screen, and ends at once if it fits on one.
+    """
+    pager = _pager(os.environ.get("PAGER", ""))
+    if pager is None:
+        sys.stdout.write(text)
+        return
+    environ = {"LESS": "FRX", **os.environ}
+    with _interrupts_are_the_pagers(), subprocess.Popen(pager, stdin=subprocess.PIPE, env=environ) as process:
+        process.communicate(text.encode())  # that the reader leaves early is no error of it
+
+
+def _pager(named: str) -> list[str] | None:
+    """The program and its arguments; None if it is not there or cannot be read as a command."""
+    try:
+        command = shlex.split(named) or ["less"]
+    except ValueError:  # a quotation mark without its other one
+        return None
+    return command if shutil.which(command[0]) else None
+
+
+@contextmanager
+def _interrupts_are_the_pagers() -> Iterator[None]:
+    """Ctrl-C reaches both processes. less ends a search with it; this one waits until less ends."""
+    before = signal.signal(signal.SIGINT, lambda _signal, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+app = one_command(show_help)
