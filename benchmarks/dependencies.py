@@ -6,7 +6,8 @@ Prints a Markdown table for the environment that runs it, the largest first. `MB
 distribution alone. `MB with its own` adds every distribution that no other direct dependency needs: what
 the environment would lose with this one. `import` is the processor time (user and system) that a new
 process needs for the module that vault-indexer imports, less that of an empty process: the best of three.
-A module that two dependencies import counts for both.
+A module that two dependencies import counts for both. A second table has the extras that are installed, with
+what each adds to an installation without any.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ ROUNDS = 3
 MODULES: Mapping[str, str] = {
     "faiss-cpu": "faiss",
     "google-re2": "re2",
+    "markdown-it-py": "markdown_it",
+    "mcp": "mcp.server",
     "llama-index-core": "llama_index.core.base.embeddings.base",
     "pystemmer": "Stemmer",
     "pyyaml": "yaml",
@@ -59,15 +62,23 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def requirements(name: str, extras: Iterable[str] = ("",)) -> set[str]:
-    """The installed distributions that this one requires here, without those of its extras."""
+Wanted = tuple[str, frozenset[str]]
+"""A distribution, and which of its extras."""
+
+
+def wanted(name: str, extras: frozenset[str] = frozenset()) -> set[Wanted]:
+    """What an installed distribution requires here, with its extras: of those that are installed."""
     found = set()
-    for text in distribution(name).requires or ():
-        requirement = Requirement(text)
+    for requirement in map(Requirement, distribution(name).requires or ()):
         marker = requirement.marker
-        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras):
-            found.add(canonical(requirement.name))
-    return {one for one in found if is_installed(one)}
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras or {""}):
+            found.add((canonical(requirement.name), frozenset(requirement.extras)))
+    return {(one, chosen) for one, chosen in found if is_installed(one)}
+
+
+def requirements(name: str) -> set[str]:
+    """The installed distributions that this one requires here, without those of its extras."""
+    return {one for one, _extras in wanted(name)}
 
 
 def is_installed(name: str) -> bool:
@@ -79,16 +90,16 @@ def is_installed(name: str) -> bool:
     return True
 
 
-def closure(names: Iterable[str]) -> set[str]:
-    """The distributions with everything that they require."""
-    found: set[str] = set()
+def closure(names: Iterable[Wanted]) -> set[str]:
+    """The distributions with everything that they require, such as what `pyjwt[crypto]` adds to `pyjwt`."""
+    found: set[Wanted] = set()
     waiting = list(names)
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(requirements(name))
-    return found
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(wanted(*one))
+    return {name for name, _extras in found}
 
 
 def size(name: str) -> int:
@@ -111,11 +122,12 @@ def processor_ms(code: str) -> float:
 
 def costs(imports: bool) -> list[Cost]:
     """Each direct dependency, the largest first."""
-    direct = requirements(PROJECT)
+    direct = wanted(PROJECT)
     empty = processor_ms("pass") if imports else 0.0
     found = []
-    for name in direct:
-        own = closure([name]) - closure(direct - {name})
+    for name in requirements(PROJECT):
+        own = closure(one for one in direct if one[0] == name)
+        own -= closure(one for one in direct if one[0] != name)
         module = MODULES.get(name, name.replace("-", "_"))
         found.append(
             Cost(
@@ -130,6 +142,22 @@ def costs(imports: bool) -> list[Cost]:
     return sorted(found, key=lambda cost: -cost.size_with_own)
 
 
+def extras() -> list[tuple[str, tuple[str, ...], int]]:
+    """Each extra of which all is installed: what it adds to the core, and its bytes; by name."""
+    core = closure(wanted(PROJECT))
+    found = []
+    for extra in sorted(distribution(PROJECT).metadata.get_all("Provides-Extra") or ()):
+        if all(is_installed(canonical(one.name)) for one in _of_extra(extra)):
+            added = closure(wanted(PROJECT, frozenset({extra}))) - core - {PROJECT}
+            found.append((extra, tuple(sorted(added)), sum(map(size, added))))
+    return found
+
+
+def _of_extra(extra: str) -> list[Requirement]:
+    every = map(Requirement, distribution(PROJECT).requires or ())
+    return [one for one in every if one.marker and one.marker.evaluate({"extra": extra})]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--no-imports", action="store_true", help="measure sizes only")
@@ -141,9 +169,13 @@ def main() -> None:
             f"| `{cost.name}` {cost.version} | {cost.size / 1e6:.1f} | {cost.size_with_own / 1e6:.1f} "
             f"| {', '.join(cost.brings) or '–'} | {cost.import_ms:.0f} |"
         )
-    everything = closure(requirements(PROJECT))
+    everything = closure(wanted(PROJECT))
     total = sum(map(size, everything)) / 1e6
     print(f"\n{len(everything)} packages, {total:.0f} MB.")
+    print("\n| extra | adds packages | MB | them |")
+    print("| --- | ---: | ---: | --- |")
+    for extra, added, bytes_added in extras():
+        print(f"| `{extra}` | {len(added)} | {bytes_added / 1e6:.1f} | {', '.join(added[:8])} |")
 
 
 if __name__ == "__main__":
