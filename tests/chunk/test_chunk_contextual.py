@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from asked_models import FAILURES, chunker, patience_s, prompts, says
-from chunk_laws import EDGE_NOTES, NEEDED, SMALL, Letters, Oracle, Words, check_laws, note_of
+from chunk_laws import EDGE_NOTES, EVERY_STRATEGY, NEEDED, SMALL, Letters, Oracle, Words, check_laws, note_of
 from openai_server import Answer, ModelServer
 
-from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
+from vault_indexer.chunk import ChoosingChunker, chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.ports import Chunker
@@ -132,7 +132,7 @@ def test_what_is_not_embedded_needs_no_preamble(server: ModelServer) -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+@pytest.mark.parametrize("strategy", EVERY_STRATEGY)
 @pytest.mark.parametrize(
     "granularity",
     ["section", *(pytest.param(name, marks=pytest.mark.long) for name in ("paragraph", "chunk"))],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from vault_indexer.chunk.llm_client.answer_cache import LOOK_EVERY, MAX_BYTES, KeptAnswers
 
 BLOCK = 4096
@@ -53,6 +55,7 @@ def test_what_a_killed_process_left_half_written_goes_too(tmp_path: Path) -> Non
     assert there(tmp_path) == {*names[2:], "ff/new.txt"}
 
 
+@pytest.mark.long
 def test_a_process_that_lives_long_looks_again(tmp_path: Path) -> None:
     kept = KeptAnswers(tmp_path, max_bytes=100 * BLOCK)
     for n in range(LOOK_EVERY + 1):

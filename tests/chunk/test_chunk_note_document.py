@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from chunk_laws import EDGE_NOTES, SMALL, build, note_of
+from chunk_laws import EDGE_NOTES, EVERY_STRATEGY, SMALL, build, note_of
 
-from vault_indexer.chunk import PROPERTIES, STRATEGIES, chunks_of
+from vault_indexer.chunk import PROPERTIES, chunks_of
 from vault_indexer.model import Note
 from vault_indexer.parse import parse_any
 
@@ -65,7 +65,7 @@ def test_a_note_with_a_body_has_no_chunk_of_properties() -> None:
 WITHOUT_BODY = ("---\nyear: 1910\n---\n", "---\r\na: [b\r\n---\r\n\r\n", "---", "---\n")
 
 
-@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+@pytest.mark.parametrize("strategy", EVERY_STRATEGY)
 def test_every_strategy_gives_a_chunk(strategy: str) -> None:
     for text in (*EDGE_NOTES.values(), *WITHOUT_BODY):
         for chunker in (build(strategy), build(strategy, **SMALL[strategy])):

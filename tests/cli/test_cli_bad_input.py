@@ -22,6 +22,7 @@ def test_no_such_vault(sandbox: Sandbox) -> None:
     assert len(ran.err.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_a_vault_that_is_a_file(sandbox: Sandbox) -> None:
     ran = sandbox.run("status", "--vault", str(sandbox.vault / "Welcome.md"))
     assert ran.code == 3
@@ -74,7 +75,14 @@ def test_a_port_in_use(sandbox: Sandbox) -> None:
         assert background.complains("the daemon did not start", f"port {port} cannot be taken")
 
 
-@pytest.mark.parametrize("command", [("rebuild",), ("search", "x"), ("serve",), ("start",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("search", "x"),
+        ("start",),
+        *(pytest.param(one, marks=pytest.mark.long) for one in (("rebuild",), ("serve",))),
+    ],
+)
 def test_an_index_folder_that_cannot_be_written(sandbox: Sandbox, command: tuple[str, ...]) -> None:
     blocked = sandbox.vault / "Welcome.md" / "index"
     ran = sandbox.run(*command, "--vault", str(sandbox.vault), "--index-dir", str(blocked))
@@ -86,13 +94,18 @@ def test_an_index_folder_that_cannot_be_written(sandbox: Sandbox, command: tuple
     ("arguments", "told"),
     [
         (("search", "x", "--limt", "3"), "--limt"),
-        (("search", "x", "--limit", "1000"), "200"),
         (("search", "  "), "the query is empty"),
         (("search",), "QUERY"),
         (("serch", "x"), "serch"),
-        (("inspect",), "--all"),
-        (("inspect", "Welcome", "--strategy", "magic"), "header_based"),
-        (("rebuild", "extra"), "extra"),
+        *(
+            pytest.param(*one, marks=pytest.mark.long)
+            for one in (
+                (("search", "x", "--limit", "1000"), "200"),
+                (("inspect",), "--all"),
+                (("inspect", "Welcome", "--strategy", "magic"), "header_based"),
+                (("rebuild", "extra"), "extra"),
+            )
+        ),
     ],
 )
 def test_wrong_usage(sandbox: Sandbox, arguments: tuple[str, ...], told: str) -> None:

@@ -14,7 +14,9 @@ def of_bytes(letter: str, size: int) -> str:
     return letter * count + "a" * rest
 
 
-@pytest.mark.parametrize("letter", [CYRILLIC, CJK, EMOJI])
+@pytest.mark.parametrize(
+    "letter", [EMOJI, *(pytest.param(one, marks=pytest.mark.long) for one in (CYRILLIC, CJK))]
+)
 def test_a_query_of_4096_bytes_is_answered(served: Sandbox, letter: str) -> None:
     ran = served.indexer("search", of_bytes(letter, 4096))
     assert ran.code in (0, 1), ran.err
@@ -27,7 +29,14 @@ def test_a_query_of_4096_bytes_is_answered_without_a_daemon(indexed: Sandbox) ->
 
 
 @pytest.mark.parametrize(
-    ("letter", "size"), [(CYRILLIC, 4097), (CJK, 4097), (EMOJI, 4098), (CJK, 30_000), (EMOJI, 100_000)]
+    ("letter", "size"),
+    [
+        (EMOJI, 4098),
+        *(
+            pytest.param(*one, marks=pytest.mark.long)
+            for one in ((CYRILLIC, 4097), (CJK, 4097), (CJK, 30_000), (EMOJI, 100_000))
+        ),
+    ],
 )
 def test_a_longer_query_is_refused_with_the_same_words(
     served: Sandbox, indexed: Sandbox, letter: str, size: int
@@ -39,7 +48,13 @@ def test_a_longer_query_is_refused_with_the_same_words(
         assert ran.err == f"indexer: the query has {size} bytes: at most 4096 are allowed\n"
 
 
-@pytest.mark.parametrize("command", [("related",), ("links",), ("links", "--mentions")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("related",),
+        *(pytest.param(one, marks=pytest.mark.long) for one in (("links",), ("links", "--mentions"))),
+    ],
+)
 def test_a_name_too_long_for_any_file_is_refused_with_the_same_words(
     served: Sandbox, indexed: Sandbox, command: tuple[str, ...]
 ) -> None:

@@ -15,7 +15,7 @@ from cli_sandbox import Ran, Sandbox
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.names import STRATEGIES
+from vault_indexer.cli.names import STRATEGIES, complete_strategy
 from vault_indexer.config.chunking_options import StrategyName
 
 BASH = shutil.which("bash")
@@ -60,6 +60,7 @@ def test_bash_completes_commands_and_options(sandbox: Sandbox) -> None:
     assert options.out.split() == ["--expand", "--explain"], options.err
 
 
+@pytest.mark.long
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
 def test_the_completion_installed_for_bash_works(sandbox: Sandbox) -> None:
     installed = in_bash(sandbox, "indexer --install-completion; exit $?")
@@ -76,17 +77,17 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
         source
         + completing("indexer", "se")
         + completing("indexer", "inspect", "--strategy", "hier")
-        + completing("indexer", "eval", "tune", "--strategies", "token,mark")
         + completing("indexer", "help", "quer"),
     )
-    assert shown.out.split() == ["search", "serve", "hierarchical", "token,markdown", "query-language"], shown
+    assert shown.out.split() == ["search", "serve", "hierarchical", "query-language"], shown
 
 
 def test_the_names_to_complete_are_those_of_the_configuration() -> None:
     assert set(STRATEGIES) == set(get_args(StrategyName))
+    assert complete_strategy("token,mark") == ["token,markdown"]
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize("shell", ["zsh", pytest.param("fish", marks=pytest.mark.long)])
 def test_the_command_prints_the_script_of_the_option(sandbox: Sandbox, shell: str) -> None:
     printed = sandbox.run("completion", shell)
     assert printed.code == 0, printed.err
@@ -133,7 +134,16 @@ def test_zsh_and_fish_get_a_script_and_completions(
         assert subprocess.run([found, "-n", str(file)], timeout=PROCESS_S, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("words", ["indexer ", "indexer search --", "indexer start --", "indexer help "])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "indexer search --",
+        *(
+            pytest.param(words, marks=pytest.mark.long)
+            for words in ("indexer ", "indexer start --", "indexer links --", "indexer help ")
+        ),
+    ],
+)
 def test_completing_loads_nothing_heavy(sandbox: Sandbox, words: str) -> None:
     variables = {
         "_INDEXER_COMPLETE": "complete_bash",

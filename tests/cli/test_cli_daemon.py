@@ -61,6 +61,7 @@ def test_status_with_and_without_a_daemon(served: Sandbox, indexed: Sandbox) -> 
     assert "not running" in indexed.indexer("status").out
 
 
+@pytest.mark.long
 def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sandbox) -> None:
     for command in (("links", "Welcome"), ("related", "Night sky")):
         assert served.indexer(*command, "--json").data == indexed.indexer(*command, "--json").data

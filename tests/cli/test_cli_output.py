@@ -45,6 +45,7 @@ def test_inspect_needs_no_index_and_keeps_the_contract(sandbox: Sandbox) -> None
     assert not sandbox.index_dir.exists()
 
 
+@pytest.mark.long
 def test_inspect_all_and_by_another_strategy(sandbox: Sandbox) -> None:
     ran = sandbox.indexer("inspect", "--all", "--strategy", "none", "--json")
     notes = [json.loads(line) for line in ran.out.splitlines()]
@@ -52,6 +53,7 @@ def test_inspect_all_and_by_another_strategy(sandbox: Sandbox) -> None:
     assert all([chunk["strategy"] for chunk in note["chunks"]] == ["none"] for note in notes)
 
 
+@pytest.mark.long
 def test_inspect_names_what_it_cannot_read(sandbox: Sandbox) -> None:
     ran = sandbox.indexer("inspect", "Nowhere", "../outside.md", "Welcome")
     assert ran.code == 1
@@ -66,6 +68,11 @@ def test_rebuild_reports_what_it_did(sandbox: Sandbox) -> None:
     assert set(ran.data) >= {"generation", "notes", "chunks", "skipped", "seconds"}
     assert ran.data["notes"] == 3
     assert [file["path"] for file in json.loads(ran.out)["skipped"]] == ["Broken.md"]
+
+
+@pytest.mark.long
+def test_rebuild_tells_a_person_what_it_did(sandbox: Sandbox) -> None:
+    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
     plain = sandbox.indexer("rebuild")
     assert plain.out.startswith("3 notes, ")
     assert "Broken.md: " in plain.err
@@ -80,6 +87,7 @@ def test_export_is_sorted_json_lines_and_the_same_twice(indexed: Sandbox) -> Non
     assert indexed.indexer("export").out == first.out
 
 
+@pytest.mark.long
 def test_export_without_an_index_says_what_to_do(sandbox: Sandbox) -> None:
     ran = sandbox.indexer("export")
     assert ran.code == 3

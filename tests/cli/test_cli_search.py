@@ -94,6 +94,7 @@ def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
     assert hits[0]["path"] == "Sky/Comet.md"
 
 
+@pytest.mark.long
 def test_control_characters_of_a_note_do_not_reach_the_terminal(sandbox: Sandbox) -> None:
     sandbox.write("Evil.md", "# Evil\n\nA zeppelin \x1b[31mflies\x07 here.\n")
     ran = sandbox.indexer("search", "zeppelin")

@@ -29,5 +29,6 @@ def imported(tmp_path: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.long
 def test_the_first_edit_imports_nothing(imported: dict[str, list[str]]) -> None:
     assert imported == {"daemon": [], "worker": []}

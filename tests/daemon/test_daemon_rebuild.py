@@ -115,6 +115,7 @@ def test_a_manifest_with_a_field_missing_rebuilds(where: Place, field: str) -> N
         assert service.status().generation == 2
 
 
+@pytest.mark.long
 def test_a_manifest_of_an_older_version_rebuilds(where: Place) -> None:
     with opened(where):
         pass
@@ -180,6 +181,7 @@ def test_a_strategy_that_a_note_chooses_later_is_as_configured_and_counts_from_t
         assert service.status().generation == 2
 
 
+@pytest.mark.long
 def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(where: Place) -> None:
     where.configure("[chunking.word]\nchunk_size = 5\nchunk_overlap = 0\n")
     with opened(where):
@@ -195,6 +197,7 @@ def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(where
         assert len(hits(service, "file:Quince quince")[0].content.split()) == 6
 
 
+@pytest.mark.long
 def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: Place) -> None:
     with opened(where):
         pass

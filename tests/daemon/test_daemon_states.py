@@ -103,6 +103,7 @@ def test_a_named_configuration_that_disappears_is_said(where: Place) -> None:
         wait_for(lambda: service.status().detail == "")
 
 
+@pytest.mark.long
 def test_a_vaults_configuration_that_disappears_is_told(where: Place) -> None:
     with using_the_vaults_file(where) as (service, file):
         file.write_text("[search]\nlimit = 1\n")

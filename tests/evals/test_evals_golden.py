@@ -41,6 +41,7 @@ def test_there_are_cases_of_each_layer_in_several_languages() -> None:
     assert all(languages[language] >= 3 for language in ("en", "de", "es", "ja"))
 
 
+@pytest.mark.long
 def test_the_cases_of_the_demo_hold(tmp_path: Path) -> None:
     vault = tmp_path / "demo"
     shutil.copytree(DEMO, vault)

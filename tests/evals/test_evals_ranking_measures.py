@@ -171,6 +171,7 @@ def test_a_baseline_of_zero_lets_nothing_pass_and_divides_by_nothing() -> None:
     assert all(one.percent is None and "baseline is 0" in one.reason for one in found.values())
 
 
+@pytest.mark.long
 def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
     code = (
         "import json; from vault_indexer.evals.ranking.statistics import mean_interval, randomisation_p;"

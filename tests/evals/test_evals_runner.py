@@ -356,6 +356,7 @@ def test_the_report_in_json_has_the_fields_of_the_types(service: FakeService, tm
     assert data["summary"]["counts"] == {"passed": 1, "failed": 0, "skipped": 0, "errors": 0}
 
 
+@pytest.mark.long
 def test_nothing_depends_on_the_salt_of_a_process(tmp_path: Path) -> None:
     """Python's own hash of a text differs from process to process; file names and reports must not."""
     for name in ("c", "a", "b"):

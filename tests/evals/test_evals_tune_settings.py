@@ -83,6 +83,7 @@ def test_weights_fusions_and_strategies_are_tried() -> None:
     assert len({one.name for one in tried}) == len(tried)
 
 
+@pytest.mark.long
 def test_sources_are_not_pooled_and_too_few_questions_are_refused(tmp_path: Path) -> None:
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
     mixed = [Question("a", "x", {"Garden.md": 1}), Question("b", "y", {"Garden.md": 1}, "clicked")]

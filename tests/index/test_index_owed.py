@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chunk_laws import EDGE_NOTES, SMALL, build, note_of
+from chunk_laws import EDGE_NOTES, EVERY_STRATEGY, SMALL, build, note_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reliability_lab import (
@@ -24,7 +24,6 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import Assembly
-from vault_indexer.chunk import STRATEGIES
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
@@ -274,7 +273,7 @@ def _change(vault: Path, rng: random.Random) -> None:
             note.write(f"\n\nAppended {rng.randrange(99)} of marble.\n")
 
 
-@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+@pytest.mark.parametrize("strategy", EVERY_STRATEGY)
 @pytest.mark.parametrize(
     "contextual",
     [pytest.param(False, id="plain"), pytest.param(True, id="contextual", marks=pytest.mark.long)],

@@ -81,7 +81,9 @@ def pool_of(limits: ProcessLimits) -> Iterator[Callable[[str], tuple[int, ...]]]
 
 
 @pytest.mark.skipif(not ON_LINUX, reason="threads are counted in /proc")
-@pytest.mark.parametrize("library", ["numpy", "faiss", "torch"])
+@pytest.mark.parametrize(
+    "library", ["faiss", *(pytest.param(one, marks=pytest.mark.long) for one in ("numpy", "torch"))]
+)
 def test_a_worker_keeps_to_one_core_whatever_its_libraries_would_take(library: str) -> None:
     if find_spec(library) is None:
         pytest.skip(f"no {library}")
@@ -99,6 +101,7 @@ def test_a_worker_gives_way() -> None:
         assert ask("priorities")[0] == own, "a priority is never raised"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ON_LINUX or platform.machine() not in IOPRIO_GET, reason="no number of the call")
 def test_a_worker_gives_way_at_the_disk() -> None:
     before = io_priority()
@@ -126,6 +129,7 @@ def start_hoarding() -> Hoarding:
     return Hoarding()
 
 
+@pytest.mark.long
 def test_a_worker_that_outgrows_its_share_hands_over_and_is_replaced() -> None:
     jobs, final_job = list(range(30)), -1
     pool = WorkerPool(1, start_hoarding, ProcessLimits(memory_bytes=150 * MB), final_job)

@@ -85,6 +85,7 @@ def test_mistakes_are_told(vault: Vault, folder: Path) -> None:
         open_vault(folder / "notes", search={"limit": {3}})
 
 
+@pytest.mark.long
 def test_options_are_tables_or_dotted_keys(vault: Vault, folder: Path) -> None:
     assert vault.search("tree").results
     dotted: dict[str, Any] = {"search.limit": 1}
@@ -166,7 +167,9 @@ def test_llamaindex_is_not_loaded_until_it_is_used(folder: Path) -> None:
     assert run(script, folder, folder / "notes", folder / "light") == "set()\nTrue\n"
 
 
-@pytest.mark.parametrize("way", ["a file", "-c", "the standard input"])
+@pytest.mark.parametrize(
+    "way", ["a file", *(pytest.param(way, marks=pytest.mark.long) for way in ("-c", "the standard input"))]
+)
 def test_the_example_of_the_package_runs_as_it_stands(folder: Path, way: str) -> None:
     example = vault_indexer.__doc__ or ""
     lines = [line[4:] for line in example.splitlines() if not line or line.startswith("    ")]

@@ -90,6 +90,7 @@ def test_hits_below_the_least_relevance_are_left_out(demo: Vault) -> None:
             demo.search("telescope", min_relevance=wrong)
 
 
+@pytest.mark.long
 def test_a_single_note_is_judged_by_the_words_that_it_holds(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault/Note.md").write_text("The heron waits beside the still water.\n", "utf-8")

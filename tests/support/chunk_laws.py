@@ -11,9 +11,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
-from vault_indexer.chunk import chunker_for
+from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, Note
@@ -22,6 +23,14 @@ from vault_indexer.ports import Chunker, EmbeddingModel
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
+
+_OF_EACH_KIND = ("header_based", "token", "hierarchical", "semantic")
+"""By headings, by size, in levels, by meaning."""
+
+EVERY_STRATEGY = [
+    pytest.param(name, marks=() if name in _OF_EACH_KIND else pytest.mark.long) for name in sorted(STRATEGIES)
+]
+"""For a test whose repetition for all of them is dear; `test_chunk_contract.py` has all in `make test`."""
 
 
 def note_of(text: str, path: str = "Folder/Note.md") -> Note:
