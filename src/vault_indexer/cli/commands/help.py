@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.app import COMMANDS
 from vault_indexer.cli.doc_pages import about, docs_folder, overview, page_names
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.terminal import out
@@ -21,8 +22,6 @@ from vault_indexer.cli.terminal import out
 
 def complete_topic(incomplete: str) -> list[str]:
     """The pages whose names begin so, and the commands."""
-    from vault_indexer.cli.app import COMMANDS
-
     names = {*page_names(docs_folder()), *(command.name for command in COMMANDS)}
     return sorted(name for name in names if name.startswith(incomplete))
 
