@@ -52,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("start", "start", "Start the daemon in the background."),
     Command("mcp", "mcp", "Serve agents over standard input and output (MCP)."),
     Command("stop", "stop", "Stop the daemon."),
+    Command("service", "service", "Let the system start the daemon at login."),
     Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
     Command("resume", "resume", "Resume indexing in the daemon."),
     Command("init", "init", "Write a commented configuration for a vault."),

@@ -41,6 +41,11 @@ def default_index_dir(vault: Path, environ: Mapping[str, str]) -> Path:
     return _base(environ, "XDG_STATE_HOME", platformdirs.user_state_dir(APP)) / f"{name}-{digest}"
 
 
+def log_dir(environ: Mapping[str, str]) -> Path:
+    """Where a service logs on a system that keeps no journal."""
+    return _base(environ, "XDG_STATE_HOME", platformdirs.user_state_dir(APP)) / "logs"
+
+
 def with_home(path: str | Path) -> Path:
     """The path with a leading `~` resolved; of an unknown user it stays, and then is no existing path."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises there)

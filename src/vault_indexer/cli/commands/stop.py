@@ -29,12 +29,13 @@ def stop(place: Place) -> None:
     if info is None:
         note("no daemon is running")
         return
-    _end(info, index_dir)
+    end_daemon(info, index_dir)
     note(f"stopped: process {info.pid}")
 
 
-def _end(info: DaemonInfo, index_dir: Path) -> None:
-    """SIGTERM, then wait until the process is gone or no longer announced (its last act)."""
+def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
+    """Ask the process to end, then wait until it is gone or no longer announced (its last act). Raises
+    DaemonError where it may be another program, or does not end."""
     try:
         DaemonClient(info).ask(STATUS)  # so that a foreign process that has got its pid is never signalled
     except NotListeningError as error:
