@@ -117,9 +117,9 @@ class Launchd:
 
 
 def _domain() -> str:
-    if sys.platform == "win32":
-        raise ServiceError("launchd is a part of macOS")
-    return f"gui/{os.getuid()}"
+    if sys.platform != "win32":
+        return f"gui/{os.getuid()}"
+    raise ServiceError("launchd is a part of macOS")
 
 
 def _bootstrap(domain: str, file: Path) -> None:

@@ -15,6 +15,7 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.serve.endpoints import ENDPOINTS, Endpoint
+from vault_indexer.system import open_missing_streams
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
@@ -156,6 +157,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """The process `indexer`: set up its streams, run one command, leave with its exit status."""
     sys.excepthook = _report_unforeseen
+    open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

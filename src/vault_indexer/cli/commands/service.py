@@ -31,6 +31,7 @@ from vault_indexer.config import Settings, load
 from vault_indexer.config.paths import log_dir
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import ServiceError, UsageError, VaultError
+from vault_indexer.system import canonical_folder
 
 _NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
 _LINGER = Path("/var/lib/systemd/linger")
@@ -161,7 +162,7 @@ def _named_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable. The folder in which the command happens to run does not
     count: a service has none."""
     named = place.vault or _path(environ.get(_NAMED_VAULT))
-    return named.resolve() if named is not None else None
+    return canonical_folder(named) if named is not None else None
 
 
 def _names_a_vault(settings: Settings) -> bool:
