@@ -5,6 +5,8 @@
 - `long` marks what does not fit into that, or repeats with more input what a short test shows already.
   `make test-all` runs it, and the property tests once more with more examples (the profile `thorough`).
 - `slow` marks crashes, faults and large vaults. `make torture` runs them.
+- `portable` marks what runs on Windows and macOS as well: by a test's own mark, and all tests of the folders
+  in `PORTABLE`, which are about text alone.
 - `data` marks what needs `../shared/data`, and is skipped without it.
 
 No test is timed, and no wait is short: a busy machine is no counterexample. Waits go through
@@ -14,7 +16,10 @@ No test is timed, and no wait is short: a busy machine is no counterexample. Wai
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Examples that take long to draw say something about the machine, not about the code.
@@ -24,6 +29,17 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=200)
 # `--hypothesis-profile` overrides this.
 settings.load_profile("quick")
+
+
+PORTABLE = frozenset({"parse", "text"})
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Mark the folders whose tests touch no system."""
+    tests = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(tests) and item.path.relative_to(tests).parts[0] in PORTABLE:
+            item.add_marker(pytest.mark.portable)
 
 
 def pytest_collection_finish() -> None:

@@ -12,6 +12,7 @@ VaultIndexerError
 │   ├── DiskFullError              no room for the index; it is whole, and the next try may succeed
 │   ├── LockedError                another process holds the index; says who
 │   ├── DaemonError                no daemon, port in use, or it does not answer
+│   ├── ServiceError               what starts services on this system is missing, or refuses
 │   ├── QueryTimeoutError          a search took longer than its deadline
 │   ├── ProcessError               a process of the indexer cannot be started
 │   └── QueryCancelledError        nobody waits for the answer of a search any more
@@ -119,6 +120,10 @@ class ProcessError(UnavailableError):
 
 class DaemonError(UnavailableError):
     """The daemon is not there, does not answer, or cannot take its port."""
+
+
+class ServiceError(UnavailableError):
+    """What starts services on this system (systemd, launchd, the task scheduler) is missing, or refuses."""
 
 
 class QueryTimeoutError(UnavailableError):

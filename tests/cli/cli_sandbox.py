@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import subprocess
 import sys
@@ -76,6 +75,7 @@ class Sandbox:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
         own = {
             "HOME": str(self.root / "home"),
+            "USERPROFILE": str(self.root / "home"),
             "XDG_STATE_HOME": str(self.root / "state"),
             "XDG_CONFIG_HOME": str(self.root / "config"),
             "COLUMNS": "200",
@@ -105,6 +105,8 @@ class Sandbox:
 
     def terminal(self, *arguments: str, columns: int = 80, timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` holds all that it shows."""
+        import pty  # not on Windows
+
         master, slave = pty.openpty()
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         kept = {name: value for name, value in self.environ.items() if name not in _TERMINAL_VARIABLES}

@@ -15,6 +15,7 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.serve.endpoints import ENDPOINTS, Endpoint
+from vault_indexer.system import open_missing_streams
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
@@ -52,6 +53,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("start", "start", "Start the daemon in the background."),
     Command("mcp", "mcp", "Serve agents over standard input and output (MCP)."),
     Command("stop", "stop", "Stop the daemon."),
+    Command("service", "service", "Let the system start the daemon at login."),
     Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
     Command("resume", "resume", "Resume indexing in the daemon."),
     Command("init", "init", "Write a commented configuration for a vault."),
@@ -160,6 +162,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """The process `indexer`: set up its streams, run one command, leave with its exit status."""
     sys.excepthook = _report_unforeseen
+    open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

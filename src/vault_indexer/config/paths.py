@@ -10,6 +10,8 @@ from pathlib import Path
 
 import platformdirs
 
+from vault_indexer.system import canonical_folder
+
 APP = "vault-indexer"
 VAULT_CONFIG_NAME = ".indexer.toml"
 
@@ -35,10 +37,15 @@ def default_index_dir(vault: Path, environ: Mapping[str, str]) -> Path:
     Named after the vault for people, and by a hash of its resolved path (16 hex digits of SHA-256), so that
     two vaults of one name never share an index and one vault reached by two paths has one.
     """
-    resolved = vault.resolve()
+    resolved = canonical_folder(vault)
     name = re.sub(r"[^\w.-]+", "-", resolved.name).strip("-.")[:60] or "vault"
     digest = hashlib.sha256(os.fsencode(resolved)).hexdigest()[:16]
     return _base(environ, "XDG_STATE_HOME", platformdirs.user_state_dir(APP)) / f"{name}-{digest}"
+
+
+def log_dir(environ: Mapping[str, str]) -> Path:
+    """Where a service logs on a system that keeps no journal."""
+    return _base(environ, "XDG_STATE_HOME", platformdirs.user_state_dir(APP)) / "logs"
 
 
 def with_home(path: str | Path) -> Path:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import platformdirs
 
+from vault_indexer.system import canonical_folder, is_alive, replace_file
+
 DAEMON_FILE = "daemon.json"
 START_FILE = "start.json"
 _URL_PREFIX = "http://127.0.0.1:"
@@ -50,7 +52,7 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
     """The live daemon of an index; None where no file is, or it is damaged, or its process is gone."""
     info = _parse(index_dir / DAEMON_FILE)
-    return info if info is not None and _is_alive(info.pid) else None
+    return info if info is not None and is_alive(info.pid) else None
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
@@ -78,7 +80,7 @@ def read_signpost(vault: Path) -> Path | None:
 
 
 def _signpost(vault: Path) -> Path:
-    digest = hashlib.sha256(os.fsencode(vault.resolve())).hexdigest()[:16]
+    digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
     return platformdirs.user_state_path("vault-indexer") / "daemons" / digest
 
 
@@ -86,10 +88,11 @@ def _write_private(path: Path, data: bytes) -> None:
     """New temporary file (never someone else's, never through a link), then renamed."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
-    temporary.replace(path)
+    replace_file(temporary, path)
 
 
 def _parse(path: Path) -> DaemonInfo | None:
@@ -112,13 +115,3 @@ def _texts(value: object) -> tuple[str, ...]:
     """A list of texts as a tuple; empty for anything else."""
     good = isinstance(value, list) and all(isinstance(one, str) for one in value)
     return tuple(value) if good and isinstance(value, list) else ()
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True

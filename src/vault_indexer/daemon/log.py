@@ -6,7 +6,6 @@ import copy
 import logging
 import logging.handlers
 import os
-import select
 import sys
 import threading
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_indexer.errors import VaultIndexerError
+from vault_indexer.system import is_read
 from vault_indexer.text.counts import quantity
 
 FILE_BYTES = 5_000_000
@@ -224,19 +224,12 @@ def _lead_to(output: int, errors: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     for stream, file in ((1, output), (2, errors)):
-        if _is_read(file):
+        if is_read(file):
             os.dup2(file, stream)
         else:
             nothing = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nothing, stream)
             os.close(nothing)
-
-
-def _is_read(file: int) -> bool:
-    """False for a pipe whose other end is closed: writing to it would be an error."""
-    poll = select.poll()
-    poll.register(file, select.POLLOUT)
-    return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
 
 
 def _log_lines(pipe: int) -> None:

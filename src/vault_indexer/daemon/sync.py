@@ -214,7 +214,7 @@ class VaultSync:
         except VaultError as error:
             self.degraded = str(error)
             return None
-        work, known = self._plan(found, scope)
+        work, known = self._plan(found)
         explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
         look = Look(found.root, known - len(explained), lost, time.monotonic())
@@ -223,12 +223,13 @@ class VaultSync:
             self._wait_for_confirmation(look, verdict.reason)
         return _Survey(found, work, explained, look, verdict)
 
-    def _plan(self, found: Scan, scope: frozenset[str]) -> tuple[Plan, int]:
+    def _plan(self, found: Scan) -> tuple[Plan, int]:
         """What the index needs, and how many files the catalog knows. Files that are there again are no
         longer held as deleted."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
-            known = snapshot.catalog.files() if "" in scope else snapshot.catalog.files_within(scope)
+            within = found.within
+            known = snapshot.catalog.files() if "" in within else snapshot.catalog.files_within(within)
             total = snapshot.catalog.file_count()
         work = plan(known, found)
         for path in (*work.read, *(row.path for row in work.linked)):

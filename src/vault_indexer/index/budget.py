@@ -55,21 +55,26 @@ class NoteBudget:
         return ""
 
 
-def usage_of(pid: int) -> Usage | None:
-    """What a process of this user has taken; None where the system does not tell."""
-    if _ON_LINUX:
-        return _from_proc(pid)
-    return None if sys.platform == "win32" else usage_by_ps(pid)
+if sys.platform == "win32":
 
-
-def _from_proc(pid: int) -> Usage | None:
-    """proc(5): fields 14, 15 and 24 of `stat`, counted after the name, which may hold anything."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        ticks = int(fields[11]) + int(fields[12])
-        return Usage(ticks / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, ValueError, IndexError):
+    def usage_of(pid: int) -> Usage | None:  # noqa: ARG001 - the other systems tell
+        """None: nothing is known of another process."""
         return None
+
+else:
+
+    def usage_of(pid: int) -> Usage | None:
+        """What a process of this user has taken; None where the system does not tell."""
+        return _from_proc(pid) if _ON_LINUX else usage_by_ps(pid)
+
+    def _from_proc(pid: int) -> Usage | None:
+        """proc(5): fields 14, 15 and 24 of `stat`, counted after the name, which may hold anything."""
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            return Usage(ticks / os.sysconf("SC_CLK_TCK"), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"))
+        except (OSError, ValueError, IndexError):
+            return None
 
 
 def usage_by_ps(pid: int) -> Usage | None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.spawn import get_executable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from vault_indexer.errors import ProcessError
 
@@ -165,7 +165,7 @@ if sys.platform == "win32":
             raise
         finally:
             theirs.close()
-        return popen, ours, _PrivateEnds()
+        return popen, cast("Connection", ours), _PrivateEnds()
 
 else:
 

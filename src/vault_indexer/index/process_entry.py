@@ -14,7 +14,7 @@ import threading
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ if sys.platform == "win32":
             os._exit(1)
 
         threading.Thread(target=watch, daemon=True).start()
-        return PipeConnection(handle)
+        return cast("Connection", PipeConnection(handle))
 
 else:
 

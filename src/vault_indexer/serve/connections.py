@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable, Collection
 
@@ -55,14 +56,22 @@ _SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 def connection_limit(max_concurrent: int) -> int:
     """How many connections this process can hold beside its other files, by its limit of open files."""
     most = max(_MOST, 2 * max_concurrent)
-    try:
+    files = _open_files_limit()
+    return most if files is None else max(_LEAST, min(most, (files - _open_files()) // _SHARE))
+
+
+if sys.platform == "win32":
+
+    def _open_files_limit() -> int | None:
+        return None  # sockets do not count as open files
+
+else:
+
+    def _open_files_limit() -> int | None:
         import resource
-    except ImportError:  # Windows: sockets do not count as open files
-        return most
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return most
-    return max(_LEAST, min(most, (soft - _open_files()) // _SHARE))
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _open_files() -> int:

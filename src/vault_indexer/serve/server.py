@@ -21,6 +21,7 @@ from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, 
 from vault_indexer.serve.http import ServerOptions, make_app
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.service import VaultService
+from vault_indexer.system import ENDING_SIGNALS
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -165,10 +166,11 @@ def ended_by_signals() -> Iterator[None]:
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = [(number, signal.signal(number, interrupt)) for number in ENDING_SIGNALS]
     try:
         yield
     except KeyboardInterrupt:
         sys.stderr.flush()
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)

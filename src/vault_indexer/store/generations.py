@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import IndexUnusableError, ManifestError
-from vault_indexer.system import fsync_dir, write_atomically
+from vault_indexer.system import fsync_dir, replace_file, write_atomically
 
 BUILDING_SUFFIX = ".part"
 
@@ -133,7 +133,7 @@ class IndexDir:
     def finish(self, building: Generation) -> Generation:
         """Give a completely written and synced generation its final name; it is not active yet."""
         folder = self._generations / f"{building.number:04d}"
-        building.folder.rename(folder)
+        replace_file(building.folder, folder)
         fsync_dir(self._generations)
         return Generation(building.number, folder)
 

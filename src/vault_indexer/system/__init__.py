@@ -1,11 +1,27 @@
-"""What talks to the operating system: durable writes, memory, process limits. Knows nothing of notes."""
+"""What talks to the operating system: durable writes, memory, processes, paths. Knows nothing of notes."""
 
 from __future__ import annotations
 
 from vault_indexer.system.allocator import give_back, keep_little
 from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
-from vault_indexer.system.durable import fsync_dir, fsync_file, only_writer, write_atomically
+from vault_indexer.system.durable import (
+    fsync_dir,
+    fsync_file,
+    only_writer,
+    replace_file,
+    retrying,
+    write_atomically,
+)
 from vault_indexer.system.huge_pages import back_by_huge_pages
+from vault_indexer.system.paths import (
+    Spelling,
+    canonical_folder,
+    long_path,
+    name_fault,
+    same_name,
+    windows_fault,
+    windows_long_path,
+)
 from vault_indexer.system.process_limits import (
     MemoryWatch,
     ProcessLimits,
@@ -14,24 +30,41 @@ from vault_indexer.system.process_limits import (
     own_usage,
     usable_cores,
 )
+from vault_indexer.system.processes import ENDING_SIGNALS, ask_to_end, is_alive, start_in_background
+from vault_indexer.system.streams import is_read, open_missing_streams
 
 __all__ = [
     "EDIT_BYTES",
+    "ENDING_SIGNALS",
     "FULL_ERRORS",
     "MemoryWatch",
     "ProcessLimits",
+    "Spelling",
     "Usage",
+    "ask_to_end",
     "back_by_huge_pages",
+    "canonical_folder",
     "free_bytes",
     "fsync_dir",
     "fsync_file",
     "give_back",
     "in_words",
+    "is_alive",
+    "is_read",
     "keep_little",
     "keep_to_one_thread",
+    "long_path",
+    "name_fault",
     "only_writer",
+    "open_missing_streams",
     "own_usage",
+    "replace_file",
+    "retrying",
+    "same_name",
     "size_of",
+    "start_in_background",
     "usable_cores",
+    "windows_fault",
+    "windows_long_path",
     "write_atomically",
 ]

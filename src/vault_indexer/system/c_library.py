@@ -5,9 +5,14 @@ from __future__ import annotations
 import ctypes
 import sys
 
+if sys.platform == "linux":
 
-def c_function(name: str) -> ctypes._NamedFuncPointer | None:
-    """The function, or None where the system or its C library has none of that name."""
-    if not sys.platform.startswith("linux"):
+    def c_function(name: str) -> ctypes._NamedFuncPointer | None:
+        """The function, or None where the C library has none of that name."""
+        return getattr(ctypes.CDLL(None, use_errno=True), name, None)
+
+else:
+
+    def c_function(name: str) -> ctypes._NamedFuncPointer | None:  # noqa: ARG001 - Linux looks it up
+        """None: other systems are not asked."""
         return None
-    return getattr(ctypes.CDLL(None, use_errno=True), name, None)

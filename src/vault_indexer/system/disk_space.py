@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -19,12 +20,11 @@ def free_bytes(folder: Path) -> int:
     largest number there is where the system does not tell."""
     for place in (folder, *folder.parents):
         try:
-            found = os.statvfs(place)
+            return shutil.disk_usage(place).free
         except FileNotFoundError:
             continue
-        except (OSError, AttributeError):  # AttributeError: not on this system
+        except OSError:
             break
-        return found.f_bavail * found.f_frsize
     return 1 << 62
 
 

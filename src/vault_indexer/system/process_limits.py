@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import platform
 import sys
@@ -56,11 +57,49 @@ class ProcessLimits:
         """For this process, from now on. Call it before anything that starts threads is imported: the
         processes are the parallelism, each keeps to one core. Priorities are only ever lowered."""
         os.environ.update(_ONE_THREAD)
-        if hasattr(os, "setpriority"):
-            nice = max(self.nice, os.getpriority(os.PRIO_PROCESS, 0))
-            with contextlib.suppress(OSError):  # it is a courtesy, not a condition
-                os.setpriority(os.PRIO_PROCESS, 0, nice)
+        with contextlib.suppress(OSError):  # it is a courtesy, not a condition
+            lower_priority(self.nice)
         lower_io_priority(self.io_priority)
+
+
+if sys.platform == "win32":
+
+    def lower_priority(nice: int) -> None:
+        """For this process: Windows has classes of priority, of which a nice value chooses below normal (1 to
+        14) or idle. Raises OSError."""
+        if nice <= 0:
+            return
+        idle, below_normal = 0x40, 0x4000
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        kernel.SetPriorityClass.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
+        if not kernel.SetPriorityClass(kernel.GetCurrentProcess(), idle if nice >= 15 else below_normal):
+            raise ctypes.WinError(ctypes.get_last_error())
+
+    def _resident_now() -> int | None:
+        return None
+
+    def _peak_bytes() -> int:
+        return 0
+
+else:
+
+    def lower_priority(nice: int) -> None:
+        """For this process, unless it is lower already. Raises OSError."""
+        os.setpriority(os.PRIO_PROCESS, 0, max(nice, os.getpriority(os.PRIO_PROCESS, 0)))
+
+    def _resident_now() -> int | None:
+        try:
+            pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+        except (OSError, ValueError, IndexError):
+            return None
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def _peak_bytes() -> int:
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
 
 
 def keep_to_one_thread() -> None:
@@ -104,23 +143,12 @@ def usable_cores() -> int:
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in use now; where the system does not tell, the most it ever was."""
-    try:
-        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return _peak_bytes()
+    """Memory of this process that is in use now; where the system does not tell, the most it ever was, and 0
+    on Windows, where limits of memory therefore do not hold."""
+    now = _resident_now()
+    return _peak_bytes() if now is None else now
 
 
 def own_usage() -> Usage:
     """What this process has taken."""
     return Usage(time.process_time(), resident_bytes())
-
-
-def _peak_bytes() -> int:
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

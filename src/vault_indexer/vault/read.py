@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import NoteError
+from vault_indexer.system import long_path, name_fault
 from vault_indexer.vault.diff import KnownFile
 from vault_indexer.vault.files import FileStat, is_evicted, is_regular
 
@@ -39,12 +40,15 @@ class ReadResult:
 def resolve_in_vault(vault: Path, path: str) -> Path:
     """The real place of an untrusted vault path; symbolic links are followed only within the vault.
 
-    Raises NoteError for a path that is empty, absolute, holds NUL, a backslash drive or `..`, or leads out
-    of the vault; the caller that opens the file raises NoteVanished.
+    Raises NoteError for a path that is empty, absolute, holds NUL, a backslash drive or `..`, leads out of
+    the vault, or names no file on this system (a device of Windows, a part of a file). The caller that opens
+    the file raises NoteVanished.
     """
     parts = path.split("/")
     if not path or "\0" in path or path.startswith("/") or ".." in parts or Path(path).drive:
         raise NoteError(f"not a path in the vault: {path[:200]!r}")
+    if fault := next(filter(None, map(name_fault, parts)), ""):
+        raise NoteError(f"not a path in the vault: {path[:200]!r}: {fault}")
     root = os.path.realpath(vault)
     try:
         real = os.path.realpath(f"{root}/{path}")
@@ -77,20 +81,21 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
 
 def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
     """One try; None if the file changed meanwhile."""
-    checked = os.lstat(real)
+    place = long_path(str(real))
+    checked = os.lstat(place)
     if not is_regular(checked):
         raise NoteError("not a plain file")
     if is_evicted(checked):
         raise NoteError("not downloaded")
     if checked.st_size > max_file_bytes:
         raise NoteError(too_large(checked.st_size, max_file_bytes))
-    descriptor = os.open(real, _OPEN_FLAGS)
+    descriptor = os.open(place, _OPEN_FLAGS)
     try:
         before = FileStat.of(path, os.fstat(descriptor))
         data = _read_all(descriptor, before.size)
     finally:
         os.close(descriptor)
-    after = FileStat.of(path, os.lstat(real))
+    after = FileStat.of(path, os.lstat(place))
     if before != after or len(data) != after.size or before.size > max_file_bytes:
         return None
     return ReadResult(data, after, hashlib.sha256(data).hexdigest())
@@ -115,7 +120,7 @@ def too_large(size: int, limit: int) -> str:
 def is_unchanged(vault: Path, known: KnownFile) -> bool:
     """Whether a file's stat is still what is known of it; a file that cannot be looked at has changed."""
     try:
-        status = (vault / known.path).stat()  # whatever it leads to now: another file has another inode
+        status = os.stat(long_path(str(vault / known.path)))  # noqa: PTH116 - whatever it leads to now: another file has another inode
     except (OSError, ValueError):
         return False
     return FileStat.of(known.path, status) == FileStat(

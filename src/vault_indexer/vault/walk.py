@@ -13,9 +13,9 @@ import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from vault_indexer.errors import NoteError, VaultError
+from vault_indexer.system import Spelling
 from vault_indexer.vault.files import (
     FileKind,
     FileStat,
@@ -27,6 +27,7 @@ from vault_indexer.vault.files import (
     kind_of,
 )
 from vault_indexer.vault.ignore import Decision, PathRules
+from vault_indexer.vault.listing import Entry, SystemFiles, VaultFiles
 from vault_indexer.vault.read import resolve_in_vault, too_large
 
 NOT_DOWNLOADED = "not downloaded"
@@ -99,17 +100,27 @@ def root_identity(vault: Path) -> RootIdentity:
     return RootIdentity.of(status)
 
 
-def scan(vault: Path, rules: PathRules, *, max_file_bytes: int, within: Collection[str] = ("",)) -> Scan:
+def scan(
+    vault: Path,
+    rules: PathRules,
+    *,
+    max_file_bytes: int,
+    within: Collection[str] = ("",),
+    files: VaultFiles | None = None,
+) -> Scan:
     """Every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
 
     A path of `within` may be a file, a folder (with all below it), or gone (nothing is found, and the scan
-    vouches for that). Raises VaultError if the vault's root is missing, no folder, or cannot be listed.
+    vouches for that). Where the file system knows it by another spelling, the path is gone, and `within` of
+    the scan holds the other spelling as well. `files` is the system's own by default. Raises VaultError if
+    the vault's root is missing, no folder, or cannot be listed.
     """
     started = time.perf_counter()
     root = root_identity(vault)
-    walker = _Walker(vault, rules, max_file_bytes)
-    tops = frozenset(within)
-    for top in tops:
+    walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles())
+    asked = {top: walker.spelled(top) for top in within}
+    tops = frozenset(asked) | frozenset(asked.values())
+    for top in frozenset(asked.values()):
         if not top or not _is_covered(top.rpartition("/")[0], tops):
             walker.look_at(top)
     if "" in walker.unreadable:
@@ -154,25 +165,12 @@ def _path_of(file: ScannedFile) -> str:
     return file.stat.path
 
 
-class _Entry(Protocol):
-    """The part of os.DirEntry that is used."""
-
-    @property
-    def name(self) -> str: ...
-
-    def is_symlink(self) -> bool: ...
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool: ...
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result: ...
-
-
 class _OnePath:
-    """The `_Entry` of a path that no listing gave. Raises OSError if nothing is there."""
+    """The entry of a path that no listing gave. Raises OSError if nothing is there."""
 
-    def __init__(self, vault: Path, path: str) -> None:
+    def __init__(self, files: VaultFiles, vault: Path, path: str) -> None:
         self.name = path.rpartition("/")[2]
-        self._status = os.lstat(f"{vault}/{path}")
+        self._status = files.lstat(f"{vault}/{path}")
 
     def is_symlink(self) -> bool:
         return stat.S_ISLNK(self._status.st_mode)
@@ -187,8 +185,10 @@ class _OnePath:
 class _Walker:
     """The lists that one scan fills."""
 
-    def __init__(self, vault: Path, rules: PathRules, max_file_bytes: int) -> None:
+    def __init__(self, vault: Path, rules: PathRules, max_file_bytes: int, files: VaultFiles) -> None:
         self._vault = vault
+        self._files = files
+        self._spelling = Spelling(self._identity, self._names_in)
         self._rules = rules
         self._max_file_bytes = max_file_bytes
         self._pending: list[str] = []
@@ -197,13 +197,25 @@ class _Walker:
         self.evicted: list[ScannedFile] = []
         self.unreadable: dict[str, str] = {}
 
+    def spelled(self, path: str) -> str:
+        """The path as the listings of its folders spell it."""
+        return self._spelling.of(str(self._vault), path) if path else ""
+
+    def _identity(self, place: str) -> tuple[int, int]:
+        found = self._files.lstat(place)
+        return found.st_dev, found.st_ino
+
+    def _names_in(self, folder: str) -> list[str]:
+        with self._files.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+
     def look_at(self, path: str) -> None:
         """Collects the file at a path, or all files below it; nothing if it is gone."""
         if not path:
             self._pending.append("")
         elif self._is_reached_plainly(path.rpartition("/")[0]):
             try:
-                self._entry(_OnePath(self._vault, path), path)
+                self._entry(_OnePath(self._files, self._vault, path), path)
             except (FileNotFoundError, NotADirectoryError):
                 self._look_for_placeholder(path)
             except OSError as error:
@@ -216,7 +228,7 @@ class _Walker:
         for part in folder.split("/") if folder else ():
             place = f"{place}/{part}"
             try:
-                if not stat.S_ISDIR(os.lstat(place).st_mode):
+                if not stat.S_ISDIR(self._files.lstat(place).st_mode):
                     return False
             except (FileNotFoundError, NotADirectoryError):
                 return False
@@ -228,9 +240,8 @@ class _Walker:
     def _look_for_placeholder(self, path: str) -> None:
         parent, slash, name = path.rpartition("/")
         try:
-            self._entry(
-                _OnePath(self._vault, f"{parent}{slash}.{name}.icloud"), f"{parent}{slash}.{name}.icloud"
-            )
+            placeholder = f"{parent}{slash}.{name}.icloud"
+            self._entry(_OnePath(self._files, self._vault, placeholder), placeholder)
         except OSError:
             return
 
@@ -244,7 +255,7 @@ class _Walker:
             here = self._pending.pop()
             prefix = f"{here}/" if here else ""
             try:
-                with os.scandir(f"{self._vault}/{here}") as entries:
+                with self._files.scandir(f"{self._vault}/{here}") as entries:
                     for entry in entries:
                         self._entry(entry, prefix + entry.name)
             except (FileNotFoundError, NotADirectoryError) as error:
@@ -253,7 +264,7 @@ class _Walker:
             except OSError as error:
                 self._unreadable(here, error)
 
-    def _entry(self, entry: _Entry, path: str) -> None:
+    def _entry(self, entry: Entry, path: str) -> None:
         if not is_utf8_name(entry.name):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             self.skipped.append((shown, "its name is not valid UTF-8"))
@@ -265,7 +276,7 @@ class _Walker:
         else:
             self._file(entry, path)
 
-    def _file(self, entry: _Entry, path: str) -> None:
+    def _file(self, entry: Entry, path: str) -> None:
         decision = self._rules.decide(path, is_dir=False)
         if decision is Decision.IGNORE:
             self._placeholder(entry, path)
@@ -284,7 +295,7 @@ class _Walker:
                 decision = Decision.LINK_ONLY
             self.files.append(ScannedFile(FileStat.of(path, status), kind_of(path), decision))
 
-    def _placeholder(self, entry: _Entry, path: str) -> None:
+    def _placeholder(self, entry: Entry, path: str) -> None:
         """iCloud before macOS 14 puts `.Name.md.icloud` in the place of an evicted `Name.md`."""
         name = icloud_placeholder_of(entry.name)
         if name is None:

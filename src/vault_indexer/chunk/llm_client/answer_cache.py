@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_indexer.system import replace_file
+
 MAX_BYTES = 1 << 30
 """On disk: about 250,000 answers, as each takes at least one block of 4 KiB. A preamble for each of the
 80,000 chunks of the largest vault measured fits three times."""
@@ -60,7 +62,7 @@ class KeptAnswers:
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as stream:
                     stream.write(answer)
-                Path(temporary).replace(file)
+                replace_file(Path(temporary), file)
             except OSError:
                 Path(temporary).unlink(missing_ok=True)
                 raise

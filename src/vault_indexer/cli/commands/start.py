@@ -18,6 +18,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.system import start_in_background
 
 LOG_FILE = "daemon.log"
 
@@ -64,13 +65,7 @@ def _spawn(place: Place, log: Path) -> subprocess.Popen[bytes]:
     options = [part for name, value in named.items() if value for part in (name, str(value))]
     command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
     # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    return start_in_background(command)
 
 
 def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait: float) -> DaemonInfo:

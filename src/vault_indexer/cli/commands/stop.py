@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.system import ask_to_end
 
 _WAIT_S = 60.0
 _LOOK_EVERY_S = 0.02
@@ -29,19 +29,20 @@ def stop(place: Place) -> None:
     if info is None:
         note("no daemon is running")
         return
-    _end(info, index_dir)
+    end_daemon(info, index_dir)
     note(f"stopped: process {info.pid}")
 
 
-def _end(info: DaemonInfo, index_dir: Path) -> None:
-    """SIGTERM, then wait until the process is gone or no longer announced (its last act)."""
+def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
+    """Ask the process to end, then wait until it is gone or no longer announced (its last act). Raises
+    DaemonError where it may be another program, or does not end."""
     try:
         DaemonClient(info).ask(STATUS)  # so that a foreign process that has got its pid is never signalled
     except NotListeningError as error:
         raise DaemonError(
             f"{error}, and process {info.pid} may be another program by now: nothing was stopped"
         ) from error
-    os.kill(info.pid, signal.SIGTERM)
+    ask_to_end(info.pid)
     until = time.monotonic() + _WAIT_S
     while read_daemon(index_dir) == info:
         if time.monotonic() > until:

@@ -1,0 +1,32 @@
+"""Which system keeps services here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vault_indexer.autostart.launchd import Launchd
+from vault_indexer.autostart.supervisor import Environment, Supervisor
+from vault_indexer.autostart.systemd import Systemd
+from vault_indexer.autostart.task_scheduler import TaskScheduler
+from vault_indexer.errors import UsageError
+
+SUPERVISORS: dict[str, Callable[[Environment], Supervisor]] = {
+    "systemd": Systemd,
+    "launchd": Launchd,
+    "schtasks": TaskScheduler,
+}
+"""Each by the name that a user gives."""
+
+_OF_PLATFORM = {"darwin": "launchd", "win32": "schtasks"}
+
+
+def supervisor_of_platform(platform: str) -> str:
+    """The name of the one that a platform (`sys.platform`) has; systemd where none is known."""
+    return _OF_PLATFORM.get(platform, "systemd")
+
+
+def supervisor(name: str, environment: Environment) -> Supervisor:
+    """The supervisor of this name. Raises UsageError."""
+    if name not in SUPERVISORS:
+        raise UsageError(f"no such system: {name!r}; allowed: {', '.join(SUPERVISORS)}")
+    return SUPERVISORS[name](environment)

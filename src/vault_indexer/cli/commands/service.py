@@ -1,0 +1,239 @@
+"""`indexer service`: the daemon that the system starts at login."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vault_indexer.autostart import (
+    SUPERVISORS,
+    Environment,
+    ServiceSpec,
+    ServiceStatus,
+    Supervisor,
+    supervisor,
+    supervisor_of_platform,
+)
+from vault_indexer.cli.commands.stop import end_daemon
+from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.reach import known_index_dir
+from vault_indexer.cli.terminal import clean, note, out, print_json, text
+from vault_indexer.config import Settings, load
+from vault_indexer.config.paths import log_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.errors import ServiceError, UsageError, VaultError
+from vault_indexer.system import canonical_folder
+
+_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
+_LINGER = Path("/var/lib/systemd/linger")
+
+System = Annotated[
+    str,
+    typer.Option(
+        "--system",
+        metavar="NAME",
+        help=f"What starts services: {', '.join(SUPERVISORS)} (default: what this system has).",
+    ),
+]
+
+
+def install(
+    place: Place,
+    print_only: Annotated[
+        bool, typer.Option("--print", help="Print what would be written, and change nothing.")
+    ] = False,
+    system: System = "",
+) -> None:
+    """Let the system start the daemon at login and after a failure, and start it now."""
+    name, chosen = _supervisor(system)
+    environ = os.environ
+    vault = _named_vault(place, environ)
+    if vault is not None and not vault.is_dir():
+        raise VaultError(f"no such vault: {vault}")
+    settings = load(
+        vault,
+        config_file=place.config,
+        environ=environ,
+        options={"index.dir": place.index_dir} if place.index_dir else {},
+    ).settings
+    if vault is None and not _names_a_vault(settings):
+        raise UsageError("the configuration names no vault: set its key `vault`, or give --vault DIR")
+    spec = _spec(place, vault, environ)
+    service = chosen.name_of(vault)
+    if print_only:
+        sys.stdout.write(chosen.definition(spec))
+        note(f"would be written: {chosen.place(service)}")
+        return
+    spec.log_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _end_other_daemon(place, vault or settings.vault, chosen.status(service))
+    changed = chosen.install(spec)
+    note(f"{'installed' if changed else 'already installed'}: {chosen.place(service)}")
+    for hint in _hints(name, spec, environ):
+        note(hint)
+
+
+def uninstall(place: Place, system: System = "") -> None:
+    """Stop the service and remove it. The index stays."""
+    _, chosen = _supervisor(system)
+    service = chosen.name_of(_named_vault(place, os.environ))
+    gone = chosen.uninstall(service)
+    note(f"removed: {chosen.place(service)}" if gone else f"not installed: {chosen.place(service)}")
+
+
+def status(place: Place, output: Output, system: System = "") -> int:
+    """Show whether the service is installed and runs. Exit status 1 where it is not installed."""
+    name, chosen = _supervisor(system)
+    vault = _named_vault(place, os.environ)
+    service = chosen.name_of(vault)
+    found = chosen.status(service)
+    running = _daemon(place, vault)
+    if output.json:
+        daemon = {"pid": running.pid, "url": running.url} if running else None
+        print_json(
+            {
+                "system": name,
+                "name": service,
+                "definition": chosen.place(service),
+                **asdict(found),
+                "daemon": daemon,
+            }
+        )
+        return 0 if found.installed else 1
+    console = out()
+    for label, value, style in _rows(chosen.place(service), found, running):
+        console.print(text((f"{label:<10}", "dim"), (value, style)))
+    return 0 if found.installed else 1
+
+
+def logs(
+    place: Place,
+    lines: Annotated[
+        int, typer.Option("--lines", "-n", min=1, max=1_000_000, metavar="N", help="How many lines.")
+    ] = 100,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines (journal).")] = False,
+    system: System = "",
+) -> int:
+    """Print the last lines of the service's log."""
+    _, chosen = _supervisor(system)
+    vault = _named_vault(place, os.environ)
+    service = chosen.name_of(vault)
+    command = chosen.log_command(service, lines, follow=follow)
+    if command:
+        try:
+            return subprocess.run(command, check=False).returncode
+        except FileNotFoundError as error:
+            raise ServiceError(f"{command[0]} is not installed") from error
+    spec = _spec(place, vault, os.environ)
+    log = spec.log_file(service)
+    if follow:
+        raise UsageError(f"--follow is for systemd's journal; the log of this service is the file {log}")
+    files = [file for file in (log.with_suffix(".err"), log) if file.is_file()]
+    if not files:
+        raise ServiceError(f"there is no log yet: {log}")
+    for file in files:
+        _print_last(file, lines)
+    return 0
+
+
+def _supervisor(system: str) -> tuple[str, Supervisor]:
+    name = system or supervisor_of_platform(sys.platform)
+    return name, supervisor(name, _environment(os.environ))
+
+
+def _environment(environ: Mapping[str, str]) -> Environment:
+    names = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    variables = {name: environ[name] for name in names if os.path.isabs(environ.get(name, ""))}  # noqa: PTH117
+    user = getpass.getuser()
+    if sys.platform == "win32" and environ.get("USERDOMAIN"):
+        user = f"{environ['USERDOMAIN']}\\{user}"
+    return Environment(Path.home(), user, variables)
+
+
+def _named_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The vault of the option or the variable. The folder in which the command happens to run does not
+    count: a service has none."""
+    named = place.vault or _path(environ.get(_NAMED_VAULT))
+    return canonical_folder(named) if named is not None else None
+
+
+def _names_a_vault(settings: Settings) -> bool:
+    """Whether `indexer serve` without a vault knows what to serve."""
+    return settings.vault is not None
+
+
+def _spec(place: Place, vault: Path | None, environ: Mapping[str, str]) -> ServiceSpec:
+    named = {
+        "--vault": vault,
+        "--index-dir": place.index_dir or _path(environ.get(_NAMED_INDEX)),
+        "--config": place.config or _path(environ.get(_NAMED_CONFIG)),
+    }
+    options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
+    command = (sys.executable, "-m", "vault_indexer.cli", "serve", *options)
+    return ServiceSpec(vault, command, log_dir(environ), _environment(environ))
+
+
+def _daemon(place: Place, vault: Path | None) -> DaemonInfo | None:
+    index_dir = known_index_dir(Place(vault, place.index_dir, place.config), os.environ)
+    return read_daemon(index_dir) if index_dir else None
+
+
+def _end_other_daemon(place: Place, vault: Path | None, status: ServiceStatus) -> None:
+    """A daemon that was started otherwise holds the index: the service takes its place."""
+    info = _daemon(place, vault)
+    if info is None or info.pid == status.pid:
+        return
+    index_dir = known_index_dir(Place(vault, place.index_dir, place.config), os.environ)
+    if index_dir is not None:
+        end_daemon(info, index_dir)
+        note(f"stopped: process {info.pid}; the service takes its place")
+
+
+def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str]:
+    """What the user should know of this service."""
+    carried = {_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG}
+    left = sorted(key for key in environ if key.startswith("INDEXER_") and key not in carried)
+    hints = []
+    if left:
+        hints.append(f"not part of the service: {', '.join(left)}; set these keys in the configuration")
+    user = spec.environment.user
+    if name == "systemd" and not (_LINGER / user).exists():
+        hints.append(f"it starts when you log in; `loginctl enable-linger {user}` starts it with the machine")
+    return hints
+
+
+def _rows(definition: str, found: ServiceStatus, running: DaemonInfo | None) -> list[tuple[str, str, str]]:
+    rows = [
+        ("service", definition, "bold"),
+        ("installed", "yes" if found.installed else "no", "green" if found.installed else "yellow"),
+        ("at login", "yes" if found.enabled else "no", "green" if found.enabled else "yellow"),
+        ("state", found.detail, "green" if found.running else "yellow"),
+        ("process", str(found.pid) if found.pid else "", ""),
+        ("daemon", f"process {running.pid} at {running.url}" if running else "", "green"),
+    ]
+    return [row for row in rows if row[1]]
+
+
+def _print_last(file: Path, lines: int) -> None:
+    with file.open(encoding="utf-8", errors="replace") as log:
+        for line in deque(log, maxlen=lines):
+            sys.stdout.write(f"{clean(line.rstrip())}\n")
+
+
+def _path(named: str | None) -> Path | None:
+    return Path(os.path.expanduser(named)) if named else None  # noqa: PTH111 (raises for an unknown user)
+
+
+app = typer.Typer(no_args_is_help=True)
+app.command("install")(flatten_parameters(install))
+app.command("uninstall")(flatten_parameters(uninstall))
+app.command("status")(flatten_parameters(status))
+app.command("logs")(flatten_parameters(logs))

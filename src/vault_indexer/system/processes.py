@@ -1,0 +1,80 @@
+"""Other processes: whether one runs, starting one that outlives us, asking one to end.
+
+On Windows `os.kill(pid, 0)` ends the process: every signal but two does, there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+if sys.platform == "win32":
+    import _winapi
+
+    _SYNCHRONIZE = 0x0010_0000
+    _ACCESS_DENIED = 5
+
+    def is_alive(pid: int) -> bool:
+        """Whether a process of this number runs, of whichever user."""
+        try:
+            handle = _winapi.OpenProcess(_SYNCHRONIZE, False, pid)
+        except OSError as error:
+            return error.winerror == _ACCESS_DENIED
+        except (OverflowError, ValueError):
+            return False
+        try:
+            # A process that has ended is signalled. Its exit status would not tell: 259 is one, too.
+            return _winapi.WaitForSingleObject(handle, 0) == _winapi.WAIT_TIMEOUT
+        finally:
+            _winapi.CloseHandle(handle)
+
+    def ask_to_end(pid: int) -> None:
+        """End the process at once. Only a process of the same console could be asked (Ctrl-Break), and a
+        daemon has none. Raises OSError."""
+        os.kill(pid, signal.SIGTERM)
+
+    def start_in_background(command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a program that outlives this one, with only its standard error connected. It has a console
+        without a window, which what it starts shares: with DETACHED_PROCESS each of those would open one."""
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            creationflags=subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP,
+        )
+
+    ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM, signal.SIGBREAK)
+    """What asks this process to end, beside Ctrl-C."""
+
+else:
+
+    def is_alive(pid: int) -> bool:
+        """Whether a process of this number runs, of whichever user."""
+        try:
+            os.kill(pid, 0)
+        except PermissionError:
+            return True
+        except (OSError, OverflowError):
+            return False
+        return True
+
+    def ask_to_end(pid: int) -> None:
+        """Send SIGTERM. Raises OSError."""
+        os.kill(pid, signal.SIGTERM)
+
+    def start_in_background(command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a program that outlives this one and its terminal, with only its standard error connected."""
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM,)
+    """What asks this process to end, beside Ctrl-C."""

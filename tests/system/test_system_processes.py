@@ -1,0 +1,131 @@
+"""Processes, locks and renames: what Windows does otherwise, through the functions that know it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from waiting import PROCESS_S, wait_until
+
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, remove_daemon, write_daemon
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.errors import LockedError
+from vault_indexer.system import (
+    ask_to_end,
+    free_bytes,
+    fsync_dir,
+    fsync_file,
+    is_alive,
+    only_writer,
+    replace_file,
+    retrying,
+    start_in_background,
+    write_atomically,
+)
+from vault_indexer.system.durable import PAUSES_S
+
+pytestmark = pytest.mark.portable
+
+WAITS = "import sys; sys.stderr.write('ready\\n'); sys.stderr.flush(); sys.stdin.read()"
+SILENT = """
+import os, sys
+os.close(1)
+sys.stdout = None
+from vault_indexer.system import open_missing_streams
+open_missing_streams()
+print("to nobody")
+sys.stderr.write(f"{sys.stdout.fileno()}")
+"""
+
+
+def test_a_look_leaves_the_process_alone() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stderr is not None
+        assert child.stderr.readline().strip() == b"ready"
+        assert is_alive(child.pid)
+        assert is_alive(child.pid)
+        assert child.poll() is None
+        ask_to_end(child.pid)
+        child.wait(PROCESS_S)
+    wait_until(lambda: not is_alive(child.pid), "the process has ended")
+    assert is_alive(os.getpid())
+    assert not is_alive(2**31 - 1)
+
+
+def test_a_process_in_the_background_says_why_it_ends() -> None:
+    with start_in_background([sys.executable, "-c", "import sys; sys.exit('no reason')"]) as child:
+        assert child.stderr is not None
+        assert child.stderr.read().strip() == b"no reason"
+    assert child.returncode == 1
+
+
+def test_a_missing_stream_leads_nowhere() -> None:
+    done = subprocess.run([sys.executable, "-c", SILENT], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1")
+
+
+def test_what_is_refused_for_a_moment_is_tried_again() -> None:
+    pauses: list[float] = []
+    errors = iter([PermissionError("open elsewhere"), PermissionError("open elsewhere")])
+
+    def rename() -> None:
+        error = next(errors, None)
+        if error is not None:
+            raise error
+
+    retrying(rename, pauses.append)
+    assert pauses == list(PAUSES_S[:2])
+
+    def refused() -> None:
+        raise PermissionError("for ever")
+
+    with pytest.raises(PermissionError, match="for ever"):
+        retrying(refused, pauses.append)
+    assert pauses[2:] == list(PAUSES_S)
+
+    def gone() -> None:
+        raise FileNotFoundError("gone")
+
+    with pytest.raises(FileNotFoundError):
+        retrying(gone, pauses.append)
+    assert len(pauses) == 2 + len(PAUSES_S)
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    file = tmp_path / "CURRENT"
+    for text in (b"one\n", b"two\n"):
+        write_atomically(file, text)
+        assert file.read_bytes() == text
+    fsync_file(file)
+    fsync_dir(tmp_path)
+    (tmp_path / "folder.part").mkdir()
+    replace_file(tmp_path / "folder.part", tmp_path / "folder")
+    with only_writer(tmp_path / "folder"), pytest.raises(FileNotFoundError):
+        replace_file(tmp_path / "gone", file)
+    assert sorted(entry.name for entry in tmp_path.iterdir() if entry.suffix != ".lock") == [
+        "CURRENT",
+        "folder",
+    ]
+    assert 0 < free_bytes(tmp_path / "not" / "there") < 1 << 62
+
+
+def test_one_process_announces_itself(tmp_path: Path) -> None:
+    own = DaemonInfo(os.getpid(), "http://127.0.0.1:1", "t", "v", "2026-01-01T00:00:00Z")
+    write_daemon(tmp_path, own)
+    assert read_daemon(tmp_path) == own
+    write_daemon(tmp_path, DaemonInfo(2**31 - 1, own.url, own.token, own.vault, own.started))
+    assert read_daemon(tmp_path) is None
+    remove_daemon(tmp_path, 2**31 - 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_writer_for_an_index(tmp_path: Path) -> None:
+    holder = rf"process {os.getpid()} \(first\)"
+    with IndexLock(tmp_path, "first"), pytest.raises(LockedError, match=holder):
+        IndexLock(tmp_path, "second").acquire()
+    IndexLock(tmp_path, "third").acquire()
