@@ -22,9 +22,7 @@ _REPORT_EVERY_S = 0.1
 Report = Callable[[Progress], None]
 
 
-def verify(
-    live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, report: Report
-) -> list[Problem]:
+def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, report: Report) -> list[Problem]:
     """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build.
 
     `report` is told how far it is, at most ten times a second: first the notes of the catalog are compared
