@@ -15,7 +15,7 @@ from vault_indexer.answer import Answerer, AskEvent
 from vault_indexer.chunk import chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
-from vault_indexer.errors import UnknownNoteError, UsageError, VaultIndexerError
+from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.index.reading import note_from
 from vault_indexer.index.vault_health import vault_health
 from vault_indexer.links import (
@@ -45,6 +45,7 @@ from vault_indexer.model import (
     NoteRow,
     NoteView,
     Orphan,
+    Picture,
     Problem,
     Progress,
     RebuildReport,
@@ -64,6 +65,7 @@ from vault_indexer.search import IndexReader, QueryDeadline, complete_query
 from vault_indexer.search.present import obsidian_uri
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
+from vault_indexer.store.graph import LinkPlaces
 from vault_indexer.text.bounds import (
     DEFAULT_MENTIONS,
     MAX_LIMIT,
@@ -71,7 +73,14 @@ from vault_indexer.text.bounds import (
     check_note_name,
     check_query,
 )
-from vault_indexer.vault import FileKind, kind_of
+from vault_indexer.vault import (
+    MAX_PICTURE_BYTES,
+    FileKind,
+    is_picture_name,
+    kind_of,
+    picture_type,
+    read_note,
+)
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -363,15 +372,18 @@ class VaultService:
                 self._maps[key] = cluster_map(snapshot, by, folder)
             return self._maps[key]
 
-    def view(self, note: str) -> NoteView:
-        """A note to be read, as it was indexed. Raises UnknownNoteError if there is no such note."""
+    def view(self, note: str, part: str = "") -> NoteView:
+        """A note to be read, as it was indexed; with `part`, the text of a heading or of a `^block` alone.
+
+        Raises UnknownNoteError if there is no such note or part.
+        """
         with self._session.reader().holder.lease() as snapshot:
             row = _note_of(snapshot, self._session.vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
             resolved = {normal(link.target.strip()): link.resolved for link in links}
-            body_start = read_frontmatter(text).body_start if row.path.lower().endswith(".md") else 0
-            shown = reading_view(text, body_start, lambda target: resolved.get(normal(target.strip())))
+            start, end = _part_of(snapshot, row, text, part)
+            shown = reading_view(text[:end], start, lambda target: resolved.get(normal(target.strip())))
             modified = datetime.fromtimestamp(row.mtime_ns // 10**9, UTC)
             return NoteView(
                 path=row.path,
@@ -386,6 +398,26 @@ class VaultService:
                 is_cut=shown.is_cut,
                 modified_time=modified.isoformat().replace("+00:00", "Z"),
             )
+
+    def picture(self, path: str) -> Picture:
+        """A picture of the vault, as it is now, that the index knows as an attachment.
+
+        Raises UnknownNoteError if there is no such picture, NoteError if it cannot be read, is too large or
+        is no picture.
+        """
+        with self._session.reader().holder.lease() as snapshot:
+            known = snapshot.catalog.file(_vault_path(self._session.vault, path))
+        if known is None or known.state != "linked" or not is_picture_name(known.path):
+            raise UnknownNoteError(f"no such picture in the index: {path!r}")
+        if known.size > MAX_PICTURE_BYTES:
+            raise NoteError(
+                f"{known.path} has {known.size:,} bytes: pictures of at most {MAX_PICTURE_BYTES:,} are sent"
+            )
+        data = read_note(self._session.vault, known.path, MAX_PICTURE_BYTES).data
+        media_type = picture_type(known.path, data)
+        if media_type is None:
+            raise NoteError(f"{known.path} is not the kind of picture that its name says")
+        return Picture(known.path, media_type, data)
 
     def chunks(self, note: str, strategy: str = "") -> NoteChunks:
         """The chunks of a note: those of the index, or as another strategy would make them of the same text.
@@ -500,6 +532,23 @@ def _path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
     raise UnknownNoteError(f"no such note in the index: {note!r}")
+
+
+def _part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:
+    """The span of a block, or of a heading with all below it; of the note's body if `part` is empty.
+
+    Raises UnknownNoteError.
+    """
+    if not part:
+        return (read_frontmatter(text).body_start if row.path.lower().endswith(".md") else 0), len(text)
+    place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
+    if place.start is None or place.end is None:
+        raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
+    headings = [one for one in snapshot.catalog.headings(row.note_id) if one.start >= place.start]
+    if not headings or headings[0].start != place.start:
+        return place.start, place.end
+    after = (one.start for one in headings[1:] if one.level <= headings[0].level and not one.nested)
+    return place.start, next(after, len(text))
 
 
 def _note_of(snapshot: Snapshot, vault: Path, note: str) -> NoteRow:

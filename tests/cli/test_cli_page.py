@@ -35,9 +35,17 @@ def test_open_starts_the_daemon_and_the_browser(copied: Sandbox, tmp_path: Path)
         assert "started: process" in ran.err
         wait_until(opened.exists, "the browser was started")
         info = copied.daemon_file()
+        file = copied.index_dir / "open.html"
+        assert opened.read_text() == file.as_uri()  # no token on a command line
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert f"{info['url']}/#token={info['token']}" in file.read_text()
+        opened.unlink()
+        assert copied.indexer("open", "--direct").code == 0
+        wait_until(opened.exists, "the browser was started again")
         assert opened.read_text() == f"{info['url']}/#token={info['token']}"
     finally:
         assert copied.indexer("stop").code == 0
+    assert not file.exists()
 
 
 def test_open_without_a_browser_prints_the_address(served: Sandbox, tmp_path: Path) -> None:

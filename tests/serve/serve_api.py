@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -17,6 +18,14 @@ NOTES = {
     "Bread.md": "# Bread\n\nFlour, water, salt and a ripe starter. See [[Sky]].\n",
     "Sky.md": "# Sky\n\nThe telescope shows the rings of Saturn.\n",
     ".obsidian/secret.md": "# Secret\n\nNot for anybody.\n",
+}
+
+PICTURES = {
+    "dot.png": base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    ),
+    "page.png": b"<html><script>alert(1)</script>",
+    "plan.pdf": b"%PDF-1.4",
 }
 
 
@@ -96,6 +105,8 @@ def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess
     for path, text in NOTES.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
+    for path, data in PICTURES.items():
+        (vault / path).write_bytes(data)
     own.write_text(config)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]

@@ -21,7 +21,7 @@ REQUIRED = {"q": "telescope", "path": "Sky"}
 
 QUESTIONS = (
     *("search", "explain", "related", "links", "note", "status", "rebuild"),
-    *("view", "chunks", "clusters", "complete", "health"),
+    *("view", "picture", "chunks", "clusters", "complete", "health"),
 )
 
 

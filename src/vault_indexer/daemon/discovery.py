@@ -10,6 +10,7 @@ signpost: a client that was told of no index folder finds it by the vault, witho
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -21,7 +22,15 @@ from vault_indexer.system import canonical_folder, is_alive, replace_file
 
 DAEMON_FILE = "daemon.json"
 START_FILE = "start.json"
+OPEN_FILE = "open.html"
 _URL_PREFIX = "http://127.0.0.1:"
+_LEADS_ON = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>vault-indexer</title>
+<p><a href="{address}">Open the page of the vault</a></p>
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,14 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
     _write_private(index_dir / DAEMON_FILE, json.dumps(asdict(info)).encode())
 
 
+def write_open_file(index_dir: Path, address: str) -> Path:
+    """A page that leads a browser to the address, readable by its owner alone: the command line of a browser,
+    which others may read, then holds no token. The daemon removes it at its end. Raises OSError."""
+    path = index_dir / OPEN_FILE
+    _write_private(path, _LEADS_ON.format(address=html.escape(address)).encode())
+    return path
+
+
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
     """The live daemon of an index; None where no file is, or it is damaged, or its process is gone."""
     info = _parse(index_dir / DAEMON_FILE)
@@ -61,6 +78,7 @@ def remove_daemon(index_dir: Path, pid: int) -> None:
     info = _parse(path)
     if info is not None and info.pid == pid:
         path.unlink(missing_ok=True)
+        (index_dir / OPEN_FILE).unlink(missing_ok=True)
 
 
 def write_signpost(vault: Path, index_dir: Path) -> None:

@@ -412,7 +412,7 @@ class IndexLoop:
         for request in waiting:
             try:
                 with index_errors(self._root):
-                    problems = self._vault_sync.verify(repair=request.repair)
+                    problems = self._vault_sync.verify(repair=request.repair, report=request.report)
             except VaultIndexerError as error:
                 request.fail(error)
                 continue

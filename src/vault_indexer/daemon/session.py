@@ -50,6 +50,7 @@ class DaemonSession:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
         self._recent = RecentNotices()
+        self._check_progress: Progress | None = None
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
         self._lock.acquire()
@@ -142,16 +143,21 @@ class DaemonSession:
             status_of(self._vault_sync, self._state_name(), self.pending()),
             watching=self._loop.watching,
             detail=self._detail(),
-            progress=self._loop.state.progress,
+            progress=self._loop.state.progress or self._check_progress,
             paused=self.paused,
             paused_until=_utc(until) if until else "",
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Compare everything with everything, between two edits."""
-        request: LoopRequest[tuple[Problem, ...]] = LoopRequest(repair=repair)
+        """Compare everything with everything, between two edits. `status` says how far it is."""
+        request: LoopRequest[tuple[Problem, ...]] = LoopRequest(
+            report=self._record_check_progress, repair=repair
+        )
         self._loop.request_check(request)
-        return request.wait()
+        try:
+            return request.wait()
+        finally:
+            self._check_progress = None
 
     def close(self) -> None:
         """Stop within two seconds: a build is ended, an edit under way is finished or left out whole."""
@@ -166,6 +172,9 @@ class DaemonSession:
             log.warning("the index could not be closed cleanly: %s", error)
         finally:
             self._lock.release()
+
+    def _record_check_progress(self, progress: Progress) -> None:
+        self._check_progress = progress
 
     def _detail(self) -> str:
         """All that is wrong, each once."""

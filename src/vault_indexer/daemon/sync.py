@@ -11,7 +11,7 @@ from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.plan import Applied, Plan, plan
 from vault_indexer.index.verify import verify
-from vault_indexer.model import IndexCounts, Problem, SkippedFile, StatusReport
+from vault_indexer.model import IndexCounts, Problem, Progress, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import give_back
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
@@ -26,6 +26,10 @@ EVERYTHING = frozenset({""})
 
 def _ignore_progress(_remaining: int) -> None:
     """The default of `on_progress`."""
+
+
+def _ignore_report(_progress: Progress) -> None:
+    """The default of `report`."""
 
 
 def _do_nothing() -> None:
@@ -183,14 +187,17 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.skipped_files()
 
-    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+    def verify(
+        self, *, repair: bool, report: Callable[[Progress], None] = _ignore_report
+    ) -> tuple[Problem, ...]:
         """Every disagreement between vault, catalog and derived indices; `repair` corrects it where the
-        catalog is whole. Otherwise `damaged` says what is wrong with it, and the caller has to rebuild."""
+        catalog is whole. Otherwise `damaged` says what is wrong with it, and the caller has to rebuild.
+        `report` is told how far the comparison is."""
         if self.current is None:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
         limit = self.assembly.settings.files.max_file_bytes
         found = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
-        problems = verify(self.current.writer, self.assembly.vault, found, limit)
+        problems = verify(self.current.writer, self.assembly.vault, found, limit, report)
         self.damaged = next((problem.detail for problem in problems if problem.store == "catalog"), "")
         if repair and problems and not self.damaged:
             self.current.writer.repair(problems)

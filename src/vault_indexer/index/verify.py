@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.writer import IndexWriter
-from vault_indexer.model import SET_ASIDE, FileRow, Problem
+from vault_indexer.model import SET_ASIDE, FileRow, Problem, Progress
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import index as vectors
@@ -16,16 +17,25 @@ from vault_indexer.vault.read import read_note
 from vault_indexer.vault.walk import Scan
 
 _SHOWN_KEYS = 3
+_REPORT_EVERY_S = 0.1
+
+Report = Callable[[Progress], None]
 
 
-def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int) -> list[Problem]:
-    """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build."""
+def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, report: Report) -> list[Problem]:
+    """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build.
+
+    `report` is told how far it is, at most ten times a second: first the notes of the catalog are compared
+    (stage "verify catalog"), then the files of the vault ("verify vault"), at last the derived indices.
+    """
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
-        problems = list(_catalog(live, catalog))
+        problems = list(_catalog(live, catalog, report))
         if problems:
             return problems  # what follows would compare with a damaged authority
-        problems.extend(_vault(catalog.files(), vault, found, max_file_bytes))
+        files = _Steps("verify vault", len(found.files), report)
+        problems.extend(_vault(catalog.files(), vault, found, max_file_bytes, files))
+        files.end("verify indices")
         held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
         problems.extend(_keys("vectors", held, wanted))
         forgotten = len(catalog.owed_vectors(live.model)) - live.owed
@@ -37,7 +47,36 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int) -> 
     return problems
 
 
-def _catalog(live: IndexWriter, catalog: CatalogReader) -> Iterator[Problem]:
+class _Steps:
+    """Counts what one stage has compared, and reports it now and then."""
+
+    def __init__(self, stage: str, total: int, report: Report) -> None:
+        self._stage = stage
+        self._total = total
+        self._report = report
+        self._done = 0
+        self._started = time.monotonic()
+        self._next = self._started
+        self._tell(self._started)
+
+    def step(self) -> None:
+        """One more is compared."""
+        self._done += 1
+        now = time.monotonic()
+        if now >= self._next:
+            self._tell(now)
+
+    def end(self, next_stage: str) -> None:
+        """All are; what follows counts nothing."""
+        self._stage, self._done = next_stage, self._total
+        self._tell(time.monotonic())
+
+    def _tell(self, now: float) -> None:
+        self._next = now + _REPORT_EVERY_S
+        self._report(Progress(self._stage, self._done, self._total, 0, now - self._started))
+
+
+def _catalog(live: IndexWriter, catalog: CatalogReader, report: Report) -> Iterator[Problem]:
     damage = live.corruption()
     if damage:
         yield Problem("catalog", "damaged", damage)
@@ -46,7 +85,9 @@ def _catalog(live: IndexWriter, catalog: CatalogReader) -> Iterator[Problem]:
         if message != "ok":
             yield Problem("catalog", "damaged", str(message))
             return
+    steps = _Steps("verify catalog", catalog.counts().notes, report)
     for note in catalog.all_notes():
+        steps.step()
         try:
             size = len(catalog.text(note.note_id))
         except DamagedError as error:
@@ -60,9 +101,12 @@ def _catalog(live: IndexWriter, catalog: CatalogReader) -> Iterator[Problem]:
             )
 
 
-def _vault(known: Iterable[FileRow], vault: Path, found: Scan, max_file_bytes: int) -> Iterator[Problem]:
+def _vault(
+    known: Iterable[FileRow], vault: Path, found: Scan, max_file_bytes: int, steps: _Steps
+) -> Iterator[Problem]:
     rows = {row.path: row for row in known}
     for file in found.files:
+        steps.step()
         row = rows.pop(file.path, None)
         if row is None:
             yield Problem("vault", "missing", "in the vault, not in the catalog", file.path)

@@ -70,6 +70,7 @@ from vault_indexer.model.overview import (
     NoteChunks,
     NoteGraph,
     NoteView,
+    Picture,
     VaultHealth,
 )
 from vault_indexer.model.records import (
@@ -136,6 +137,7 @@ __all__ = [
     "Orphan",
     "OutgoingLink",
     "Passage",
+    "Picture",
     "Problem",
     "Progress",
     "RebuildReport",

@@ -74,8 +74,17 @@ class ClusterMap:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of the vault as it is now. `media_type` is what its content is."""
+
+    path: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class NoteView:
-    """A note to be read, as it was indexed. `blocks` is the tree of `parse.reading_view`."""
+    """A note, or a part of it, to be read as it was indexed. `blocks` is the tree of `parse.reading_view`."""
 
     path: str
     title: str

@@ -23,6 +23,7 @@ from vault_indexer.serve.endpoints import (
     HEALTH,
     NOTE,
     PAUSE,
+    PICTURE,
     RELATED,
     RESUME,
     SEARCH,
@@ -49,6 +50,7 @@ from vault_indexer.serve.shapes import (
     NoteViewJson,
     OrphansJson,
     PauseJson,
+    PictureJson,
     RelatedJson,
     SearchJson,
     StatusJson,
@@ -77,6 +79,7 @@ from vault_indexer.serve.wire_page import (
     completions_json,
     graph_json,
     health_json,
+    picture_json,
     view_json,
 )
 from vault_indexer.service import VaultService
@@ -196,8 +199,12 @@ def _clusters(context: AnswerContext, *, by: ClusterKind, folder: str) -> Cluste
     return clusters_json(context.service.clusters(by, folder))
 
 
-def _view(context: AnswerContext, *, path: str) -> NoteViewJson:
-    return view_json(context.service.view(path))
+def _view(context: AnswerContext, *, path: str, part: str) -> NoteViewJson:
+    return view_json(context.service.view(path, part))
+
+
+def _picture(context: AnswerContext, *, path: str) -> PictureJson:
+    return picture_json(context.service.picture(path))
 
 
 def _chunks(context: AnswerContext, *, path: str, strategy: str) -> NoteChunksJson:
@@ -242,6 +249,7 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(GRAPH, _graph),
         _row(CLUSTERS, _clusters),
         _row(VIEW, _view),
+        _row(PICTURE, _picture),
         _row(CHUNKS, _chunks),
         _row(COMPLETE, _complete),
         _row(HEALTH, _health),

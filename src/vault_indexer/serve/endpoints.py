@@ -27,6 +27,7 @@ from vault_indexer.serve.shapes import (
     NoteViewJson,
     OrphansJson,
     PauseJson,
+    PictureJson,
     RebuildJson,
     RebuildRunJson,
     RelatedJson,
@@ -402,9 +403,26 @@ VIEW: Endpoint[NoteViewJson] = Endpoint(
     name="view",
     path="/v1/view",
     help="A note to be read, as it was indexed: its outline, its properties and a tree of its text.",
-    parameters=(_NOTE,),
+    parameters=(
+        _NOTE,
+        Parameter(
+            name="part",
+            default="",
+            max_chars=_MAX_TEXT,
+            help="Only this part: a heading, `heading#heading below it` or `^block`, as in a link.",
+        ),
+    ),
     answer=NoteViewJson,
     answer_help="The note.",
+)
+
+PICTURE: Endpoint[PictureJson] = Endpoint(
+    name="picture",
+    path="/v1/picture",
+    help="A picture of the vault that the index knows as an attachment, at most 8 MB.",
+    parameters=(replace(_NOTE, help="The path of the picture in the vault, as `view` names it."),),
+    answer=PictureJson,
+    answer_help="The picture.",
 )
 
 CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
@@ -536,6 +554,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     GRAPH,
     CLUSTERS,
     VIEW,
+    PICTURE,
     CHUNKS,
     COMPLETE,
     HEALTH,

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.errors import (
-    NoteError,
-    ProviderError,
-    QueryTimeoutError,
-    UnknownNoteError,
-    UsageError,
-    VaultIndexerError,
-)
+from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
 from vault_indexer.serve.events import StatusEvents
@@ -32,10 +25,12 @@ from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.page_files import add_page, page_files
-from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
+from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.rebuilds import Rebuilds
-from vault_indexer.serve.request_models import problem_text, request_model
-from vault_indexer.serve.shapes import AskEventJson, DaemonJson, ErrorJson, FailureJson
+from vault_indexer.serve.request_models import request_model
+from vault_indexer.serve.responses import failure, internal_error
+from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
+from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson
 from vault_indexer.serve.wire import error_json, status_json
 from vault_indexer.service import VaultService
 
@@ -46,9 +41,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _EVENTS = "/v1/events"
 """The one route that is not in the table of endpoints: its answer is a stream, not JSON."""
-
-Respond = Callable[[Mapping[str, Value]], "Response"]
-"""The response to a request, from the values of its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +73,11 @@ def make_app(
         **_responses_of_rebuilds(Rebuilds(service), options.stopping),
         ASK.name: _respond_to_question(service, daemon, options.stopping),
     }
+    routes: dict[Route, App] = {}
     for endpoint in endpoints:
+        _describe(api, endpoint)
         respond = responses.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
-        _add_route(api, endpoint, respond)
+        routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
     page = page_files()
     add_page(api, page)
@@ -98,7 +92,8 @@ def make_app(
         public=frozenset(page),
     )
     mcp = McpApp(partial(_tool_context, service, options, daemon), endpoints, options.settings.timeout_s)
-    return Guard(with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi()))), rules)
+    rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
+    return Guard(EndpointRoutes(routes, rest), rules)
 
 
 def _tool_context(service: VaultService, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
@@ -152,16 +147,16 @@ def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]
         yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
 
 
-def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
-    """Add the route of an endpoint. FastAPI reads its parameters from the signature of the function, runs the
-    function in a thread, and names the operation in `/openapi.json` after the endpoint."""
+def _describe(api: FastAPI, endpoint: Endpoint[Any]) -> None:
+    """Add the route of an endpoint to `/openapi.json`, the operation named after the endpoint. FastAPI reads
+    its parameters from the signature of the function and answers 405 for other methods; `EndpointRoutes`
+    calls it for no other request, so the function never runs."""
     from fastapi import Query
 
     in_query = endpoint.method == "GET"
 
-    def route(**received: BaseModel) -> Response:
-        values = received.get("parameters")
-        return respond({one.name: getattr(values, one.name) for one in endpoint.parameters})
+    def described(**_: BaseModel) -> None:
+        raise AssertionError(f"{endpoint.name} is answered by its EndpointRoute")
 
     signature: list[inspect.Parameter] = []
     if endpoint.parameters or not in_query:
@@ -171,16 +166,16 @@ def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
         signature.append(
             inspect.Parameter("parameters", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=model)
         )
-    route.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined] # read by inspect
-    described = ((200, endpoint.answer_help, endpoint.answer), *endpoint.other_answers)
+    described.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined] # read by inspect
+    answered = ((200, endpoint.answer_help, endpoint.answer), *endpoint.other_answers)
     api.add_api_route(
         endpoint.path,
-        route,
+        described,
         methods=[endpoint.method],
         name=endpoint.name,
         description=endpoint.help,
         response_model=None,
-        responses={status: answers(text, shape) for status, text, shape in described},
+        responses={status: answers(text, shape) for status, text, shape in answered},
     )
 
 
@@ -194,9 +189,9 @@ def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> 
             return JSONResponse(rebuilds.state(), status_code=202)
         ended = rebuilds.wait(stopping)
         if ended["error"]:
-            return _error(_status_of_rebuild(ended["error"]["kind"]), ended["error"])
+            return failure(_status_of_rebuild(ended["error"]["kind"]), ended["error"])
         if not ended["report"]:
-            return _error(
+            return failure(
                 503,
                 {"kind": "stopping", "message": "the daemon is stopping; the previous index stays in use"},
             )
@@ -215,60 +210,29 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
     async def stream() -> Response:
         """A stream of server-sent events: the status, sent each time it changes."""
         if events.is_full():
-            return _error(503, {"kind": "busy", "message": "too many event streams are open"})
+            return failure(503, {"kind": "busy", "message": "too many event streams are open"})
         return StreamingResponse(
             events.stream(), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )
 
 
 def _add_errors(api: FastAPI) -> None:
-    from fastapi.exceptions import RequestValidationError
+    """The errors of paths that no endpoint has."""
     from fastapi.requests import Request
     from starlette.exceptions import HTTPException
 
-    async def of_ours(_: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, VaultIndexerError)
-        return _error(_status_of(error), error_json(error))
-
-    async def of_request(_: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
-        problems = "; ".join(problem_text(problem["loc"][1:], problem) for problem in error.errors())
-        return _error(422, {"kind": "request", "message": problems})
-
     async def of_http(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        return _error(error.status_code, {"kind": "request", "message": str(error.detail)})
+        return failure(error.status_code, {"kind": "request", "message": str(error.detail)})
 
     async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
         _LOG.error("a request failed", exc_info=error)
-        return _error(500, {"kind": "internal", "message": "internal error: see the daemon's log"})
+        return internal_error()
 
-    api.add_exception_handler(VaultIndexerError, of_ours)
-    api.add_exception_handler(RequestValidationError, of_request)
     api.add_exception_handler(HTTPException, of_http)
     api.add_exception_handler(Exception, answer_unforeseen)
-
-
-def _status_of(error: VaultIndexerError) -> int:
-    match error:
-        case NoteError() | UnknownNoteError():
-            return 404
-        case UsageError():
-            return 422
-        case ProviderError():
-            return 502
-        case QueryTimeoutError():
-            return 504
-        case _:
-            return 503
 
 
 def _status_of_rebuild(kind: str) -> int:
     """A rebuild that failed in its own thread left only the kind of its error."""
     return {"internal": 500, "provider": 502}.get(kind, 503)
-
-
-def _error(status: int, error: ErrorJson) -> JSONResponse:
-    from fastapi.responses import JSONResponse
-
-    return JSONResponse({"error": error}, status_code=status)

@@ -28,7 +28,8 @@ class ParameterCheck:
         """Answer 422 for an unknown or repeated parameter, else hand the request on."""
         if scope["type"] == "http" and scope["query_string"]:
             allowed = self._allowed.get((scope["method"], scope["path"]))
-            problem = None if allowed is None else _problem(scope["path"], scope["query_string"], allowed)
+            pairs = query_pairs(scope["query_string"])
+            problem = None if allowed is None else problem_of_query(scope["path"], pairs, allowed)
             if problem:
                 await refuse(send, Refusal(422, "request", problem))
                 return
@@ -47,8 +48,9 @@ def allowed_parameters(document: Mapping[str, object]) -> dict[Route, tuple[str,
     return found
 
 
-def _problem(path: str, query: bytes, allowed: Sequence[str]) -> str | None:
-    given = Counter(name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+def problem_of_query(path: str, pairs: Sequence[tuple[str, str]], allowed: Sequence[str]) -> str | None:
+    """What is wrong with the parameters of a query string: one that the route does not have, or one twice."""
+    given = Counter(name for name, _ in pairs)
     for name, count in given.items():
         shown = repr(name[:_NAME_CHARS])
         if name not in allowed:
@@ -56,3 +58,8 @@ def _problem(path: str, query: bytes, allowed: Sequence[str]) -> str | None:
         if count > 1:
             return f"the parameter {shown} is given {count} times: give it once"
     return None
+
+
+def query_pairs(query: bytes) -> list[tuple[str, str]]:
+    """The names and values of a query string, decoded; a value may be empty."""
+    return parse_qsl(query.decode("latin-1"), keep_blank_values=True)

@@ -547,6 +547,16 @@ class InspectionJson(TypedDict):
     diagnostics: list[DiagnosticJson]
 
 
+class PictureJson(TypedDict):
+    """`GET /v1/picture`: a picture of the vault. `data` is base64; it travels in JSON, so that no address of
+    the daemon ever answers with a file of the vault, which a browser could open as a page."""
+
+    path: str
+    media_type: str
+    bytes: int
+    data: str
+
+
 class NoteViewJson(TypedDict):
     """`GET /v1/view`: a note to be read, as it was indexed. `blocks` is a tree of texts and known kinds of
     nodes, without markup; `more`: it was cut."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 from vault_indexer.model import (
     ClusterMap,
     Completions,
@@ -9,6 +11,7 @@ from vault_indexer.model import (
     NoteChunks,
     NoteGraph,
     NoteView,
+    Picture,
     VaultHealth,
 )
 from vault_indexer.serve.shapes import (
@@ -19,6 +22,7 @@ from vault_indexer.serve.shapes import (
     NoteChunksJson,
     NoteGraphJson,
     NoteViewJson,
+    PictureJson,
 )
 from vault_indexer.serve.wire import chunk_json
 from vault_indexer.serve.wire_links import unresolved_json
@@ -56,6 +60,16 @@ def clusters_json(found: ClusterMap) -> ClustersJson:
         "edges": [
             {"source": source, "target": target, "links": links} for source, target, links in found.edges
         ],
+    }
+
+
+def picture_json(picture: Picture) -> PictureJson:
+    """A picture of the vault."""
+    return {
+        "path": picture.path,
+        "media_type": picture.media_type,
+        "bytes": len(picture.data),
+        "data": b64encode(picture.data).decode("ascii"),
     }
 
 

@@ -5,6 +5,7 @@ from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verd
 from vault_indexer.vault.diff import Changes, KnownFile, diff
 from vault_indexer.vault.files import FileKind, FileStat, RootIdentity, is_sync_conflict, kind_of
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
+from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault
 from vault_indexer.vault.walk import Scan, ScannedFile, root_identity, scan
 from vault_indexer.vault.watch import Surroundings, VaultWatcher, WatchMode
@@ -13,6 +14,7 @@ __all__ = [
     "CONFIG_FILE",
     "CONFIRM_AFTER_S",
     "CONTROL_FILES",
+    "MAX_PICTURE_BYTES",
     "Batch",
     "Changes",
     "Decision",
@@ -32,10 +34,12 @@ __all__ = [
     "Verdict",
     "WatchMode",
     "diff",
+    "is_picture_name",
     "is_sync_conflict",
     "judge",
     "kind_of",
     "load_ignore_rules",
+    "picture_type",
     "read_note",
     "resolve_in_vault",
     "root_identity",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,8 @@ from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.commands.start import start_daemon
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.terminal import note
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.daemon.discovery import OPEN_FILE, DaemonInfo, read_daemon, write_open_file
+from vault_indexer.errors import IndexUnusableError
 
 _WAIT_S = 30.0
 
@@ -20,21 +22,38 @@ def open_page(
     only_print: Annotated[
         bool, typer.Option("--print", help="Print the address of the page instead of opening a browser.")
     ] = False,
+    direct: Annotated[
+        bool,
+        typer.Option(
+            "--direct",
+            help="Give the browser the address itself, not a file that leads there: for a browser that may "
+            "not read the index folder (snap, Flatpak). Its command line then holds the token.",
+        ),
+    ] = False,
 ) -> None:
     """Open the web page of the vault in the browser. Start the daemon if none runs."""
     index_dir = in_process_module().target_of(place).index_dir
     info = read_daemon(index_dir) or start_daemon(place, index_dir, _WAIT_S)
     address = page_address(info)
-    if only_print or not _opens_in_browser(address):
+    if only_print or not _opens_in_browser(address if direct else _file_for(index_dir, address)):
         typer.echo(address)
         return
-    note(f"opened {info.url} in the browser")
+    hint = "" if direct else " (if the browser may not read the file, add --direct)"
+    note(f"opened {info.url} in the browser{hint}")
 
 
 def page_address(info: DaemonInfo) -> str:
     """The address of the page with the token. A fragment is not sent over the network; the page removes
     it."""
     return f"{info.url}/#token={info.token}"
+
+
+def _file_for(index_dir: Path, address: str) -> str:
+    """The address of a private file that leads to the page."""
+    try:
+        return write_open_file(index_dir, address).absolute().as_uri()
+    except OSError as error:
+        raise IndexUnusableError(f"cannot write {index_dir}/{OPEN_FILE}: {error.strerror}") from error
 
 
 def _opens_in_browser(address: str) -> bool:

@@ -16,6 +16,9 @@ const ATTRIBUTES = new Set([
 /** Schemes of addresses that a link may have. A note's address passes here as well as on the server. */
 const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|#\/)/i;
 
+/** What the source of a picture may be: bytes that this page has fetched itself. */
+const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,/;
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -32,6 +35,8 @@ function fill(element, attributes, children) {
       element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     } else if (name === "href" && !SCHEMES.test(String(value))) {
       continue;
+    } else if (name === "src" && element.localName === "img") {
+      if (PICTURE.test(String(value))) element.setAttribute(name, String(value));
     } else if (ATTRIBUTES.has(name) || /^(?:aria|data)-[a-z-]+$/.test(name)) {
       element.setAttribute(name, value === true ? "" : String(value));
     } else {

@@ -73,8 +73,9 @@ class HealthView {
       h("p", { class: `pill ${status.state}` }, status.state),
       status.detail ? h("p", { class: "detail" }, status.detail) : null,
       building ? h("div", { class: "progress" },
-        h("progress", { max: Math.max(1, progress.total), value: progress.notes, "aria-label": "Progress of the build" }),
-        h("span", {}, `${progress.stage}: ${count(progress.notes)} of ${quantity(progress.total, "note")}`)) : null,
+        h("progress", { max: Math.max(1, progress.total), value: progress.notes, "aria-label": "Progress" }),
+        h("span", {}, `${progress.stage}: ${count(progress.notes)} of ${quantity(progress.total,
+          progress.stage === "verify vault" ? "file" : "note")}`)) : null,
       h("dl", { class: "figures" }, ...rows.flatMap((row) => row && row[1]
         ? [h("dt", {}, row[0]), h("dd", {}, row[1])] : [])),
       this.skipped(status.skipped)));

@@ -150,18 +150,32 @@ function noteLink(node) {
   return h("a", { class: "wikilink", href: address("note", { path: node.path, at: node.subpath }) }, ...shown);
 }
 
+/** Which files `fillEmbeds` shows as pictures; the daemon decides what a file is by its content. */
+const PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
+
+/** What `![[picture|300]]` or `![alt|300x200](picture)` says of the size, in CSS pixels. */
+const SIZE = /^(?:.*\|)?(\d{1,4})(?:x(\d{1,4}))?$/;
+
 /**
- * A picture or an embedded note. The page loads no file of the vault and none of another host.
+ * A picture or an embedded note, by name; `fillEmbeds` shows what is in the vault. The page loads nothing of
+ * another host.
  * @param {Node} node
  */
 function placeholder(node) {
   const name = node.alt || node.name || children(node.c).map((one) => (typeof one === "string" ? one : "")).join("");
+  if (node.path && PICTURE.test(node.path)) {
+    const size = SIZE.exec(name);
+    const alt = size ? name.slice(0, Math.max(0, name.lastIndexOf("|"))) : name;
+    return h("span", { class: "embed", "data-picture": node.path, "data-width": size?.[1], "data-height": size?.[2],
+      title: node.path }, alt || node.path.split("/").pop());
+  }
   if (node.href) {
     return h("a", { class: "embed", href: node.href, rel: "noreferrer noopener", target: "_blank" },
       `Picture elsewhere: ${name || node.href}`);
   }
   if (node.path && /\.(?:md|canvas)$/i.test(node.path)) {
-    return h("a", { class: "embed", href: address("note", { path: node.path, at: node.subpath }) }, `Embedded: ${name}`);
+    return h("a", { class: "embed", "data-note": node.path, "data-part": node.subpath ?? "",
+      href: address("note", { path: node.path, at: node.subpath }) }, `Embedded: ${name}`);
   }
   return h("span", { class: node.path ? "embed" : "embed unresolved", title: node.path ?? "No file has this name" },
     `Attachment: ${name || node.path || ""}`);

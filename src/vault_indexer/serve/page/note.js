@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { h, marked, quantity } from "./dom.js";
+import { Embeds } from "./embeds.js";
 import { blockAt, renderBlocks } from "./markdown.js";
 import { address } from "./route.js";
 
@@ -36,6 +37,7 @@ export async function showNote(main, values, signal) {
       rail),
   );
   showPlace(text, values, note);
+  new Embeds(signal).fill(text, [`${note.path}#`]);
   await fillRail(rail, note.path, signal);
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault_indexer.model import BlockId
-from vault_indexer.parse import Anchors
+from vault_indexer.parse import Anchors, Subpath
 from vault_indexer.store.catalog import CatalogReader
 
 
@@ -51,6 +51,10 @@ class LinkPlaces:
         if wanted not in self._found:
             self._found[wanted] = self._point(*wanted)
         return self._found[wanted]
+
+    def find_span(self, path: str, subpath: str) -> Subpath:
+        """The heading or block that `subpath` names in the note `path`, in any form that links use."""
+        return self._anchors_of(path).find(subpath, slugs=True)
 
     def _point(self, path: str, subpath: str, slugs: bool) -> PointedChunk:
         if not subpath or self._note_id(path) is None:

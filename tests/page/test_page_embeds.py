@@ -1,0 +1,89 @@
+"""Pictures and notes that a note embeds, shown in the page."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page_site import ServeVault, Site, Visit
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+NOTES = {
+    "Pictures.md": "# Pictures\n\n![[dot.png|40x30]]\n\n![a square|24](files/square.svg)\n\n![[page.png]]\n",
+    "Reading.md": "# Reading\n\nBefore.\n\n![[Recipe#Baking]]\n\n![[Recipe#^salt]]\n\n![[Ring]]\n\nAfter.\n",
+    "Recipe.md": "# Recipe\n\nNot this.\n\n## Baking\n\nBake until *brown*. ![[dot.png]]\n\n## Serving\n\n"
+    "Add salt at last. ^salt\n",
+    "Ring.md": "# Ring\n\nThe ring begins. ![[Chain]]\n",
+    "Chain.md": "# Chain\n\nThe chain follows. ![[Ring]] ![[Reading]]\n",
+    "files/square.svg": "<svg xmlns='http://www.w3.org/2000/svg' width='12' height='12'>"
+    "<rect width='9' height='9'/></svg>",
+    "page.png": "<html><script>alert(1)</script>",
+}
+
+
+@pytest.fixture(scope="module")
+def embeds(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    vault: Path = tmp_path_factory.mktemp("embeds") / "vault"
+    for path, text in NOTES.items():
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text, encoding="utf-8")
+    (vault / "dot.png").write_bytes(PNG)
+    with serve_vault("embedding", vault) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(embeds: Site) -> Iterator[Visit]:
+    found = embeds.visit()
+    yield found
+    assert found.foreign() == []
+    assert found.dialogs == []
+    found.page.context.close()
+
+
+def test_pictures_of_the_vault_are_shown(visit: Visit) -> None:
+    visit.show("note", path="Pictures.md")
+    pictures = visit.page.locator(".note-text img")
+    expect(pictures).to_have_count(2)
+    assert pictures.evaluate_all("all => all.map(one => [one.naturalWidth, one.width, one.height])") == [
+        [1, 40, 30],
+        [12, 24, 24],
+    ]
+    expect(pictures.nth(1)).to_have_accessible_name("a square")
+
+
+def test_a_file_that_is_no_picture_stays_a_name(visit: Visit) -> None:
+    visit.show("note", path="Pictures.md")
+    left = visit.page.locator(".note-text .embed.unresolved")
+    expect(left).to_have_text("page.png")
+    expect(left).to_have_attribute("title", "page.png is not the kind of picture that its name says")
+
+
+def test_an_embedded_part_is_read_in_place(visit: Visit) -> None:
+    page = visit.page
+    visit.show("note", path="Reading.md")
+    parts = page.locator(".note-text > p > .embedded")
+    expect(parts).to_have_count(3)
+    expect(parts.nth(0)).to_contain_text("Bake until brown.")
+    expect(parts.nth(0).locator("em")).to_have_text("brown")
+    expect(parts.nth(0).locator("img")).to_have_count(1)
+    expect(parts.nth(1)).to_contain_text("Add salt at last.")
+    expect(page.locator(".note-text")).not_to_contain_text("Not this.")
+    parts.nth(0).locator(".embedded-name").click()
+    expect(page.locator("h1.note-title")).to_have_text("Recipe")
+    expect(page.locator(".found")).to_have_text("Baking")
+
+
+def test_notes_that_embed_each_other_end(visit: Visit) -> None:
+    page = visit.page
+    visit.show("note", path="Ring.md")
+    expect(page.locator(".embedded .embed")).to_have_text(["Embedded: Ring", "Embedded: Ring"])
+    expect(page.locator(".embedded", has_text="The chain follows.").first).to_be_visible()
+    assert page.locator(".note-text").inner_text().count("The ring begins.") == 1
