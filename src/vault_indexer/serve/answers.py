@@ -135,8 +135,7 @@ def ask_events(
     context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
 ) -> Iterator[AskEventJson]:
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
-    del stream
-    request = AskRequest(q, limit, model, fresh)
+    request = AskRequest(q, limit, model, fresh, as_written=stream)
     is_first = True
     for event in context.service.ask_events(request, is_cancelled=context.is_cancelled):
         if not isinstance(event, AskAnswer):
