@@ -95,10 +95,14 @@ class LlamaIndexLlm:
             model = self._model(timeout_s)
             is_written = False
             if as_written:
-                async for part in await model.astream_complete(prompt):
-                    if part.delta:
-                        is_written = True
-                        yield part.delta
+                try:
+                    async for part in await model.astream_complete(prompt):
+                        if part.delta:
+                            is_written = True
+                            yield part.delta
+                except ValueError:  # LlamaIndex takes a stream without a part for a mistake
+                    if is_written:
+                        raise
             if not is_written:
                 yield (await model.acomplete(prompt)).text or ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vault_indexer.model import (
     ClusterMap,
     Completions,
@@ -16,12 +18,16 @@ from vault_indexer.serve.shapes import (
     CompletionsJson,
     GraphNodeJson,
     HealthJson,
+    JudgeJson,
     NoteChunksJson,
     NoteGraphJson,
     NoteViewJson,
 )
 from vault_indexer.serve.wire import chunk_json
 from vault_indexer.serve.wire_links import unresolved_json
+
+if TYPE_CHECKING:
+    from vault_indexer.evals.desk import Pool
 
 
 def graph_json(graph: NoteGraph) -> NoteGraphJson:
@@ -122,4 +128,16 @@ def _node_json(node: GraphNode) -> GraphNodeJson:
         "kind": node.kind,
         "distance": node.distance,
         "degree": node.degree,
+    }
+
+
+def judge_json(pool: Pool) -> JudgeJson:
+    """The notes of a question to be graded."""
+    return {
+        "question": pool.question,
+        "notes": [{"path": one.path, "title": one.title, "excerpt": one.excerpt} for one in pool.notes],
+        "judged": pool.judged,
+        "grades": list(pool.grades),
+        "questions": list(pool.questions),
+        "folder": str(pool.folder),
     }
