@@ -22,7 +22,7 @@ from vault_indexer.search import Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.system import only_writer
-from vault_indexer.text.bounds import MAX_LIMIT
+from vault_indexer.text.bounds import MAX_LIMIT, check_query
 
 MAX_CLICK_BYTES = 1 << 20
 """Of the file of clicks. A full one takes the place of the full one before, so that there are two at most."""
@@ -64,6 +64,7 @@ def record_click(service: VaultService, query: str, path: str, rank: int) -> Pat
     not want that or the file cannot be written, UnknownNoteError if there is no such note."""
     if not service.settings.evals.record_clicks:
         raise UsageError("clicks are not kept: evals.record_clicks is false")
+    check_query(query)
     time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     click = {"time": time, "query": query, "path": service.path_of(path), "rank": rank}
     file = clicks_folder(cases_folder(service)) / CLICKS
@@ -76,6 +77,7 @@ def record_click(service: VaultService, query: str, path: str, rank: int) -> Pat
 
 def next_pool(service: VaultService, question: str) -> Pool:
     """The notes of a question that are to be graded; of "" none, but all questions. Changes nothing."""
+    check_query(question, may_be_empty=True)
     cases = cases_folder(service)
     judgements = Judgements.load(judged_folder(cases))
     clicked = read_clicks(*sorted(clicks_folder(cases).glob("*.jsonl")))
@@ -96,6 +98,7 @@ def next_pool(service: VaultService, question: str) -> Pool:
 def keep_grade(service: VaultService, question: str, path: str, grade: int) -> int:
     """Keep a grade, on disk when this returns, and return how many notes of the question have one. Raises
     UsageError if that fails."""
+    check_query(question)
     folder = judged_folder(cases_folder(service))
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
