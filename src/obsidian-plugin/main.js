@@ -91,6 +91,10 @@ var DaemonClient = class {
   status() {
     return this.get("/v1/status", {});
   }
+  /** Keep that a hit was opened, where the daemon says that the user wants it. */
+  async recordClick(query, path, rank) {
+    if ((await this.status()).records_clicks) await this.request("POST", "/v1/click", { q: query, path, rank });
+  }
   resume() {
     return this.request("POST", "/v1/resume", {});
   }
@@ -262,6 +266,10 @@ var Context = class {
   }
   rememberQuery(query) {
     if (this.settings.keepRecent) this.setDevice({ recent: remember(this.device.recent, query) });
+  }
+  /** Keep that a hit was opened. What goes wrong with that is no matter for who wants to read. */
+  recordClick(query, path, rank) {
+    if (query && rank > 0) this.client.recordClick(query, path, rank).catch(() => void 0);
   }
   /** Start the daemon. Rejects without the user's permission, and with what the command says if it fails. */
   async start(command) {
@@ -1040,6 +1048,7 @@ var SearchPanel = class extends import_obsidian10.Component {
   sequence = new Sequence();
   scopes = [];
   shownQuery = "";
+  hits = [];
   inserted = 0;
   seenSeq = null;
   isUnanswered = false;
@@ -1122,6 +1131,7 @@ var SearchPanel = class extends import_obsidian10.Component {
     if (answer.results.length === 0) messages.push("No results");
     else if (answer.verdict === "none") messages.push("Probably no note is about this. The nearest:");
     this.showMessages(messages);
+    this.hits = answer.results;
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
     this.shownQuery = query;
     if (answer.index.pending > 0) void this.state.check();
@@ -1147,6 +1157,7 @@ var SearchPanel = class extends import_obsidian10.Component {
       await this.create(where);
     } else {
       this.context.rememberQuery(this.typed);
+      this.context.recordClick(this.shownQuery, row.hit.path, this.hits.indexOf(row.hit) + 1);
       this.owner.done();
       await openHit(this.context.app, row.hit, where);
     }

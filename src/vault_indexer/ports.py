@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -77,4 +77,19 @@ class Llm(Protocol):
 
     def complete(self, prompt: str, *, timeout_s: float) -> str:
         """The answer's text. Raises ProviderError on failure or timeout."""
+        ...
+
+
+class StreamingLlm(Llm, Protocol):
+    """A language model whose answer can be read while it is written, and whose request can be given up."""
+
+    def pieces(
+        self, prompt: str, *, timeout_s: float, is_cancelled: Callable[[], bool], as_written: bool
+    ) -> Iterator[str]:
+        """The answer's text in order: as it is written, where the model can do that, else in one piece.
+
+        `timeout_s` bounds the whole answer. The request ends when the iterator is closed, and within a tenth
+        of a second after `is_cancelled` says so. Raises ProviderError as `complete` does, and then
+        QueryCancelledError.
+        """
         ...

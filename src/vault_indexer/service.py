@@ -452,7 +452,16 @@ class VaultService:
 
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
-        return self._session.status()
+        return replace(self._session.status(), records_clicks=self.settings.evals.record_clicks)
+
+    @property
+    def settings(self) -> Settings:
+        """The active configuration."""
+        return self._session.settings
+
+    def reader(self) -> IndexReader:
+        """The active index, for those who compare rankings. Raises IndexUnusableError while there is none."""
+        return self._session.reader()
 
     @property
     def failure(self) -> VaultIndexerError | None:

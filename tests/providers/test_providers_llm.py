@@ -4,8 +4,8 @@ import pytest
 from openai_server import Answer, ModelServer
 
 from vault_indexer.config.llm import LlmSettings
-from vault_indexer.errors import ProviderError
-from vault_indexer.ports import Llm
+from vault_indexer.errors import ProviderError, QueryCancelledError
+from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.providers.llm import LLM_PROVIDERS
 
@@ -17,7 +17,7 @@ PACKAGES = {
 
 
 @pytest.fixture(params=PACKAGES)
-def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Llm:
+def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> StreamingLlm:
     pytest.importorskip(PACKAGES[request.param])
     monkeypatch.setenv("TEST_LLM_KEY", "secret")
     url = server.url + ("/v1" if request.param == "openai" else "")
@@ -29,7 +29,7 @@ def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest
     )
 
 
-def test_a_prompt_is_answered(llm: Llm, server: ModelServer) -> None:
+def test_a_prompt_is_answered(llm: StreamingLlm, server: ModelServer) -> None:
     server.script.append(Answer("Two words."))
     assert llm.complete("Say two words.", timeout_s=60) == "Two words."
     (request,) = server.requests
@@ -49,7 +49,7 @@ def test_a_prompt_is_answered(llm: Llm, server: ModelServer) -> None:
     ],
     ids=["500", "429", "garbage", "empty object", "list", "blank"],
 )
-def test_a_bad_answer_is_one_clear_line(llm: Llm, answer: Answer, server: ModelServer) -> None:
+def test_a_bad_answer_is_one_clear_line(llm: StreamingLlm, answer: Answer, server: ModelServer) -> None:
     server.script.append(answer)
     with pytest.raises(ProviderError) as raised:
         llm.complete("prompt", timeout_s=60)
@@ -60,17 +60,71 @@ def test_a_bad_answer_is_one_clear_line(llm: Llm, answer: Answer, server: ModelS
     assert len(server.requests) == 1
 
 
-def test_a_silent_server_is_given_up(llm: Llm, server: ModelServer) -> None:
+def test_a_silent_server_is_given_up(llm: StreamingLlm, server: ModelServer) -> None:
     server.script.append(Answer(silent=True))
     with pytest.raises(ProviderError, match=r"(?i)time"):
         llm.complete("prompt", timeout_s=0.2)
 
 
-def test_the_next_prompt_is_answered_after_a_failure(llm: Llm, server: ModelServer) -> None:
+def test_the_next_prompt_is_answered_after_a_failure(llm: StreamingLlm, server: ModelServer) -> None:
     server.script.extend([Answer(status=500, body=b"{}"), Answer("back")])
     with pytest.raises(ProviderError):
         llm.complete("prompt", timeout_s=60)
     assert llm.complete("prompt", timeout_s=60) == "back"
+
+
+def never() -> bool:
+    return False
+
+
+def test_an_answer_is_read_while_it_is_written(llm: StreamingLlm, server: ModelServer) -> None:
+    server.script.append(Answer("Two words, then more.", held_from="then"))
+    pieces = llm.pieces("prompt", timeout_s=60, is_cancelled=never, as_written=True)
+    heard = ""
+    while not heard.endswith("words, "):
+        heard += next(pieces)
+    server.let_all.set()
+    assert heard + "".join(pieces) == "Two words, then more."
+    assert len(server.requests) == 1
+
+
+def test_a_whole_answer_is_one_piece(llm: StreamingLlm, server: ModelServer) -> None:
+    server.script.append(Answer("Two words."))
+    assert list(llm.pieces("prompt", timeout_s=60, is_cancelled=never, as_written=False)) == ["Two words."]
+
+
+@pytest.mark.parametrize("as_written", [False, True])
+def test_a_request_is_given_up(llm: StreamingLlm, server: ModelServer, as_written: bool) -> None:
+    """The server sees it, so that it can stop, too."""
+    server.script.append(Answer(silent=True))
+    with pytest.raises(QueryCancelledError):
+        list(
+            llm.pieces(
+                "prompt", timeout_s=600, is_cancelled=lambda: bool(server.requests), as_written=as_written
+            )
+        )
+    assert server.left.acquire(timeout=10)
+
+
+def test_an_answer_that_goes_on_for_too_long_is_given_up(llm: StreamingLlm, server: ModelServer) -> None:
+    server.script.append(Answer("Two words, then none.", held_from="then"))
+    with pytest.raises(ProviderError, match=r"(?i)time"):
+        list(llm.pieces("prompt", timeout_s=1, is_cancelled=never, as_written=True))
+    assert server.left.acquire(timeout=10)
+
+
+def test_a_stream_without_text_is_asked_for_as_a_whole(llm: StreamingLlm, server: ModelServer) -> None:
+    server.script.extend([Answer(""), Answer("Two words.")])
+    assert list(llm.pieces("prompt", timeout_s=60, is_cancelled=never, as_written=True)) == ["Two words."]
+
+
+@pytest.mark.parametrize("as_written", [False, True])
+def test_an_answer_without_words_is_an_error(
+    llm: StreamingLlm, server: ModelServer, as_written: bool
+) -> None:
+    server.script.extend([Answer(" "), Answer(" ")])
+    with pytest.raises(ProviderError, match="empty"):
+        list(llm.pieces("prompt", timeout_s=60, is_cancelled=never, as_written=as_written))
 
 
 def test_no_model_is_asked_unless_one_is_named() -> None:

@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_indexer.answer import Answerer
+from vault_indexer.answer.written import Attention
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config import Settings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import AnswerSentence, AskAnswer, AskRequest
 from vault_indexer.search import IndexReader
+
+WHOLE = Attention(lambda: False, as_written=False)
+AS_WRITTEN = Attention(lambda: False, as_written=True)
 
 NOTES = {
     "Places/Sumner Point.md": (
@@ -69,6 +73,18 @@ class ScriptedLlm:
             raise found
         return found
 
+    def pieces(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        is_cancelled: Callable[[], bool],  # noqa: ARG002 - the port's signature
+        as_written: bool,
+    ) -> Iterator[str]:
+        """The answer, one character at a time where it is wanted as it is written."""
+        text = self.complete(prompt, timeout_s=timeout_s)
+        yield from text if as_written else [text]
+
 
 def says(*claims: tuple[str, list[str], str]) -> str:
     """An answer of a model: text, ids and quote of each sentence."""
@@ -115,7 +131,12 @@ class AskedVault:
         return last
 
     def events(
-        self, question: str, model: ScriptedLlm | None = None, **options: Mapping[str, object]
+        self,
+        question: str,
+        model: ScriptedLlm | None = None,
+        attention: Attention = WHOLE,
+        /,
+        **options: Mapping[str, object],
     ) -> Iterator[AskAnswer | AnswerSentence]:
         """The answer as it arises."""
         named = {"provider": "openai" if model else "none"}
@@ -123,10 +144,10 @@ class AskedVault:
         answerer = Answerer(Settings.model_validate(tables), self.cache, lambda _: model or ScriptedLlm())
         yield from answerer.answer(
             self.reader,
-            AskRequest(question),
+            AskRequest(question, as_written=attention.as_written),
             vault=self.vault,
             pending=0,
-            is_cancelled=lambda: False,
+            is_cancelled=attention.is_cancelled,
         )
 
     def file(self, path: str) -> str:

@@ -1,12 +1,13 @@
 """A model server on loopback with scripted answers, in the protocols of OpenAI, Ollama and Anthropic.
 
 An embedding is made from the text itself (letters counted), so that near texts have near vectors. A chat
-answer is the next of the script; `Answer` can be a failure too.
+answer is the next of the script; `Answer` can be a failure too. It is streamed to who asks for that.
 """
 
 from __future__ import annotations
 
 import json
+import select
 import string
 import threading
 from collections.abc import Iterator
@@ -17,12 +18,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(frozen=True)
 class Answer:
-    """One scripted answer: a text, or a raw body with a status, or silence until the server ends."""
+    """One scripted answer: a text, or a raw body with a status, or silence until the server ends or the
+    client has gone. A streamed text waits before `held_from` until `let_all`."""
 
     text: str = ""
     status: int = 200
     body: bytes | None = None
     silent: bool = False
+    held_from: str = ""
 
 
 @dataclass
@@ -37,6 +40,7 @@ class ModelServer:
     """`script` is used up in order; when it is empty, everything is answered as the protocol promises.
 
     A request that says `slow` waits: `let_pass` lets so many go on, `let_all` all. While `broken` they fail.
+    `left` counts the clients that closed the connection before they had their answer.
     """
 
     url: str
@@ -46,6 +50,7 @@ class ModelServer:
     slow: str = ""
     broken: bool = False
     let_all: threading.Event = field(default_factory=threading.Event)
+    left: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     passes: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def let_pass(self, requests: int) -> None:
@@ -99,7 +104,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not state.hold(body):
             answer = Answer(status=500, body=b"{}")
         if answer.silent:
-            state.closing.wait(30)
+            self._wait(state, state.closing)
+            return
+        if body.get("stream") and answer.body is None:
+            self._stream(state, answer)
             return
         promised = json.dumps(_promised(self.path, body, answer.text)).encode()
         payload = promised if answer.body is None else answer.body
@@ -108,6 +116,29 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(payload)))
         self.end_headers()
         self.wfile.write(payload)
+
+    def _stream(self, state: ModelServer, answer: Answer) -> None:
+        at = answer.text.find(answer.held_from) if answer.held_from else len(answer.text)
+        before, after = answer.text[:at], answer.text[at:]
+        self.send_response(200)
+        kind = "application/x-ndjson" if self.path == "/api/chat" else "text/event-stream"
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        for piece in _streamed(self.path, [before, after] if after else [before]):
+            if piece is None:
+                if not self._wait(state, state.let_all):
+                    return
+                continue
+            self.wfile.write(piece)
+            self.wfile.flush()
+
+    def _wait(self, state: ModelServer, until: threading.Event) -> bool:
+        """Whether the client is still there when the event is set."""
+        while not (until.is_set() or state.closing.is_set()):
+            if select.select([self.connection], [], [], 0.02)[0] and not self.connection.recv(1):
+                state.left.release()
+                return False
+        return True
 
     def log_message(self, format: str, *args: object) -> None:
         """Silence."""
@@ -149,3 +180,55 @@ def _promised(path: str, body: dict[str, object], text: str) -> dict[str, object
         },
     }
     return answers[path]
+
+
+def _streamed(path: str, texts: list[str]) -> Iterator[bytes | None]:
+    """The texts as the protocol streams them, three characters at a time; None between them."""
+    pieces: list[str | None] = []
+    for number, text in enumerate(texts):
+        pieces += [None] if number else []
+        pieces += [text[at : at + 3] for at in range(0, len(text), 3)]
+    yield from _beginning(path)
+    for piece in pieces:
+        yield None if piece is None else _part(path, piece)
+    yield _end(path)
+
+
+def _beginning(path: str) -> Iterator[bytes]:
+    if path == "/v1/messages":
+        message = {**_promised(path, {}, ""), "content": [], "stop_reason": None}
+        yield _event({"type": "message_start", "message": message})
+        block = {"type": "text", "text": ""}
+        yield _event({"type": "content_block_start", "index": 0, "content_block": block})
+
+
+def _part(path: str, piece: str) -> bytes:
+    if path == "/api/chat":
+        message = {"role": "assistant", "content": piece}
+        return json.dumps({"model": "test", "done": False, "message": message}).encode() + b"\n"
+    if path == "/v1/messages":
+        delta = {"type": "text_delta", "text": piece}
+        return _event({"type": "content_block_delta", "index": 0, "delta": delta})
+    choice = {"index": 0, "finish_reason": None, "delta": {"role": "assistant", "content": piece}}
+    return _event(
+        {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": [choice]}
+    )
+
+
+def _end(path: str) -> bytes:
+    if path == "/api/chat":
+        return json.dumps({**_promised(path, {}, ""), "done": True}).encode() + b"\n"
+    if path != "/v1/messages":
+        return b"data: [DONE]\n\n"
+    delta = {"stop_reason": "end_turn", "stop_sequence": None}
+    return (
+        _event({"type": "content_block_stop", "index": 0})
+        + _event({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 1}})
+        + _event({"type": "message_stop"})
+    )
+
+
+def _event(data: dict[str, object]) -> bytes:
+    """A server-sent event."""
+    name = f"event: {data['type']}\n" if "type" in data else ""
+    return f"{name}data: {json.dumps(data)}\n\n".encode()

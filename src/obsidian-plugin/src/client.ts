@@ -69,6 +69,11 @@ export class DaemonClient {
     return this.get("/v1/status", {});
   }
 
+  /** Keep that a hit was opened, where the daemon says that the user wants it. */
+  async recordClick(query: string, path: string, rank: number): Promise<void> {
+    if ((await this.status()).records_clicks) await this.request("POST", "/v1/click", { q: query, path, rank });
+  }
+
   resume(): Promise<unknown> {
     return this.request("POST", "/v1/resume", {});
   }

@@ -61,6 +61,11 @@ export class Context {
     if (this.settings.keepRecent) this.setDevice({ recent: remember(this.device.recent, query) });
   }
 
+  /** Keep that a hit was opened. What goes wrong with that is no matter for who wants to read. */
+  recordClick(query: string, path: string, rank: number): void {
+    if (query && rank > 0) this.client.recordClick(query, path, rank).catch(() => undefined);
+  }
+
   /** Start the daemon. Rejects without the user's permission, and with what the command says if it fails. */
   async start(command: readonly string[]): Promise<void> {
     if (!this.device.mayStart) throw new Error("Starting the daemon is not allowed");

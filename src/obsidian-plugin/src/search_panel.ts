@@ -31,6 +31,7 @@ export class SearchPanel extends Component {
   private readonly sequence = new Sequence();
   private scopes: Scope[] = [];
   private shownQuery = "";
+  private hits: readonly Hit[] = [];
   private inserted = 0;
   private seenSeq: number | null = null;
   private isUnanswered = false;
@@ -151,6 +152,7 @@ export class SearchPanel extends Component {
     if (answer.results.length === 0) messages.push("No results");
     else if (answer.verdict === "none") messages.push("Probably no note is about this. The nearest:");
     this.showMessages(messages);
+    this.hits = answer.results;
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
     this.shownQuery = query;
     if (answer.index.pending > 0) void this.state.check();
@@ -179,6 +181,7 @@ export class SearchPanel extends Component {
       await this.create(where);
     } else {
       this.context.rememberQuery(this.typed);
+      this.context.recordClick(this.shownQuery, row.hit.path, this.hits.indexOf(row.hit) + 1);
       this.owner.done();
       await openHit(this.context.app, row.hit, where);
     }

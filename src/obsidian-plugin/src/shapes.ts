@@ -109,4 +109,6 @@ export interface Status {
   paused: boolean;
   paused_until: string;
   vectors_owed: number;
+  /** A daemon of an earlier version does not say. */
+  records_clicks?: boolean;
 }

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vault_indexer.answer.extract import choose_quotes
+from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, within_budget
 from vault_indexer.answer.sentences import SentenceReader
-from vault_indexer.answer.written import Writer
+from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
 from vault_indexer.config.llm import LlmSettings
-from vault_indexer.errors import QueryCancelledError
 from vault_indexer.model import (
     AnswerKind,
     AnswerSentence,
@@ -26,25 +25,26 @@ from vault_indexer.model import (
     SearchRequest,
     Verdict,
 )
-from vault_indexer.ports import Llm
+from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import IndexReader, QueryDeadline, QuestionWord, question_as_query, question_words
 
 AskEvent = AskAnswer | AnswerSentence
-"""What arises on the way: an answer without sentences yet, then each checked sentence, at last the whole
-answer."""
+"""What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
+sentence of a model may come before the model has ended; the whole answer says which ones it consists of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passages:
     """What was found and read for a question. `quotes` is the answer that needs no model, `readings` are what
-    a model reads."""
+    a model reads. `is_declined` says that nothing answers the question, though hits may be near to it."""
 
     verdict: Verdict
     hits: tuple[Hit, ...]
     words: tuple[QuestionWord, ...]
     quotes: tuple[AnswerSentence, ...]
     readings: tuple[Reading, ...]
+    is_declined: bool
     state: IndexState
     notices: tuple[str, ...]
 
@@ -59,7 +59,7 @@ class Answerer:
     """
 
     def __init__(
-        self, settings: Settings, cache: Path, make_llm: Callable[[LlmSettings], Llm] = llm_for
+        self, settings: Settings, cache: Path, make_llm: Callable[[LlmSettings], StreamingLlm] = llm_for
     ) -> None:
         self.settings = settings
         self._cache = cache
@@ -123,18 +123,22 @@ class Answerer:
             words = question_words(snapshot, question, reader.searcher.fields)
             quotes: tuple[AnswerSentence, ...] = ()
             readings: tuple[Reading, ...] = ()
+            reading = SentenceReader(snapshot.catalog)
+            is_declined = result.verdict == "none"
+            if result.verdict == "weak":
+                is_declined = not is_supported(reading.of_hits(_narrow(result.hits)), result.hits, words)
             if result.verdict in ("strong", "likely"):
-                reading = SentenceReader(snapshot.catalog)
                 quotes = self._quotes(reading, result.hits, words)
                 readings = self._readings(reading, result.hits) if is_written else ()
             state = IndexState(snapshot.generation, snapshot.seq, pending)
-        return Passages(result.verdict, result.hits, words, quotes, readings, state, result.notices)
+        return Passages(
+            result.verdict, result.hits, words, quotes, readings, is_declined, state, result.notices
+        )
 
     def _quotes(
         self, reading: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
     ) -> tuple[AnswerSentence, ...]:
-        narrow = [replace(hit, passage=None) for hit in hits]
-        chosen = choose_quotes(reading.of_hits(narrow), hits, words, self.settings.ask.sentences)
+        chosen = choose_quotes(reading.of_hits(_narrow(hits)), hits, words, self.settings.ask.sentences)
         return tuple(AnswerSentence(one.quote, (reading.cite(one),), "quoted") for one in chosen)
 
     def _readings(self, reading: SentenceReader, hits: Sequence[Hit]) -> tuple[Reading, ...]:
@@ -151,6 +155,11 @@ class Answerer:
             )
             for hit, sentences in chosen
         )
+
+
+def _narrow(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without the text around them."""
+    return [replace(hit, passage=None) for hit in hits]
 
 
 def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
@@ -172,7 +181,7 @@ def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
 
 
 def _kind(found: Passages) -> AnswerKind:
-    if found.verdict == "none":
+    if found.is_declined:
         return "declined"
     return "quotes" if found.quotes else "passages"
 
@@ -184,16 +193,11 @@ def _written(
     answer: AskAnswer,
     is_cancelled: Callable[[], bool],
 ) -> Iterator[AskEvent]:
-    """Each confirmed sentence of the model, then the answer: written, or the given one where less than half
-    of the sentences are confirmed. Raises ProviderError or QueryCancelledError."""
-
-    def check_cancelled() -> None:
-        if is_cancelled():
-            raise QueryCancelledError("nobody waits for the answer any more")
-
-    sentences: list[AnswerSentence] = []
+    """Each confirmed sentence of the model as it comes, then the answer: written, or the given one where less
+    than half of the sentences are confirmed. Raises ProviderError or QueryCancelledError."""
+    attention = Attention(is_cancelled, request.as_written)
     try:
-        sentences.extend(writer.write(request.question, found.readings, check_cancelled))
+        sentences = yield from writer.write(request.question, found.readings, attention)
     except UnusableAnswerError as error:
         yield _with_notice(answer, f"the language model gave no usable answer ({error}): notes are quoted")
         return
@@ -206,7 +210,6 @@ def _written(
         text = f"the notes confirm {len(confirmed)} of {len(sentences)} sentences of the language model"
         yield _with_notice(answer, f"{text}: notes are quoted")
     else:
-        yield from confirmed
         yield replace(answer, kind="written", sentences=confirmed, model=writer.llm.name)
 
 

@@ -18,7 +18,8 @@ VERSION = 1
 INSTRUCTIONS_TOKENS = 600
 """Room for the instructions and the question beside the sentences."""
 
-_MOST_CLAIMS = 20
+MOST_CLAIMS = 20
+"""Sentences of an answer; one with more cannot be used."""
 
 _INSTRUCTIONS = """\
 Answer the question from the sentences of notes below, and from nothing else.
@@ -91,9 +92,9 @@ def judge_prompt(claim: str, evidence: Sequence[str]) -> str:
 def read_claims(answer: str) -> list[Claim]:
     """The sentences of a model's answer. Raises UnusableAnswerError where it is not of the form required."""
     found = json_list(answer, "sentences")
-    if len(found) > _MOST_CLAIMS:
-        raise UnusableAnswerError(f"the answer has more than {_MOST_CLAIMS} sentences")
-    return [_claim(one) for one in found]
+    if len(found) > MOST_CLAIMS:
+        raise UnusableAnswerError(f"the answer has more than {MOST_CLAIMS} sentences")
+    return [claim_of(one) for one in found]
 
 
 def read_judgement(answer: str) -> bool:
@@ -104,7 +105,8 @@ def read_judgement(answer: str) -> bool:
     raise UnusableAnswerError('"verdicts" is not a list of one true or false')
 
 
-def _claim(value: JsonValue) -> Claim:
+def claim_of(value: JsonValue) -> Claim:
+    """A sentence of a model's answer. Raises UnusableAnswerError where it is not of the form required."""
     if not isinstance(value, dict):
         raise UnusableAnswerError("a sentence of the answer is no JSON object")
     text, ids, quote = value.get("text"), value.get("ids"), value.get("quote")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from vault_indexer.answer.claim_stream import ClaimStream
 from vault_indexer.answer.prompt import (
     VERSION,
     Offer,
@@ -17,78 +19,133 @@ from vault_indexer.answer.prompt import (
     read_judgement,
 )
 from vault_indexer.answer.verify import Claim, Evidence, objection
-from vault_indexer.chunk import Asker, Question, UnusableAnswerError
+from vault_indexer.chunk import Asker, Question, UnusableAnswerError, returned
 from vault_indexer.config.ask import AskSettings
-from vault_indexer.errors import ProviderError
+from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence
-from vault_indexer.ports import Llm
-
-Read = TypeVar("Read")
+from vault_indexer.ports import StreamingLlm
 
 _TRIES = 2
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """How somebody waits for an answer: `is_cancelled` says that nobody does any more, `as_written` that
+    each sentence is wanted as soon as the model has written it."""
+
+    is_cancelled: Callable[[], bool]
+    as_written: bool
+
+    def check(self) -> None:
+        """Raises QueryCancelledError where nobody waits any more."""
+        if self.is_cancelled():
+            raise QueryCancelledError("nobody waits for the answer any more")
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Has one model write answers. `cache` is the folder where its answers are kept, by prompt and model."""
 
-    llm: Llm
+    llm: StreamingLlm
     asker: Asker
     settings: AskSettings
 
     @classmethod
-    def of(cls, llm: Llm, cache: Path, settings: AskSettings) -> Writer:
+    def of(cls, llm: StreamingLlm, cache: Path, settings: AskSettings) -> Writer:
         """A writer with a cache of its own."""
         return cls(llm, Asker(llm, cache), settings)
 
     def write(
-        self, question: str, readings: Sequence[Reading], check_cancelled: Callable[[], None]
-    ) -> Iterator[AnswerSentence]:
-        """The sentences of the model in order, each confirmed or dropped.
+        self, question: str, readings: Sequence[Reading], attention: Attention
+    ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
+        """Yields each sentence that is confirmed, and returns all sentences in order, the dropped ones, too.
 
-        Raises ProviderError where the model does not answer, UnusableAnswerError where it twice gave no
-        answer of the form required.
+        What is yielded counts only as far as it is returned: the model may break off, or end in another form,
+        after a sentence that is right. Raises ProviderError where the model does not answer,
+        UnusableAnswerError where it twice gave no answer of the form required.
         """
-        offers = {one.id: one for reading in readings for one in reading.offers}
-        evidence = {name: _evidence(one) for name, one in offers.items()}
-        claims = self._ask("ask", prompt_for(question, readings), read_claims, check_cancelled)
+        prompt = prompt_for(question, readings)
+        checked = _CheckedClaims(self, {one.id: one for reading in readings for one in reading.offers})
+        return (yield from _retried(lambda: self._written_once(prompt, checked, attention)))
+
+    def _written_once(
+        self, prompt: str, checked: _CheckedClaims, attention: Attention
+    ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
+        attention.check()
+        question = Question("ask", VERSION, prompt, self.settings.timeout_s)
+        stream, answer = ClaimStream(), ""
+        for piece in self.asker.listen(question, read_claims, partial(self._pieces, prompt, attention)):
+            answer += piece
+            for claim in stream.feed(piece):
+                yield from checked.new(claim, attention)
+        claims = read_claims(answer)
         for claim in claims:
-            check_cancelled()
-            yield self._checked(claim, offers, evidence, check_cancelled)
+            yield from checked.new(claim, attention)
+        return [checked.known[claim] for claim in claims]
 
-    def _checked(
-        self,
-        claim: Claim,
-        offers: dict[str, Offer],
-        evidence: dict[str, Evidence],
-        check_cancelled: Callable[[], None],
-    ) -> AnswerSentence:
-        citations = tuple(offers[one].citation for one in claim.ids if one in offers)
-        reason = objection(claim, evidence)
-        if not reason and self.settings.judge:
-            reason = self._judged(claim, [evidence[one].quote for one in claim.ids], check_cancelled)
-        return AnswerSentence(claim.text, citations, "dropped" if reason else "confirmed", reason)
+    def _pieces(self, prompt: str, attention: Attention) -> Iterator[str]:
+        return self.llm.pieces(
+            prompt,
+            timeout_s=self.settings.timeout_s,
+            is_cancelled=attention.is_cancelled,
+            as_written=attention.as_written,
+        )
 
-    def _judged(self, claim: Claim, quotes: list[str], check_cancelled: Callable[[], None]) -> str:
+    def judged(self, claim: Claim, quotes: list[str], attention: Attention) -> str:
+        """Why the judge does not confirm the sentence; "" if it does. Raises ProviderError."""
+        prompt = judge_prompt(claim.text, quotes)
+        whole = Attention(attention.is_cancelled, as_written=False)
         try:
-            agreed = self._ask("judge", judge_prompt(claim.text, quotes), read_judgement, check_cancelled)
+            agreed = returned(_retried(lambda: self._judged_once(prompt, whole)))
         except UnusableAnswerError:
             return "the judge gave no verdict"
         return "" if agreed else "the judge does not find it in what it cites"
 
-    def _ask(
-        self, task: str, prompt: str, read: Callable[[str], Read], check_cancelled: Callable[[], None]
-    ) -> Read:
-        """What `read` makes of the answer, asked for twice at most."""
-        question = Question(task, VERSION, prompt, self.settings.timeout_s)
-        for _ in range(_TRIES - 1):
-            check_cancelled()
-            try:
-                return self.asker.ask(question, read)
-            except (ProviderError, UnusableAnswerError):
-                continue
-        check_cancelled()
-        return self.asker.ask(question, read)
+    def _judged_once(self, prompt: str, attention: Attention) -> Generator[str, None, bool]:
+        attention.check()
+        question = Question("judge", VERSION, prompt, self.settings.timeout_s)
+        pieces = partial(self._pieces, prompt, attention)
+        return (yield from self.asker.listen(question, read_judgement, pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedClaims:
+    """The sentences of one question that are checked, each once. `known` has what came of it."""
+
+    writer: Writer
+    offers: Mapping[str, Offer]
+    known: dict[Claim, AnswerSentence] = field(default_factory=dict)
+
+    def new(self, claim: Claim, attention: Attention) -> Iterator[AnswerSentence]:
+        """The sentence, if it is confirmed and was not checked before."""
+        if claim in self.known:
+            return
+        attention.check()
+        sentence = self.known[claim] = self._checked(claim, attention)
+        if sentence.verdict == "confirmed":
+            yield sentence
+
+    def _checked(self, claim: Claim, attention: Attention) -> AnswerSentence:
+        cited = {one: self.offers[one] for one in claim.ids if one in self.offers}
+        evidence = {name: _evidence(one) for name, one in cited.items()}
+        reason = objection(claim, evidence)
+        if not reason and self.writer.settings.judge:
+            reason = self.writer.judged(claim, [evidence[one].quote for one in claim.ids], attention)
+        citations = tuple(one.citation for one in cited.values())
+        return AnswerSentence(claim.text, citations, "dropped" if reason else "confirmed", reason)
+
+
+def _retried(attempt: Callable[[], Generator[Item, None, Found]]) -> Generator[Item, None, Found]:
+    """The attempt, once more where it fails. Raises what the last one raises."""
+    for _ in range(_TRIES - 1):
+        try:
+            return (yield from attempt())
+        except (ProviderError, UnusableAnswerError):
+            continue
+    return (yield from attempt())
 
 
 def _evidence(offer: Offer) -> Evidence:

@@ -29,7 +29,7 @@ class AskSettings(Table):
     )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
         default=60.0,
-        description="longest wait for the language model to send something; it is asked once more after that",
+        description="longest wait for a whole answer of the language model; it is asked once more after that",
     )
     judge: Annotated[bool, Trust.USER] = Field(
         default=False,

@@ -311,6 +311,23 @@ class IndexSettings(Table):
     )
 
 
+class EvalsSettings(Table):
+    """What the web page and the plugin keep for `indexer eval`: grades that you give, and, if you want, the
+    notes that you open from hits. All of it stays on this computer.
+    """
+
+    folder: OptionalFolder = Field(
+        default=None,
+        description="folder of cases where the grades of the web page and the clicks are kept; empty means "
+        "the folder evals of the index. A relative path starts at the folder of this file",
+    )
+    record_clicks: bool = Field(
+        default=False,
+        description="keep which note is opened from the hits of which query, with its rank and the time; "
+        "`indexer eval` takes the queries as questions",
+    )
+
+
 class Settings(Table):
     """The whole configuration."""
 
@@ -328,3 +345,4 @@ class Settings(Table):
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
+    evals: EvalsSettings = EvalsSettings()

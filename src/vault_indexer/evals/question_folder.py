@@ -28,6 +28,11 @@ def judged_folder(cases: Path) -> Path:
     return cases / RANKING_FOLDER / "judged"
 
 
+def clicks_folder(cases: Path) -> Path:
+    """The folder of clicks."""
+    return cases / RANKING_FOLDER / "clicks"
+
+
 def load_questions(cases: Path) -> list[Question]:
     """All questions of a folder of cases; none if it has no folder `ranking`.
 
@@ -36,7 +41,7 @@ def load_questions(cases: Path) -> list[Question]:
     folder = cases / RANKING_FOLDER
     found = [one for file in sorted(folder.glob("*.jsonl")) for one in read_questions(file)]
     found += Judgements.load(judged_folder(cases)).questions()
-    found += [one for file in sorted((folder / "clicks").glob("*.jsonl")) for one in read_clicks(file)]
+    found += read_clicks(*sorted(clicks_folder(cases).glob("*.jsonl")))
     _check_ids(found, folder)
     return found
 

@@ -109,15 +109,18 @@ def read_questions(file: Path) -> list[Question]:
     return questions
 
 
-def read_clicks(file: Path) -> list[Question]:
-    """A file of clicks as questions: lines of `{"query": …, "path": …}`, other keys are passed over.
+def read_clicks(*files: Path) -> list[Question]:
+    """Files of clicks as questions: lines of `{"query": …, "path": …}`, other keys are passed over.
 
     Each query is one question, and each note that was opened from its hits has grade 1. A click says nothing
     of the notes that were not shown, so these questions are a source of queries rather than of judgements.
     Raises UsageError that names file and line.
     """
     opened: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(_read(file).splitlines(), start=1):
+    lines = (
+        (file, number, line) for file in files for number, line in enumerate(_read(file).splitlines(), 1)
+    )
+    for file, number, line in lines:
         if not line.strip():
             continue
         try:

@@ -9,7 +9,8 @@ from vault_indexer.model.answers import Hit, IndexState, Verdict
 
 AnswerKind = Literal["quotes", "written", "passages", "declined"]
 """What an answer consists of: sentences quoted from notes; sentences of a language model that a check
-confirmed; passages to read, where the vault is only weakly about the question; nothing, where no note is."""
+confirmed; passages to read, where the vault is only weakly about the question; a refusal, where no note is or
+no sentence holds enough of the question: the passages of a weak verdict are listed even then."""
 
 SentenceVerdict = Literal["quoted", "confirmed", "dropped"]
 """A sentence of a note as it stands there; one of a model that passed the check; one that did not."""
@@ -20,12 +21,14 @@ class AskRequest:
     """One question. `use_model` False answers with quotes alone, also where a language model is configured.
 
     `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
+    `as_written`: sentences of a model are wanted one by one, while it writes.
     """
 
     question: str
     limit: int = 0
     use_model: bool = True
     fresh: bool = False
+    as_written: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.config.llm import LlmSettings
 from vault_indexer.errors import ProviderError
+from vault_indexer.providers.interruptible import interruptible
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
 from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Llm
+    from vault_indexer.ports import StreamingLlm
+
+
+_ONE_REQUEST = MappingProxyType({"Connection": "close"})
+"""A client is made for each request; so none leaves a connection open."""
 
 
 class Completion(Protocol):
@@ -23,6 +28,11 @@ class Completion(Protocol):
         """The answer."""
         ...
 
+    @property
+    def delta(self) -> str | None:
+        """Of an answer that is written: what this part adds."""
+        ...
+
 
 class CompletionModel(Protocol):
     """The part of LlamaIndex's LLM that is used."""
@@ -31,9 +41,17 @@ class CompletionModel(Protocol):
         """Asks once."""
         ...
 
+    async def acomplete(self, prompt: str) -> Completion:
+        """Asks once."""
+        ...
+
+    async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]:
+        """Asks once; the answer comes in parts."""
+        ...
+
 
 class LlamaIndexLlm:
-    """ports.Llm around LlamaIndex's clients. Nothing is retried: every caller has its own fallback.
+    """ports.StreamingLlm around LlamaIndex's clients. Nothing is retried: every caller has its own fallback.
 
     `model` makes the client for a timeout (seconds; the longest wait for the server to send something).
     """
@@ -55,6 +73,41 @@ class LlamaIndexLlm:
                 raise ValueError("the answer is empty")
             return text
 
+    def pieces(
+        self, prompt: str, *, timeout_s: float, is_cancelled: Callable[[], bool], as_written: bool
+    ) -> Iterator[str]:
+        """The answer's text; the connection to the model is closed when the request is given up. A server
+        that sends nothing while it writes is asked once more for the whole. Raises as ports.StreamingLlm
+        says."""
+        is_empty = True
+        with self._endpoint.translate_errors():
+            parts = self._whole_or_parts(prompt, timeout_s, as_written=as_written)
+            for piece in interruptible(parts, timeout_s, is_cancelled):
+                is_empty = is_empty and not piece.strip()
+                yield piece
+            if is_empty:
+                raise ValueError("the answer is empty")
+
+    def _whole_or_parts(
+        self, prompt: str, timeout_s: float, *, as_written: bool
+    ) -> Callable[[], AsyncIterator[str]]:
+        async def parts() -> AsyncIterator[str]:
+            model = self._model(timeout_s)
+            is_written = False
+            if as_written:
+                try:
+                    async for part in await model.astream_complete(prompt):
+                        if part.delta:
+                            is_written = True
+                            yield part.delta
+                except ValueError:  # LlamaIndex takes a stream without a part for a mistake
+                    if is_written:
+                        raise
+            if not is_written:
+                yield (await model.acomplete(prompt)).text or ""
+
+        return parts
+
 
 def ollama(settings: LlmSettings) -> LlamaIndexLlm:
     """A model served by Ollama, on this machine unless `llm.url` says otherwise."""
@@ -72,6 +125,7 @@ def ollama(settings: LlmSettings) -> LlamaIndexLlm:
             context_window=settings.context_window,
             request_timeout=timeout_s,
             additional_kwargs={"num_predict": settings.max_tokens},
+            headers=dict(_ONE_REQUEST),
         )
         return made
 
@@ -99,6 +153,7 @@ def openai(settings: LlmSettings) -> LlamaIndexLlm:
             context_window=settings.context_window,
             timeout=timeout_s,
             max_retries=0,
+            default_headers=dict(_ONE_REQUEST),
         )
         return made
 
@@ -124,6 +179,7 @@ def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
             max_tokens=settings.max_tokens,
             timeout=timeout_s,
             max_retries=0,
+            default_headers=dict(_ONE_REQUEST),
         )
         return made
 
@@ -138,7 +194,7 @@ LLM_PROVIDERS: Mapping[str, Callable[[LlmSettings], LlamaIndexLlm]] = MappingPro
 """Each provider of `llm.provider` but "none", and what makes its client."""
 
 
-def llm_for(settings: LlmSettings) -> Llm:
+def llm_for(settings: LlmSettings) -> StreamingLlm:
     """The language model that the settings name. Raises ProviderError, also where they name none."""
     if settings.provider == "none":
         allowed = ", ".join(LLM_PROVIDERS)

@@ -16,11 +16,14 @@ from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
     CHUNKS,
+    CLICK,
     CLUSTERS,
     COMPLETE,
     EXPLAIN,
     GRAPH,
     HEALTH,
+    JUDGE,
+    JUDGE_POOL,
     NOTE,
     PAUSE,
     PICTURE,
@@ -37,11 +40,14 @@ from vault_indexer.serve.endpoints import (
 from vault_indexer.serve.shapes import (
     AskEventJson,
     AskJson,
+    ClickJson,
     ClustersJson,
     CompletionsJson,
     DaemonJson,
     ExplainJson,
+    GradeJson,
     HealthJson,
+    JudgeJson,
     LinksJson,
     MentionsJson,
     NoteChunksJson,
@@ -79,6 +85,7 @@ from vault_indexer.serve.wire_page import (
     completions_json,
     graph_json,
     health_json,
+    judge_json,
     picture_json,
     view_json,
 )
@@ -138,8 +145,7 @@ def ask_events(
     context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
 ) -> Iterator[AskEventJson]:
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
-    del stream
-    request = AskRequest(q, limit, model, fresh)
+    request = AskRequest(q, limit, model, fresh, as_written=stream)
     is_first = True
     for event in context.service.ask_events(request, is_cancelled=context.is_cancelled):
         if not isinstance(event, AskAnswer):
@@ -219,6 +225,27 @@ def _health(context: AnswerContext) -> HealthJson:
     return health_json(context.service.health())
 
 
+# What keeps questions is loaded when it is first asked for: most daemons never do.
+def _click(context: AnswerContext, *, q: str, path: str, rank: int) -> ClickJson:
+    from vault_indexer.evals.desk import record_click
+
+    return {"file": str(record_click(context.service, q, path, rank))}
+
+
+def _judge_pool(context: AnswerContext, *, q: str) -> JudgeJson:
+    from vault_indexer.evals.desk import next_pool
+
+    return judge_json(next_pool(context.service, q))
+
+
+def _judge(context: AnswerContext, *, q: str, path: str, grade: int) -> GradeJson:
+    from vault_indexer.evals.desk import keep_grade
+
+    known = context.service.path_of(path)
+    judged = keep_grade(context.service, q, known, grade)
+    return {"question": q, "path": known, "grade": grade, "judged": judged}
+
+
 def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:
     return verify_json(context.service.verify(repair=repair))
 
@@ -253,6 +280,9 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(CHUNKS, _chunks),
         _row(COMPLETE, _complete),
         _row(HEALTH, _health),
+        _row(CLICK, _click),
+        _row(JUDGE_POOL, _judge_pool),
+        _row(JUDGE, _judge),
         _row(VERIFY, _verify),
         _row(PAUSE, _pause),
         _row(RESUME, _resume),

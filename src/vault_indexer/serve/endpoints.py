@@ -15,10 +15,13 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from vault_indexer.serve.shapes import (
     AskJson,
+    ClickJson,
     ClustersJson,
     CompletionsJson,
     ExplainJson,
+    GradeJson,
     HealthJson,
+    JudgeJson,
     LinksJson,
     MentionsJson,
     NoteChunksJson,
@@ -38,6 +41,7 @@ from vault_indexer.serve.shapes import (
 )
 from vault_indexer.text.bounds import (
     DEFAULT_MENTIONS,
+    MAX_GRADE,
     MAX_LIMIT,
     MAX_PATH_BYTES,
     MAX_PAUSE_S,
@@ -465,6 +469,67 @@ HEALTH: Endpoint[HealthJson] = Endpoint(
     has_command=True,
 )
 
+CLICK: Endpoint[ClickJson] = Endpoint(
+    name="click",
+    method="POST",
+    path="/v1/click",
+    help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
+    parameters=(
+        _QUERY,
+        _NOTE,
+        Parameter(
+            name="rank",
+            kind=int,
+            required=True,
+            minimum=1,
+            maximum=MAX_LIMIT,
+            help="Its place among the hits, from 1 on.",
+        ),
+    ),
+    answer=ClickJson,
+    answer_help="The click is kept.",
+    needs_daemon=True,
+)
+
+JUDGE_POOL: Endpoint[JudgeJson] = Endpoint(
+    name="judge_pool",
+    path="/v1/judge",
+    help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
+    parameters=(
+        replace(
+            _QUERY,
+            required=False,
+            default="",
+            help="The question; empty: the first known one that has notes without a grade.",
+        ),
+    ),
+    answer=JudgeJson,
+    answer_help="The notes without a grade.",
+    needs_daemon=True,
+)
+
+JUDGE: Endpoint[GradeJson] = Endpoint(
+    name="judge",
+    method="POST",
+    path="/v1/judge",
+    help="Keep the grade of a note for a question.",
+    parameters=(
+        _QUERY,
+        _NOTE,
+        Parameter(
+            name="grade",
+            kind=int,
+            required=True,
+            minimum=0,
+            maximum=MAX_GRADE,
+            help="0: does not help, 1: helps, 2: answers.",
+        ),
+    ),
+    answer=GradeJson,
+    answer_help="The grade is kept.",
+    needs_daemon=True,
+)
+
 _REBUILD_RUN = "The progress of the rebuild."
 
 REBUILD: Endpoint[RebuildJson] = Endpoint(
@@ -558,6 +623,9 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     CHUNKS,
     COMPLETE,
     HEALTH,
+    CLICK,
+    JUDGE_POOL,
+    JUDGE,
     REBUILD,
     REBUILD_STATE,
     VERIFY,

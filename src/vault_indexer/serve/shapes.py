@@ -481,8 +481,46 @@ class StatusJson(TypedDict):
     paused: bool
     paused_until: str
     vectors_owed: int
+    records_clicks: bool
     daemon: DaemonJson
     manifest: dict[str, JsonValue]
+
+
+class ClickJson(TypedDict):
+    """`POST /v1/click`: the click is in the file."""
+
+    file: str
+
+
+class PooledNoteJson(TypedDict):
+    """A note to be graded, with what the search shows of it."""
+
+    path: str
+    title: str
+    excerpt: str
+
+
+class JudgeJson(TypedDict):
+    """`GET /v1/judge?q=`: the notes of a question that have no grade yet, in an order that tells no ranks.
+
+    `grades` are the meanings of the grades, `questions` those that are known, `judged` how many notes of this
+    one have a grade, `folder` is where all is kept."""
+
+    question: str
+    notes: list[PooledNoteJson]
+    judged: int
+    grades: list[str]
+    questions: list[str]
+    folder: str
+
+
+class GradeJson(TypedDict):
+    """`POST /v1/judge`: the grade is on disk."""
+
+    question: str
+    path: str
+    grade: int
+    judged: int
 
 
 class PauseJson(TypedDict):

@@ -301,6 +301,7 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
         "paused": report.paused,
         "paused_until": report.paused_until,
         "vectors_owed": report.vectors_owed,
+        "records_clicks": report.records_clicks,
         "daemon": daemon,
         "manifest": dict(report.manifest),
     }

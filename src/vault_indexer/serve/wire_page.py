@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from typing import TYPE_CHECKING
 
 from vault_indexer.model import (
     ClusterMap,
@@ -19,6 +20,7 @@ from vault_indexer.serve.shapes import (
     CompletionsJson,
     GraphNodeJson,
     HealthJson,
+    JudgeJson,
     NoteChunksJson,
     NoteGraphJson,
     NoteViewJson,
@@ -26,6 +28,9 @@ from vault_indexer.serve.shapes import (
 )
 from vault_indexer.serve.wire import chunk_json
 from vault_indexer.serve.wire_links import unresolved_json
+
+if TYPE_CHECKING:
+    from vault_indexer.evals.desk import Pool
 
 
 def graph_json(graph: NoteGraph) -> NoteGraphJson:
@@ -136,4 +141,16 @@ def _node_json(node: GraphNode) -> GraphNodeJson:
         "kind": node.kind,
         "distance": node.distance,
         "degree": node.degree,
+    }
+
+
+def judge_json(pool: Pool) -> JudgeJson:
+    """The notes of a question to be graded."""
+    return {
+        "question": pool.question,
+        "notes": [{"path": one.path, "title": one.title, "excerpt": one.excerpt} for one in pool.notes],
+        "judged": pool.judged,
+        "grades": list(pool.grades),
+        "questions": list(pool.questions),
+        "folder": str(pool.folder),
     }

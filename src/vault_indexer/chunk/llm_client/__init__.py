@@ -14,6 +14,7 @@ from vault_indexer.chunk.llm_client.client import (
     json_list,
     one_line,
     reason_of,
+    returned,
     unreached_by,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "json_list",
     "one_line",
     "reason_of",
+    "returned",
     "unreached_by",
 ]

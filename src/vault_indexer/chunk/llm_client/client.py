@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,12 +65,24 @@ class Asker:
 
         Raises UnusableAnswerError if `read` does, ProviderError if there is no answer.
         """
+        return returned(self.listen(question, read, lambda: [self._complete(question)]))
+
+    def listen(
+        self, question: Question, read: Callable[[str], Read], pieces: Callable[[], Iterable[str]]
+    ) -> Generator[str, None, Read]:
+        """Yields the answer as it comes and returns what `read` makes of it: a kept answer in one piece, else
+        what `pieces` gets from the model. Raises as `ask` does, and what `pieces` raises."""
         name = self._name(question)
         known = None if self._kept is None else self._kept.read(name)
         if known is not None:
             with suppress(UnusableAnswerError):
-                return read(known)
-        answer = self._answer(question)
+                found = read(known)
+                yield known
+                return found
+        answer = ""
+        for piece in self._counted(pieces):
+            answer += piece
+            yield piece
         found = read(answer)
         if self._kept is not None:
             self._kept.add(name, answer)
@@ -85,20 +97,33 @@ class Asker:
         name = digest.hexdigest()
         return f"{name[:2]}/{question.task}-{name}.txt"
 
-    def _answer(self, question: Question) -> str:
+    def _complete(self, question: Question) -> str:
+        return self._llm.complete(question.prompt, timeout_s=question.timeout_s)
+
+    def _counted(self, pieces: Callable[[], Iterable[str]]) -> Iterator[str]:
+        """The pieces; none where the model has failed too often just now."""
         if time.monotonic() < self._not_before:
             raise ProviderError(
                 f"model {self._llm.name} failed {MAX_FAILURES} times in a row: it is not asked again"
             )
         try:
-            answer = self._llm.complete(question.prompt, timeout_s=question.timeout_s)
+            yield from pieces()
         except ProviderError:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
                 self._not_before = time.monotonic() + PAUSE_S
             raise
         self._failures, self._not_before = 0, 0.0
-        return answer
+
+
+def returned(generator: Generator[object, None, Read]) -> Read:
+    """What the generator returns at its end; what it yields is passed over."""
+    while True:
+        try:
+            next(generator)
+        except StopIteration as ended:
+            found: Read = ended.value
+            return found
 
 
 def reason_of(error: Exception) -> str:

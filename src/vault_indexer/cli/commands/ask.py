@@ -60,6 +60,7 @@ def _print_answer(answer: AskJson, vault: Path) -> None:
     console = out()
     if answer["kind"] == "declined":
         say(_declined(answer))
+        _print_passages(console, answer["passages"], vault)
     elif answer["kind"] == "passages":
         say("no sentence of this vault clearly answers this; passages to read:")
         _print_passages(console, answer["passages"], vault)
@@ -78,7 +79,8 @@ def _print_answer(answer: AskJson, vault: Path) -> None:
 def _declined(answer: AskJson) -> str:
     missing = answer["missing_words"]
     why = f"; no note holds: {', '.join(missing)}" if missing else ""
-    return f"nothing in this vault answers this{why}"
+    nearest = "; the nearest passages:" if answer["passages"] else ""
+    return f"nothing in this vault answers this{why}{nearest}"
 
 
 def _dropped(answer: AskJson) -> str:

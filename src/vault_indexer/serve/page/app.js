@@ -1,16 +1,18 @@
 /** The page: takes the token, shows the view that the address names, and what has gone wrong. */
 
 import { ApiError, forgetToken, get, shareToken, takeToken, useToken } from "./api.js";
+import { recordClicks } from "./clicks.js";
 import { byId, h } from "./dom.js";
 import { showGraph } from "./graph.js";
 import { showHealth } from "./health.js";
+import { showJudge } from "./judge.js";
 import { showNote } from "./note.js";
 import { currentRoute, setAddress } from "./route.js";
 import { focusSearch, showSearch } from "./search.js";
 
 /** @type {Record<string, (main: HTMLElement, values: URLSearchParams, signal: AbortSignal) => void | Promise<void>>} */
-const VIEWS = { search: showSearch, note: showNote, graph: showGraph, health: showHealth };
-const TITLES = { search: "Search", note: "Note", graph: "Graph", health: "Health" };
+const VIEWS = { search: showSearch, note: showNote, graph: showGraph, health: showHealth, judge: showJudge };
+const TITLES = { search: "Search", note: "Note", graph: "Graph", health: "Health", judge: "Judge" };
 const THEMES = ["system", "light", "dark"];
 
 let running = new AbortController();
@@ -83,6 +85,7 @@ async function start() {
   try {
     const status = await get("status");
     byId("vault").textContent = status.vault.split(/[/\\]/).pop() || "Vault";
+    recordClicks(status.records_clicks === true);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && takeToken()) showError(error);
   }

@@ -1,6 +1,7 @@
 /** The search view: hits as you type, completion, filters as chips, reasons as a picture. */
 
 import { ApiError, get } from "./api.js";
+import { recordClick } from "./clicks.js";
 import { announce, byId, h, marked, quantity } from "./dom.js";
 import { address, go, setAddress } from "./route.js";
 
@@ -192,14 +193,15 @@ class SearchView {
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
     const folder = hit.path.slice(0, hit.path.length - hit.path.split("/").pop().length - 1);
     if (this.explained.has(hit.path)) void this.toggleWhy(hit, asked, details, toggle);
-    return h("li", { class: "hit", "data-read": readable ? here : null },
+    const opened = () => void (readable && recordClick(asked.q, hit.path, at + 1));
+    return h("li", { class: "hit", "data-read": readable ? here : null, onread: opened },
       h("div", { class: "hit-head" },
-        h("a", { class: "hit-title", href: hit.uri }, hit.title),
+        h("a", { class: "hit-title", href: hit.uri, onclick: opened }, hit.title),
         h("span", { class: "hit-path" }, folder, readable ? null : ` ${hit.kind}`)),
       hit.header_path && h("p", { class: "hit-headings" }, hit.header_path),
       hit.snippet && h("p", { class: "snippet" }, ...marked(hit.snippet, hit.marks)),
       h("div", { class: "hit-foot" }, picture(hit.shares),
-        readable && h("a", { href: here, class: "action" }, "Read here"),
+        readable && h("a", { href: here, class: "action", onclick: opened }, "Read here"),
         readable && h("a", { href: address("graph", { path: hit.path }), class: "action" }, "Graph"),
         toggle,
         ...hit.tags.slice(0, 4).map((/** @type {string} */ tag) => h("button", { type: "button", class: "tag",
@@ -284,11 +286,20 @@ class SearchView {
     if (event.key === "ArrowDown") this.focusHit(at + 1);
     else if (event.key === "ArrowUp" && at === 0) this.input.focus();
     else if (event.key === "ArrowUp") this.focusHit(at - 1);
-    else if (event.key === "o" && item.dataset.read) go(item.dataset.read);
+    else if (event.key === "o" && item.dataset.read) this.read(item, item.dataset.read);
     else if (event.key === "w") item.querySelector("button")?.click();
     else if (event.key === "Escape") this.input.focus();
     else return;
     event.preventDefault();
+  }
+
+  /**
+   * @param {HTMLElement} item
+   * @param {string} to
+   */
+  read(item, to) {
+    item.dispatchEvent(new Event("read"));
+    go(to);
   }
 
   /** @param {number} at */
