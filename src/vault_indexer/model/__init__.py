@@ -46,6 +46,7 @@ from vault_indexer.model.chunk import (
     HEADER_SEPARATOR,
     Chunk,
 )
+from vault_indexer.model.judging import JudgingPool, PooledNote
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -117,6 +118,7 @@ __all__ = [
     "IndexCounts",
     "IndexState",
     "JsonValue",
+    "JudgingPool",
     "KeywordReason",
     "Link",
     "LinkKind",
@@ -136,6 +138,7 @@ __all__ = [
     "Orphan",
     "OutgoingLink",
     "Passage",
+    "PooledNote",
     "Problem",
     "Progress",
     "RebuildReport",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vault_indexer.model import (
     ClusterMap,
     Completions,
     GraphNode,
+    JudgingPool,
     NoteChunks,
     NoteGraph,
     NoteView,
@@ -25,9 +24,6 @@ from vault_indexer.serve.shapes import (
 )
 from vault_indexer.serve.wire import chunk_json
 from vault_indexer.serve.wire_links import unresolved_json
-
-if TYPE_CHECKING:
-    from vault_indexer.evals.desk import Pool
 
 
 def graph_json(graph: NoteGraph) -> NoteGraphJson:
@@ -131,7 +127,7 @@ def _node_json(node: GraphNode) -> GraphNodeJson:
     }
 
 
-def judge_json(pool: Pool) -> JudgeJson:
+def judge_json(pool: JudgingPool) -> JudgeJson:
     """The notes of a question to be graded."""
     return {
         "question": pool.question,
