@@ -22,6 +22,7 @@ FACED = (
     "chunk.cutting",
     "chunk.llm_client",
     "evals",
+    "evals.desk",
     "evals.generate",
     "evals.judging",
     "evals.question_folder",

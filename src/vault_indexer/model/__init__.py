@@ -46,6 +46,7 @@ from vault_indexer.model.chunk import (
     HEADER_SEPARATOR,
     Chunk,
 )
+from vault_indexer.model.judging import JudgingPool, PooledNote
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -118,6 +119,7 @@ __all__ = [
     "IndexCounts",
     "IndexState",
     "JsonValue",
+    "JudgingPool",
     "KeywordReason",
     "Link",
     "LinkKind",
@@ -138,6 +140,7 @@ __all__ = [
     "OutgoingLink",
     "Passage",
     "Picture",
+    "PooledNote",
     "Problem",
     "Progress",
     "RebuildReport",

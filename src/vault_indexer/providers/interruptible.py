@@ -30,11 +30,12 @@ def interruptible(
                 raise QueryCancelledError("nobody waits for the answer any more")
             with suppress(queue.Empty):
                 item = running.items.get(timeout=_LOOK_EVERY_S)
-                if isinstance(item, BaseException):
-                    raise item
-                if item is None:
+                if isinstance(item, str):
+                    yield item
+                elif item is None:
                     return
-                yield item
+                else:
+                    raise item
     finally:
         running.cancel()
 
@@ -54,21 +55,15 @@ class _Running:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
     def _run(self) -> None:
-        try:
-            self._loop.run_until_complete(self._task)
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-        except asyncio.CancelledError:
-            pass
-        finally:
-            self._loop.close()
+        self._loop.run_until_complete(asyncio.wait({self._task}))
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+        self.items.put(None if self._task.cancelled() else self._task.exception())
 
     async def _put_items(self, work: Callable[[], AsyncIterator[str]], timeout_s: float) -> None:
         try:
             async with asyncio.timeout(timeout_s):
                 async for item in work():
                     self.items.put(item)
-            self.items.put(None)
-        except TimeoutError:
-            self.items.put(TimeoutError(f"no whole answer in time ({timeout_s:g} s)"))
-        except Exception as error:  # noqa: BLE001 - raised again by the reader
-            self.items.put(error)
+        except TimeoutError as error:
+            raise TimeoutError(f"no whole answer in time ({timeout_s:g} s)") from error

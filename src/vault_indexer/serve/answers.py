@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from vault_indexer.errors import UsageError
 from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchRequest
+from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
@@ -103,11 +105,13 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What an answer is made from. `is_cancelled` says that nobody waits for it any more."""
+    """What an answer is made from. `is_cancelled` says that nobody waits for it any more, `desk` keeps what
+    a person does in a face."""
 
     service: VaultService
     daemon: DaemonJson
     is_cancelled: Callable[[], bool] = _never
+    desk: EvalDesk | None = None
 
 
 def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mapping[str, Value]) -> Answer:
@@ -225,25 +229,28 @@ def _health(context: AnswerContext) -> HealthJson:
     return health_json(context.service.health())
 
 
-# What keeps questions is loaded when it is first asked for: most daemons never do.
 def _click(context: AnswerContext, *, q: str, path: str, rank: int) -> ClickJson:
-    from vault_indexer.evals.desk import record_click
-
-    return {"file": str(record_click(context.service, q, path, rank))}
+    return {"file": str(_desk(context).record_click(q, path, rank))}
 
 
 def _judge_pool(context: AnswerContext, *, q: str) -> JudgeJson:
-    from vault_indexer.evals.desk import next_pool
-
-    return judge_json(next_pool(context.service, q))
+    return judge_json(_desk(context).next_pool(q))
 
 
 def _judge(context: AnswerContext, *, q: str, path: str, grade: int) -> GradeJson:
-    from vault_indexer.evals.desk import keep_grade
-
     known = context.service.path_of(path)
-    judged = keep_grade(context.service, q, known, grade)
-    return {"question": q, "path": known, "grade": grade, "judged": judged}
+    return {
+        "question": q,
+        "path": known,
+        "grade": grade,
+        "judged": _desk(context).keep_grade(q, known, grade),
+    }
+
+
+def _desk(context: AnswerContext) -> EvalDesk:
+    if context.desk is None:
+        raise UsageError("grades and clicks are kept by the daemon alone: run `indexer start`")
+    return context.desk
 
 
 def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:

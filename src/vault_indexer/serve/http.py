@@ -7,7 +7,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
+from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
@@ -44,15 +45,28 @@ _EVENTS = "/v1/events"
 
 
 @dataclass(frozen=True, slots=True)
+class ServerParts:
+    """What the server offers beyond asking the service, given by whoever wires it: `actions` are what tools
+    of agents may do, `desk` keeps grades and clicks; None: nothing does."""
+
+    actions: AgentActions = NO_ACTIONS
+    desk: EvalDesk | None = None
+
+
+NO_PARTS = ServerParts()
+"""Of a server that only asks the service."""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerOptions:
     """The token and the port of this server, and its settings. `stopping` says that long answers must end.
-    `actions` are what tools of agents may do beyond asking the service."""
+    `parts` are what it offers beyond asking the service."""
 
     token: str
     port: int
     settings: ServerSettings
     stopping: Callable[[], bool] = lambda: False
-    actions: AgentActions = NO_ACTIONS
+    parts: ServerParts = NO_PARTS
 
 
 def make_app(
@@ -69,14 +83,15 @@ def make_app(
         responses={"default": answers("An error.", FailureJson)},
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{options.port}"}
+    context = AnswerContext(service, daemon, options.stopping, options.parts.desk)
     responses = {
         **_responses_of_rebuilds(Rebuilds(service), options.stopping),
-        ASK.name: _respond_to_question(service, daemon, options.stopping),
+        ASK.name: _respond_to_question(context),
     }
     routes: dict[Route, App] = {}
     for endpoint in endpoints:
         _describe(api, endpoint)
-        respond = responses.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
+        respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
     page = page_files()
@@ -91,44 +106,36 @@ def make_app(
         long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
         public=frozenset(page),
     )
-    mcp = McpApp(partial(_tool_context, service, options, daemon), endpoints, options.settings.timeout_s)
+    mcp = McpApp(partial(ToolContext, context, options.parts.actions), endpoints, options.settings.timeout_s)
     rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
     return Guard(EndpointRoutes(routes, rest), rules)
 
 
-def _tool_context(service: VaultService, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
-    return ToolContext(AnswerContext(service, daemon, options.stopping), options.actions)
+def _of_request(context: AnswerContext) -> AnswerContext:
+    """The context of this request: cancelled, too, where nobody waits for its answer any more."""
+    given_up, stopping = GIVEN_UP.get(), context.is_cancelled
+    return replace(context, is_cancelled=lambda: stopping() or (given_up is not None and given_up.is_set()))
 
 
-def _is_given_up(stopping: Callable[[], bool]) -> Callable[[], bool]:
-    """Says whether nobody waits for the answer of this request any more, or the daemon stops."""
-    given_up = GIVEN_UP.get()
-    return lambda: stopping() or (given_up is not None and given_up.is_set())
-
-
-def _respond(
-    endpoint: Endpoint[Any], service: VaultService, daemon: DaemonJson, stopping: Callable[[], bool]
-) -> Respond:
+def _respond(endpoint: Endpoint[Any], context: AnswerContext) -> Respond:
     from fastapi.responses import JSONResponse
 
     def respond(arguments: Mapping[str, Value]) -> JSONResponse:
-        context = AnswerContext(service, daemon, _is_given_up(stopping))
-        return JSONResponse(answer(endpoint, context, arguments))
+        return JSONResponse(answer(endpoint, _of_request(context), arguments))
 
     return respond
 
 
-def _respond_to_question(service: VaultService, daemon: DaemonJson, stopping: Callable[[], bool]) -> Respond:
+def _respond_to_question(context: AnswerContext) -> Respond:
     """The response of `ask`: whole, or as a stream of lines."""
     from fastapi.responses import StreamingResponse
 
-    whole = _respond(ASK, service, daemon, stopping)
+    whole = _respond(ASK, context)
 
     def respond(arguments: Mapping[str, Value]) -> Response:
         if not arguments["stream"]:
             return whole(arguments)
-        context = AnswerContext(service, daemon, _is_given_up(stopping))
-        events = ask_events(context, **arguments)  # type: ignore[arg-type] # checked by the model
+        events = ask_events(_of_request(context), **arguments)  # type: ignore[arg-type] # checked by the model
         first = next(events)  # an error so far has a status of its own
         return StreamingResponse(
             _lines(first, events), media_type="application/x-ndjson", headers={"Cache-Control": "no-store"}

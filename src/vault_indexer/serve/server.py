@@ -18,8 +18,7 @@ from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
-from vault_indexer.serve.http import ServerOptions, make_app
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
+from vault_indexer.serve.http import NO_PARTS, ServerOptions, ServerParts, make_app
 from vault_indexer.service import VaultService
 from vault_indexer.system import ENDING_SIGNALS
 
@@ -60,11 +59,11 @@ def run(
     listener: socket.socket,
     settings: ServerSettings,
     ready: Callable[[DaemonInfo], None],
-    actions: AgentActions = NO_ACTIONS,
+    parts: ServerParts = NO_PARTS,
     start_command: Sequence[str] = (),
 ) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. `actions` are what
-    tools of agents may do beyond asking the service, `start_command` is what `daemon.json` names for starting
+    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. `parts` are what
+    the server offers beyond asking the service, `start_command` is what `daemon.json` names for starting
     this daemon again. Raises the error of the service if that has to end."""
     import uvicorn
 
@@ -81,7 +80,7 @@ def run(
     )
     serving: list[uvicorn.Server] = []
     options = ServerOptions(
-        info.token, port, settings, lambda: any(one.should_exit for one in serving), actions
+        info.token, port, settings, lambda: any(one.should_exit for one in serving), parts
     )
     config = uvicorn.Config(
         make_app(service, options),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING
 
 from vault_indexer.model import (
     ClusterMap,
     Completions,
     GraphNode,
+    JudgingPool,
     NoteChunks,
     NoteGraph,
     NoteView,
@@ -28,9 +28,6 @@ from vault_indexer.serve.shapes import (
 )
 from vault_indexer.serve.wire import chunk_json
 from vault_indexer.serve.wire_links import unresolved_json
-
-if TYPE_CHECKING:
-    from vault_indexer.evals.desk import Pool
 
 
 def graph_json(graph: NoteGraph) -> NoteGraphJson:
@@ -144,7 +141,7 @@ def _node_json(node: GraphNode) -> GraphNodeJson:
     }
 
 
-def judge_json(pool: Pool) -> JudgeJson:
+def judge_json(pool: JudgingPool) -> JudgeJson:
     """The notes of a question to be graded."""
     return {
         "question": pool.question,

@@ -22,7 +22,9 @@ from vault_indexer.config import StrategyInFile
 from vault_indexer.daemon.discovery import DaemonInfo, write_signpost
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
+from vault_indexer.evals.desk import FolderDesk
 from vault_indexer.model import JsonValue
+from vault_indexer.serve.http import ServerParts
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.server import announce, announce_daemon, bind, ended_by_signals, run
 from vault_indexer.service import VaultService
@@ -64,7 +66,7 @@ def _serve(place: Place) -> None:
             listener,
             settings,
             ready,
-            agent_actions(target, service),
+            ServerParts(agent_actions(target, service), FolderDesk(service)),
             start_command(place, target, os.environ),
         )
 
