@@ -115,8 +115,8 @@ def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
 
 
 def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
-    """The variables named by any `embedding.api_key_env` or `llm.api_key_env`."""
-    keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"]]
+    """The variables named by any key that names one for a secret."""
+    keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"], SCHEMA["milvus.token_env"]]
     names = {key.name for key in keys}
     file_values = (
         item.value
