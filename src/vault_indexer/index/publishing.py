@@ -117,6 +117,10 @@ class CatalogPublisher:
         """Remove what earlier editions have left."""
         self._publisher.sweep(state)
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._vaults.connection.close()
+
     def _difference(
         self, catalog: CatalogReader, state: VaultState, *, whole: bool
     ) -> tuple[set[int], set[int]]:
@@ -184,6 +188,10 @@ class Publication:
         except BaseException:
             self.check()
             raise
+
+    def close(self) -> None:
+        """Close the connection; a call under way fails. Any thread."""
+        self._publisher.close()
 
     def _step(self, catalog: CatalogReader) -> bool:
         if self._state is None:
