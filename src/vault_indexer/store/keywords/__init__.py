@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_indexer.store.keywords.index import KeywordIndex
-from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.schema import FIELDS, FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_words import edit_distances
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_writer import Segment as Segment
 
 __all__ = [
+    "FIELDS",
     "FieldWeights",
     "KeywordDocument",
     "KeywordIndex",

@@ -1,0 +1,175 @@
+"""The embedded backend of the retrieval ports: one vault, searched in a snapshot of its own index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.model import note_id_of
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.store.retrieval import (
+    FoundChunk,
+    Fusion,
+    Selection,
+    VaultScope,
+    in_order,
+    limit_per_note,
+)
+from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
+from vault_indexer.text.terms import QueryTerm
+from vault_indexer.vault import kind_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    Keys = NDArray[np.int64]
+
+Scores = Mapping[int, float]
+Search = Callable[[Snapshot, int, "Keys | None"], Scores]
+
+
+class EmbeddedRetriever:
+    """Implements ChunkRetriever over the current snapshot of one vault, whose id is `vault`. A scope without
+    it finds nothing."""
+
+    def __init__(self, vault: str, holder: SnapshotHolder, weights: FieldWeights | None = None) -> None:
+        self._vault = vault
+        self._holder = holder
+        self._weights = weights or FieldWeights()
+
+    def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
+        """The chunks of highest cosine with the vector."""
+        return self._ranked(scope, selection, _by_meaning(vector)) if vector.any() else []
+
+    def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
+        """The best chunks by BM25F."""
+        return self._ranked(scope, selection, self._by_word(terms))
+
+    def hybrid(
+        self,
+        scope: VaultScope,
+        vector: Vector,
+        terms: Sequence[QueryTerm],
+        selection: Selection,
+        fusion: Fusion,
+    ) -> list[FoundChunk]:
+        """Both rankings as one, as Milvus fuses them."""
+        if not terms:
+            return self.nearest(scope, vector, selection)
+        if not vector.any():
+            return self.best(scope, terms, selection)
+        by_meaning, by_word = _by_meaning(vector), self._by_word(terms)
+
+        def fused(snapshot: Snapshot, _: int, allowed: Keys | None) -> Scores:
+            meaning = by_meaning(snapshot, selection.depth, allowed)
+            words = by_word(snapshot, selection.depth, allowed)
+            if fusion.kind == "rrf":
+                return _by_ranks([meaning, words], fusion.rank_constant)
+            return _by_scores(meaning, words, fusion)
+
+        return self._ranked(scope, selection, fused)
+
+    def _by_word(self, terms: Sequence[QueryTerm]) -> Search:
+        def search(snapshot: Snapshot, k: int, allowed: Keys | None) -> Scores:
+            ranking = snapshot.keywords.search(terms, self._weights, k, allowed)
+            return dict(zip(ranking.keys.tolist(), ranking.scores.tolist(), strict=True))
+
+        return search
+
+    def _ranked(self, scope: VaultScope, selection: Selection, search: Search) -> list[FoundChunk]:
+        if self._vault not in scope.vaults:
+            return []
+        with self._holder.lease() as snapshot:
+            allowed = _allowed(snapshot.catalog, selection)
+
+            def ask(reach: int) -> list[FoundChunk]:
+                scores = search(snapshot, reach, allowed)
+                found = in_order(_found(self._vault, snapshot.catalog, scores))
+                return found[:reach]
+
+            return limit_per_note(ask, selection)
+
+
+def _by_meaning(vector: Vector) -> Search:
+    def search(snapshot: Snapshot, k: int, allowed: Keys | None) -> Scores:
+        keys, scores = snapshot.vectors.search(vector, k, allowed)
+        return dict(zip(keys.tolist(), scores.tolist(), strict=True))
+
+    return search
+
+
+def _by_ranks(rankings: Iterable[Scores], constant: int) -> Scores:
+    fused: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, start=1):
+            fused[key] = fused.get(key, 0.0) + 1.0 / (constant + rank)
+    return fused
+
+
+def _by_scores(meaning: Scores, words: Scores, fusion: Fusion) -> Scores:
+    """Milvus' normalisation: an inner product as 1/2 + atan(s) / pi, a BM25 score as 2 atan(s) / pi."""
+    near = {key: 0.5 + math.atan(score) / math.pi for key, score in meaning.items()}
+    fused = {key: fusion.vector_weight * score for key, score in near.items()}
+    for key, score in words.items():
+        fused[key] = fused.get(key, 0.0) + fusion.keyword_weight * math.atan(score) * 2.0 / math.pi
+    return fused
+
+
+def _allowed(catalog: CatalogReader, selection: Selection) -> Keys | None:
+    """The keys of the chunks that a selection leaves, ascending; None for all."""
+    notes: set[int] | None = None
+    for part in _note_sets(catalog, selection):
+        notes = part if notes is None else notes & part
+    if notes is None:
+        return None
+    rows = catalog.rows_in("SELECT key FROM chunks WHERE note_id IN (%s)", sorted(notes))
+    return np.sort(np.fromiter((int(row[0]) for row in rows), np.int64))
+
+
+def _note_sets(catalog: CatalogReader, selection: Selection) -> Iterator[set[int]]:
+    """The notes that each condition leaves."""
+    if selection.folders:
+        inside = "SELECT note_id FROM notes WHERE path >= ? AND path < ?"  # "0" follows "/"
+        yield {
+            int(row[0])
+            for folder in selection.folders
+            for row in catalog.rows(inside, (f"{folder}/", f"{folder}0"))
+        }
+    if selection.paths:
+        rows = catalog.rows_in("SELECT note_id FROM notes WHERE path IN (%s)", selection.paths)
+        yield {int(row[0]) for row in rows}
+    for tag in selection.folded_tags:
+        sql = "SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?)"
+        yield {int(row[0]) for row in catalog.rows(sql, (tag, f"{tag}/", f"{tag}0"))}
+    if selection.note_ids:
+        yield set(selection.note_ids)
+    if selection.kinds:
+        rows = iter(catalog.rows("SELECT note_id, path FROM notes"))
+        yield {int(note_id) for note_id, path in rows if kind_of(path).value in selection.kinds}
+
+
+def _found(vault: str, catalog: CatalogReader, scores: Scores) -> Iterator[FoundChunk]:
+    notes = catalog.notes({note_id_of(key) for key in scores})
+    for key, row in catalog.chunks(scores).items():
+        note, chunk = notes[row.note_id], row.chunk
+        yield FoundChunk(
+            vault=vault,
+            key=key,
+            note_id=row.note_id,
+            path=note.path,
+            title=note.title,
+            header_path=chunk.header_path,
+            language=note.language,
+            modified_ns=note.mtime_ns,
+            start_pos=chunk.start_pos,
+            end_pos=chunk.end_pos,
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            score=scores[key],
+            body=chunk.body or None,
+        )

@@ -1,0 +1,23 @@
+"""The derived indices of many vaults on a Milvus server. Only here is Milvus known.
+
+`MilvusVaults` knows which vaults are published and in what state, `MilvusPublisher` writes the chunks of one
+vault, `MilvusRetriever` searches those of a scope.
+"""
+
+from __future__ import annotations
+
+from vault_indexer.store.milvus.connection import CollectionMissingError, MilvusConnection
+from vault_indexer.store.milvus.publisher import MilvusPublisher
+from vault_indexer.store.milvus.retriever import MilvusRetriever
+from vault_indexer.store.milvus.schema import collection_name
+from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState
+
+__all__ = [
+    "CollectionMissingError",
+    "MilvusConnection",
+    "MilvusPublisher",
+    "MilvusRetriever",
+    "MilvusVaults",
+    "VaultState",
+    "collection_name",
+]

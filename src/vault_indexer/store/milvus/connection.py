@@ -1,0 +1,117 @@
+"""The connection to a Milvus server: made when it is needed, errors in one line, a bound on every call."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any, Literal
+
+from vault_indexer.errors import BackendError
+
+_NO_COLLECTION = 100
+"""Milvus' code for a collection or alias that is not there (`pkg/util/merr`: ErrCollectionNotFound)."""
+
+_SHOWN_CHARS = 300
+
+_CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
+"""No pings on an idle connection: Milvus Lite closes one that sends as many as pymilvus does by itself."""
+
+Consistency = Literal["session", "bounded"]
+
+
+class CollectionMissingError(BackendError):
+    """A collection that should be there is not: somebody dropped it, or the server lost it."""
+
+
+class MilvusConnection:
+    """Calls the methods of pymilvus' `MilvusClient` by name.
+
+    It connects at the first call, and again after a failed one. Any thread may call it. `timeout_s` bounds
+    each call with its retries. `token` is never part of an error. Raises BackendError.
+    """
+
+    def __init__(
+        self, uri: str, token: str = "", *, consistency: Consistency = "session", timeout_s: float = 10.0
+    ) -> None:
+        self.uri = uri
+        self.consistency_level = consistency.capitalize()
+        self._token = token
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._client: Any = None
+
+    def call(self, operation: str, *values: Any, **named: Any) -> Any:
+        """The answer of one operation of the client."""
+        client = self.client()
+        try:
+            return getattr(client, operation)(*values, timeout=self._timeout_s, **named)
+        except _failures() as error:
+            if getattr(error, "code", None) == _NO_COLLECTION:
+                raise CollectionMissingError(self._message(error)) from error
+            self._forget(client)
+            raise BackendError(self._message(error)) from error
+
+    def read(self, operation: str, *values: Any, **named: Any) -> Any:
+        """`call` for a search or query, at the consistency that the settings choose."""
+        return self.call(operation, *values, consistency_level=self.consistency_level, **named)
+
+    def close(self) -> None:
+        """Close the connection; a later call makes a new one."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def client(self) -> Any:
+        """The client, connected."""
+        with self._lock:
+            if self._client is None:
+                self._client = self._connect()
+            return self._client
+
+    def _connect(self) -> Any:
+        try:
+            from pymilvus import MilvusClient
+        except ImportError as error:
+            raise BackendError(
+                f'{error.name} is not installed, index.backend = "milvus" needs it: '
+                'pip install "vault-indexer[milvus]"'
+            ) from error
+        # It logs every error with a traceback; each one reaches the caller anyway.
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+        try:
+            return MilvusClient(
+                uri=self.uri,
+                token=self._token,
+                timeout=self._timeout_s,
+                dedicated=True,
+                grpc_options=_CHANNEL_OPTIONS,
+            )
+        except _failures() as error:
+            raise BackendError(self._message(error)) from error
+
+    def _forget(self, client: Any) -> None:
+        """Connect again with the next call: a channel of a server that was away waits long between tries."""
+        with self._lock:
+            if self._client is not client:
+                return
+            self._client = None
+        client.close()
+
+    def _message(self, error: Exception) -> str:
+        details = getattr(error, "details", None)  # of a call that gRPC has ended
+        told = details() if callable(details) else getattr(error, "message", "") or str(error)
+        text = " ".join(str(told).split()) or type(error).__name__
+        if self._token:
+            text = text.replace(self._token, "…")
+        shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+        return f"Milvus at {self.uri}: {shown}"
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What a call can raise: pymilvus' own errors, those of gRPC that it lets through (a deadline), and the
+    ValueError of a channel that another thread has closed."""
+    import grpc
+    from pymilvus.exceptions import MilvusException
+
+    return MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ValueError

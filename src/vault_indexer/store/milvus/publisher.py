@@ -1,0 +1,197 @@
+"""Writes the chunks of one vault to the server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vault_indexer.errors import BackendError
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.store.milvus.expressions import all_of, number_in, quoted, text_in
+from vault_indexer.store.milvus.schema import (
+    MAX_FOLDERS,
+    MAX_TAGS,
+    PATH_BYTES,
+    TAG_BYTES,
+    TITLE_BYTES,
+    collection_name,
+    create_chunks,
+)
+from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState
+from vault_indexer.store.milvus.words import MAX_BYTES, document_text
+from vault_indexer.store.retrieval import PublishedChunk, folders_of, tags_above
+
+_BATCH_ROWS = 500
+_BATCH_BYTES = 8 << 20
+"""Of one call; Milvus takes 64 MB."""
+
+_DELETE_KEYS = 2000
+_KEYS_AT_ONCE = 4000
+
+
+class MilvusPublisher:
+    """Writes one vault's chunks: changes in place, or all of them beside, as a new edition.
+
+    One thread at a time uses it, and one daemon writes a vault. Every write can be repeated: rows have the
+    primary key of their edition and chunk, and `VaultState` is written after the rows it stands for. So a
+    crash leaves a state that is too old, never one that is too new. Raises BackendError, and
+    CollectionMissingError where the chunks' collection is gone: then `replace` makes it again.
+    """
+
+    def __init__(
+        self, vaults: MilvusVaults, vault: str, model: EmbeddingModel, *, store_bodies: bool
+    ) -> None:
+        if not 0 < len(vault.encode()) <= 200:
+            raise BackendError(f"the id of a vault has 1 to 200 bytes: {vault[:40]!r}")
+        self.vault = vault
+        self.collection = collection_name(vaults.prefix, model.key)
+        self._vaults = vaults
+        self._connection = vaults.connection
+        self._model = model
+        self._store_bodies = store_bodies
+
+    def state(self) -> VaultState | None:
+        """What is published; None if nothing is, or with another model."""
+        state = self._vaults.state(self.vault)
+        return state if state is not None and state.collection == self.collection else None
+
+    def apply(self, state: VaultState, gone: Collection[int], come: Iterable[PublishedChunk]) -> None:
+        """Remove and write rows of the edition that `state` names, and then record `state`. What is in both
+        is written: a chunk that got its vector."""
+        keys = sorted(gone)
+        for start in range(0, len(keys), _DELETE_KEYS):
+            batch = keys[start : start + _DELETE_KEYS]
+            primary = [f"{state.edition}:{key}" for key in batch]
+            self._connection.call("delete", self.collection, filter=text_in("pk", primary))
+        self._write(state.edition, come)
+        self._vaults.put(state)
+
+    def replace(self, state: VaultState, chunks: Iterable[PublishedChunk]) -> VaultState:
+        """Write all chunks beside what is published, then switch to them. The state that is active now; the
+        old rows stay until `sweep`."""
+        self._vaults.create()
+        create_chunks(self._connection, self.collection, self._model.dimension)
+        before = self._vaults.state(self.vault)
+        epoch = before.epoch + 1 if before else 1
+        fresh = replace(state, collection=self.collection, epoch=epoch)
+        # What a replacement that failed has left would count twice.
+        self._delete_edition(fresh.edition)
+        self._write(fresh.edition, chunks)
+        self._vaults.put(fresh)
+        return fresh
+
+    def sweep(self, state: VaultState) -> None:
+        """Remove the rows of all other editions of the vault, in the collections of other models too."""
+        for name in self._connection.call("list_collections"):
+            if not str(name).startswith(f"{self._vaults.prefix}_chunks_"):
+                continue
+            parts = [text_in("vault", [self.vault]), f"edition != {quoted(state.edition)}"]
+            self._connection.call("delete", name, filter=all_of(parts))
+
+    def drop(self) -> None:
+        """Remove all that is published of the vault."""
+        self._vaults.remove(self.vault)
+        for name in self._connection.call("list_collections"):
+            if str(name).startswith(f"{self._vaults.prefix}_chunks_"):
+                self._connection.call("delete", name, filter=text_in("vault", [self.vault]))
+
+    def count(self, state: VaultState) -> int:
+        """How many rows of the edition the server answers with."""
+        rows = self._connection.read(
+            "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
+        )
+        return int(next(iter(rows))["count(*)"])
+
+    def keys(self, state: VaultState) -> dict[int, bool]:
+        """The keys of all rows of the edition, and whether each has a vector."""
+        return {int(row["key"]): bool(row["has_vector"]) for row in self._iterate(state)}
+
+    def shows(self, state: VaultState, *, present: Collection[int], absent: Collection[int]) -> bool:
+        """Whether the server answers with the change, at the consistency that is configured: the state, all
+        of the keys `present` and none of the keys `absent`."""
+        if self._vaults.state(self.vault) != state:
+            return False
+        asked = [*present, *absent]
+        if not asked:
+            return True
+        expression = all_of([self._active(state), number_in("key", asked)])
+        rows = self._connection.read(
+            "query", self.collection, filter=expression, output_fields=["key"], limit=len(asked)
+        )
+        return {int(row["key"]) for row in rows} == set(present)
+
+    def _iterate(self, state: VaultState) -> Iterator[Mapping[str, Any]]:
+        iterator = self._connection.read(
+            "query_iterator",
+            self.collection,
+            batch_size=_KEYS_AT_ONCE,
+            filter=self._active(state),
+            output_fields=["key", "has_vector"],
+        )
+        try:
+            while rows := iterator.next():
+                yield from rows
+        finally:
+            iterator.close()
+
+    def _active(self, state: VaultState) -> str:
+        return all_of([text_in("vault", [self.vault]), text_in("edition", [state.edition])])
+
+    def _delete_edition(self, edition: str) -> None:
+        parts = [text_in("vault", [self.vault]), text_in("edition", [edition])]
+        self._connection.call("delete", self.collection, filter=all_of(parts))
+
+    def _write(self, edition: str, chunks: Iterable[PublishedChunk]) -> None:
+        for batch in _batches(self._row(edition, chunk) for chunk in chunks):
+            self._connection.call("upsert", self.collection, data=batch)
+
+    def _row(self, edition: str, chunk: PublishedChunk) -> Mapping[str, Any]:
+        vector = np.zeros(self._model.dimension, np.float32)
+        if chunk.vector is not None:
+            vector = np.frombuffer(chunk.vector, np.float16).astype(np.float32)
+        return {
+            "pk": f"{edition}:{chunk.key}",
+            "vault": self.vault,
+            "edition": edition,
+            "key": chunk.key,
+            "note_id": chunk.note_id,
+            "modified_ns": chunk.modified_ns,
+            "start_pos": chunk.start_pos,
+            "end_pos": chunk.end_pos,
+            "start_line": chunk.start_line,
+            "end_line": chunk.end_line,
+            "path": cut(chunk.path, PATH_BYTES),
+            "title": cut(chunk.title, TITLE_BYTES),
+            "header_path": cut(chunk.header_path, PATH_BYTES),
+            "language": chunk.language,
+            "kind": chunk.kind,
+            "folders": [cut(folder, PATH_BYTES) for folder in folders_of(chunk.path)[:MAX_FOLDERS]],
+            "tags": [cut(tag, TAG_BYTES) for tag in tags_above(chunk.tags)[:MAX_TAGS]],
+            "body": cut(chunk.body, MAX_BYTES) if self._store_bodies else "",
+            "terms": document_text(chunk.fields),
+            "vector": vector,
+            "has_vector": bool(vector.any()),
+        }
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text that has at most so many bytes in UTF-8."""
+    if len(text) * 4 <= most:
+        return text
+    return text.encode("utf-8")[:most].decode("utf-8", "ignore")
+
+
+def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    batch: list[Mapping[str, Any]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += 4 * len(row["vector"]) + len(row["terms"]) + 4 * len(row["body"])
+        if len(batch) == _BATCH_ROWS or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
