@@ -46,6 +46,10 @@ def vault(visit: Visit) -> None:
     visit.show("graph")
 
 
+def judging(visit: Visit) -> None:
+    visit.show("judge", q="sourdough")
+
+
 def health(visit: Visit) -> None:
     visit.show("health")
 
@@ -64,6 +68,7 @@ VIEWS: Mapping[str, View] = {
     "graph": (graph, ".drawing[data-done]"),
     "vault": (vault, ".drawing[data-done]"),
     "health": (health, ".histogram"),
+    "judging": (judging, ".judge article"),
     "missing": (missing, ".message"),
 }
 """How to get to each view, and what is there when it is complete."""

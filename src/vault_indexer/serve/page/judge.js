@@ -31,7 +31,7 @@ function showQuestions(main, pool) {
     } });
   main.replaceChildren(h("section", { class: "judge", "aria-label": "Questions" },
     h("h1", {}, "Judge"),
-    h("p", {}, "Grade the notes that words, meaning and both find for a question. indexer eval rank then tells how ",
+    h("p", {}, "Grade the notes that words, meaning and both find for a question. The command line then tells how ",
       "well a configuration ranks them."),
     h("div", { class: "query-box" }, input),
     h("ul", { class: "questions" }, ...pool.questions.map((/** @type {string} */ one) =>
