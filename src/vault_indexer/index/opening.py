@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store import Generation, Snapshot
 from vault_indexer.store.catalog import CatalogReader
@@ -46,7 +48,7 @@ def open_vectors(
         except IndexUnusableError as error:
             healed.append(f"vectors: {error}; rebuilt from the catalog")
             return rebuild_vectors(generation, catalog, model, dimension, repair=repair)
-        if not current.live_keys() <= catalog.embedded_keys().keys():
+        if not np.isin(current.live, catalog.embedded_keys(), assume_unique=True).all():
             healed.append("vectors: not those of the catalog; rebuilt from it")
             return rebuild_vectors(generation, catalog, model, dimension, repair=repair)
         return current
@@ -69,7 +71,8 @@ def rebuild_vectors(
     generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, repair: bool = True
 ) -> vectors.VectorSnapshot:
     """All vectors of the catalog as one base; written to the generation's file, unless `repair` is false."""
-    made = vectors.build_snapshot(catalog.seq, dimension, catalog.chunk_vectors(model))
+    rows, most = catalog.all_chunk_vectors(model), catalog.embedded_count()
+    made = vectors.build_snapshot(catalog.seq, dimension, rows, most)
     if repair:
         vectors.save_snapshot(made, generation.vectors)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vault_indexer.system.allocator import give_back, keep_little
 from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
-from vault_indexer.system.durable import fsync_dir, fsync_file, only_writer, write_atomically
+from vault_indexer.system.durable import atomic_file, fsync_dir, fsync_file, only_writer, write_atomically
 from vault_indexer.system.huge_pages import back_by_huge_pages
 from vault_indexer.system.process_limits import (
     MemoryWatch,
@@ -21,6 +21,7 @@ __all__ = [
     "MemoryWatch",
     "ProcessLimits",
     "Usage",
+    "atomic_file",
     "back_by_huge_pages",
     "free_bytes",
     "fsync_dir",

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def fsync_dir(folder: Path) -> None:
@@ -41,10 +42,18 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write, flush, fsync, rename, fsync the folder. The temporary name is fixed per target."""
+    with atomic_file(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A new file, to be written piece by piece: it is at `path`, durably, once the block has ended. If the
+    block raises, what stood there still does. The temporary name is fixed per target."""
     temporary = path.with_name(path.name + ".tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        yield file
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

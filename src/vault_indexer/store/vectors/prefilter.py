@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vault_indexer.store.vectors.clustered import ClusteredVectors
+from vault_indexer.store.vectors.clusters import Clusters
 from vault_indexer.store.vectors.note_means import NoteMeans
+from vault_indexer.store.vectors.rounding import LOOKED_AT, batches, products, rounded_query, step_of
+from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
@@ -23,14 +27,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Positions = NDArray[np.int64]
 
-_BATCH = 8192
-_LARGEST = 127
 _ROUNDING = 2.0**-22
 """Times the dimension: more than two sums of so many float32 products can be wrong by, of vectors of length 1
 (Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u / (1 - n u) each, with u = 2^-24)."""
-
-_LOOKED_AT = 3
-"""So many times k are looked at again. Of 84,462 vectors of documentation k = 100 needed 261 at the most."""
 
 _WORTH = 10_000
 """Of fewer vectors a full pass is as fast."""
@@ -52,12 +51,17 @@ class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
     searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
 
-    `keys` are the chunk keys of the rows, ascending.
+    `keys` are the chunk keys of the rows, ascending. With `clusters` the screen looks at the nearest of them
+    only, as `rule` says, and the best of all are found nearly always instead of always.
     """
 
-    def __init__(self, vectors: Any, keys: Positions) -> None:
-        self.screen: RoundedVectors | None = None
+    def __init__(
+        self, vectors: Any, keys: Positions, clusters: Clusters | None = None, rule: IndexRule = RULE
+    ) -> None:
+        self.screen: RoundedVectors | ClusteredVectors | None = None
         self.means: NoteMeans | None = None
+        self.clusters = clusters
+        self.rule = rule
         self._vectors = vectors
         self._keys = keys
         self._sample: tuple[Positions, Matrix] | None = None
@@ -67,7 +71,11 @@ class VectorPrefilter:
     def make(self) -> None:
         """Have screen and means from now on: 0.4 seconds for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
-            self.screen = RoundedVectors(self._vectors)
+            self.screen = (
+                RoundedVectors(self._vectors)
+                if self.clusters is None
+                else ClusteredVectors(self._vectors, self.clusters, self.rule.probed)
+            )
             self.means = NoteMeans(self._vectors, self._keys)
 
     def sample(self) -> tuple[Positions, Matrix]:
@@ -106,16 +114,12 @@ class RoundedVectors:
         import faiss
 
         self._vectors = vectors
-        count = vectors.ntotal
-        batches = [(start, min(_BATCH, count - start)) for start in range(0, count, _BATCH)]
-        largest = max(np.abs(vectors.reconstruct_n(*batch)).max() for batch in batches)
-        self._step = np.float32(largest / _LARGEST)
+        self._step = step_of(vectors)
         # FAISS compares these as whole numbers, and cuts off what of a query is none.
         kind = faiss.ScalarQuantizer.QT_8bit_direct_signed
         self._rounded = faiss.IndexScalarQuantizer(vectors.d, kind, faiss.METRIC_INNER_PRODUCT)
         self._furthest = self._longest = 0.0
-        for batch in batches:
-            exact = vectors.reconstruct_n(*batch)
+        for _, exact in batches(vectors):
             whole = np.rint(exact / self._step)
             self._rounded.add(whole)
             self._furthest = max(self._furthest, _longest(exact - whole * self._step))
@@ -125,11 +129,10 @@ class RoundedVectors:
 
     def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
         """As `VectorPrefilter.search`; None where it could not be proved that these are the best."""
-        step = np.float32(np.abs(query).max() / _LARGEST)
+        step, whole = rounded_query(query)
         if not step:
             return None
-        whole = np.rint(query / step)
-        count = _LOOKED_AT * k
+        count = LOOKED_AT * k
         rough, found = self._rounded.search(whole[None, :], count, params=among)
         positions = found[0][found[0] >= 0]
         exact = products(self._vectors.reconstruct_batch(positions), query)
@@ -143,13 +146,6 @@ class RoundedVectors:
         """How far a rough product can be from the exact one, if `cut` is what rounding took off the query."""
         by_rounding = self._furthest * _longest(query[None]) + self._longest * _longest(cut[None])
         return by_rounding + _ROUNDING * len(query)
-
-
-def products(rows: Matrix, query: Matrix) -> Matrix:
-    """The inner product of each row with `query`. Not by `@`, which adds up the last rows otherwise: equal
-    vectors have to have equal scores."""
-    found: Matrix = np.einsum("ij,j->i", rows, query)
-    return found
 
 
 def _longest(rows: Matrix) -> float:
