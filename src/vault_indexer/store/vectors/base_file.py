@@ -1,7 +1,7 @@
-"""The file of a base: keys, vectors and clusters, each as it lies in memory, under one checksum.
+"""The file of a base: keys, vectors and codes, each as it lies in memory, under one checksum.
 
     magic, CRC-32 of all that follows (8 hexadecimal digits), a line of JSON, then
-    keys (int64), vectors (float16), centres (float32), the cluster of each row (uint16); little-endian
+    keys (int64), vectors (float16) and, if there are codes, points (float32) and the code of each row (bytes)
 
 It is written and read in pieces, straight from and into the arrays, so that neither needs a second copy.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.vectors.clusters import Clusters
+from vault_indexer.store.vectors.codes import BITS, Codes, code_bytes
 from vault_indexer.system import atomic_file
 
 if TYPE_CHECKING:
@@ -44,23 +44,23 @@ class BaseContent:
     rule: str
     keys: Keys
     vectors: Halves
-    clusters: Clusters | None
+    codes: Codes | None
 
 
 def write_base(path: Path, content: BaseContent) -> None:
     """Durably and as a whole. Raises OSError."""
-    clusters = content.clusters
+    codes = content.codes
     header = {
         "seq": content.seq,
         "rule": content.rule,
         "count": len(content.keys),
         "dimension": content.vectors.shape[1],
-        "clusters": 0 if clusters is None else len(clusters.centres),
+        "codes": codes is not None,
     }
     line = json.dumps(header).encode() + b"\n"
     arrays: list[NDArray[np.generic]] = [content.keys, content.vectors]
-    if clusters is not None:
-        arrays += [clusters.centres, clusters.of_row]
+    if codes is not None:
+        arrays += [codes.points, codes.of_row]
     with atomic_file(path) as file:
         file.write(_MAGIC + b"0" * _CRC_DIGITS + b" " + line)
         crc = zlib.crc32(line)
@@ -83,22 +83,24 @@ def read_base(path: Path, room: Room) -> BaseContent:
                 raise ValueError("not a vector file of this version")
             header = json.loads(line)
             count, dimension = int(header["count"]), int(header["dimension"])
-            clusters = int(header["clusters"])
-            expected = count * (8 + 2 * dimension) + clusters * 4 * dimension + count * 2 * bool(clusters)
-            if path.stat().st_size != len(first) + expected:
-                raise ValueError("its size does not fit")
+            codes = Codes(
+                np.empty((dimension // 2, 1 << BITS, 2), np.float32),
+                np.empty((count, code_bytes(dimension)), np.uint8),
+            )
             keys, vectors = np.empty(count, np.int64), room(count, dimension)
-            centres = np.empty((clusters, dimension), np.float32)
-            of_row = np.empty(count if clusters else 0, np.uint16)
+            arrays: list[NDArray[np.generic]] = [keys, vectors]
+            arrays += [codes.points, codes.of_row] if header["codes"] else []
+            if path.stat().st_size != len(first) + sum(array.nbytes for array in arrays):
+                raise ValueError("its size does not fit")
             found = zlib.crc32(line)
-            for array in (keys, vectors, centres, of_row):
+            for array in arrays:
                 found = _fill(array, file, found)
             if crc != b"%08x" % found:
                 raise ValueError("checksum does not fit")
             seq, rule = int(header["seq"]), str(header["rule"])
     except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise IndexUnusableError(f"vector index {path}: {error}") from error
-    return BaseContent(seq, rule, keys, vectors, Clusters(centres, of_row) if clusters else None)
+    return BaseContent(seq, rule, keys, vectors, codes if header["codes"] else None)
 
 
 def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:

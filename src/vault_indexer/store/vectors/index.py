@@ -19,7 +19,7 @@ from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
-from vault_indexer.store.vectors.clusters import Clusters, divide
+from vault_indexer.store.vectors.codes import Codes, encode
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
 from vault_indexer.store.vectors.rounding import products
 from vault_indexer.store.vectors.rule import RULE, IndexRule
@@ -163,9 +163,7 @@ class VectorSnapshot:
         return owners[order], np.concatenate([vectors, self.delta[inside]])[order]
 
     def _search_base(self, query: Matrix, k: int, allowed: Keys | None) -> tuple[Keys, Matrix]:
-        import faiss
-
-        among, count = None, len(self.keys)
+        mask, count = None, len(self.keys)
         if allowed is not None or self.dead.any():
             mask = ~self.dead
             if allowed is not None:
@@ -173,12 +171,10 @@ class VectorSnapshot:
                 within[self._rows_of(allowed)] = True
                 mask &= within
             count = int(np.count_nonzero(mask))
-            selector = faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-            among = faiss.SearchParameters(sel=selector)
         wanted = min(k, count)
         if not wanted:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        positions, scores = self.look.search(query, wanted, among)
+        positions, scores = self.look.search(query, wanted, mask)
         return self.keys[positions], scores
 
     def with_changes(
@@ -245,15 +241,15 @@ def build_snapshot(
         count = end
     vectors.codes.resize(count * vectors.code_size)
     vectors.ntotal = count
-    clusters = divide(room[:count], rule.clusters(count)) if rule.clusters(count) else None
-    return _fresh(seq, rule, vectors, keys[:count], clusters)
+    codes = encode(room[:count]) if rule.has_codes(count, dimension) else None
+    return _fresh(seq, rule, vectors, keys[:count], codes)
 
 
 def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
     """Write the base (a snapshot just built: without delta) with its seq and checksum, atomically."""
     look = snapshot.look
     held = _halves(snapshot.base)
-    write_base(path, BaseContent(snapshot.seq, str(look.rule), snapshot.keys, held, look.clusters))
+    write_base(path, BaseContent(snapshot.seq, str(look.rule), snapshot.keys, held, look.codes))
 
 
 def load_snapshot(path: Path, rule: IndexRule = RULE) -> VectorSnapshot:
@@ -270,7 +266,7 @@ def load_snapshot(path: Path, rule: IndexRule = RULE) -> VectorSnapshot:
     content = read_base(path, room)
     if content.rule != str(rule):
         raise IndexUnusableError(f"vector index {path}: it is {content.rule}, and should be {rule}")
-    return _fresh(content.seq, rule, made[0], content.keys, content.clusters)
+    return _fresh(content.seq, rule, made[0], content.keys, content.codes)
 
 
 def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
@@ -296,7 +292,7 @@ def _halves(vectors: Any) -> Halves:
     return held
 
 
-def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, clusters: Clusters | None) -> VectorSnapshot:
+def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, codes: Codes | None) -> VectorSnapshot:
     if vectors.codes.size():
         back_by_huge_pages(int(vectors.codes.data()), vectors.codes.size())
     return VectorSnapshot(
@@ -307,7 +303,7 @@ def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, clusters: Cluste
         dead=np.zeros(len(keys), bool),
         delta_keys=np.empty(0, np.int64),
         delta=np.empty((0, vectors.d), np.float32),
-        look=VectorPrefilter(vectors, keys, clusters, rule),
+        look=VectorPrefilter(vectors, keys, codes, rule),
     )
 
 

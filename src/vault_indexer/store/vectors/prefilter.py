@@ -14,16 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vault_indexer.store.vectors.clustered import ClusteredVectors
-from vault_indexer.store.vectors.clusters import Clusters
+from vault_indexer.store.vectors.codes import CodedVectors, Codes
 from vault_indexer.store.vectors.note_means import NoteMeans
-from vault_indexer.store.vectors.rounding import LOOKED_AT, batches, products, rounded_query, step_of
+from vault_indexer.store.vectors.rounding import (
+    LOOKED_AT,
+    batches,
+    products,
+    rounded_query,
+    selection,
+    step_of,
+)
 from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Mask = NDArray[np.bool_]
     Matrix = NDArray[np.float32]
     Positions = NDArray[np.int64]
 
@@ -51,16 +58,16 @@ class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
     searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
 
-    `keys` are the chunk keys of the rows, ascending. With `clusters` the screen looks at the nearest of them
-    only, as `rule` says, and the best of all are found nearly always instead of always.
+    `keys` are the chunk keys of the rows, ascending. With `codes` the screen looks at these, as `rule` says,
+    and the best of all are found nearly always instead of always.
     """
 
     def __init__(
-        self, vectors: Any, keys: Positions, clusters: Clusters | None = None, rule: IndexRule = RULE
+        self, vectors: Any, keys: Positions, codes: Codes | None = None, rule: IndexRule = RULE
     ) -> None:
-        self.screen: RoundedVectors | ClusteredVectors | None = None
+        self.screen: RoundedVectors | CodedVectors | None = None
         self.means: NoteMeans | None = None
-        self.clusters = clusters
+        self.codes = codes
         self.rule = rule
         self._vectors = vectors
         self._keys = keys
@@ -73,8 +80,8 @@ class VectorPrefilter:
         if self._vectors.ntotal:
             self.screen = (
                 RoundedVectors(self._vectors)
-                if self.clusters is None
-                else ClusteredVectors(self._vectors, self.clusters, self.rule.probed)
+                if self.codes is None
+                else CodedVectors(self._vectors, self.codes, self.rule)
             )
             self.means = NoteMeans(self._vectors, self._keys)
 
@@ -86,15 +93,15 @@ class VectorPrefilter:
             self._sample = rows, found.astype(np.float32, copy=False)
         return self._sample
 
-    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
-        """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
-        and maybe some more with them."""
+    def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix]:
+        """Positions and exact inner products of the k best (`among` those that it marks), in no order and
+        maybe some more with them."""
         screen = self.screen
         if screen is None:
             self._count()
         elif (found := screen.search(query, k, among)) is not None:
             return found
-        scores, positions = self._vectors.search(query[None, :], k, params=among)
+        scores, positions = self._vectors.search(query[None, :], k, params=selection(among))
         return positions[0], scores[0]
 
     def _count(self) -> None:
@@ -127,13 +134,13 @@ class RoundedVectors:
         codes = self._rounded.codes
         back_by_huge_pages(int(codes.data()), codes.size())
 
-    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
+    def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix] | None:
         """As `VectorPrefilter.search`; None where it could not be proved that these are the best."""
         step, whole = rounded_query(query)
         if not step:
             return None
         count = LOOKED_AT * k
-        rough, found = self._rounded.search(whole[None, :], count, params=among)
+        rough, found = self._rounded.search(whole[None, :], count, params=selection(among))
         positions = found[0][found[0] >= 0]
         exact = products(self._vectors.reconstruct_batch(positions), query)
         if len(positions) == count:

@@ -1,4 +1,4 @@
-"""What all looks at rounded vectors share."""
+"""What the looks at vectors share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Mask = NDArray[np.bool_]
     Matrix = NDArray[np.float32]
-    Positions = NDArray[np.int64]
 
 LARGEST = 127
 """The largest whole number that a rounded vector holds."""
@@ -37,6 +37,15 @@ def rounded_query(query: Matrix) -> tuple[np.float32, Matrix]:
     """The step of a query (0 for a query of zeros), and the query in whole numbers of it."""
     step = np.float32(np.abs(query).max() / LARGEST)
     return step, np.rint(query / step) if step else query
+
+
+def selection(among: Mask | None) -> Any:
+    """FAISS' search parameters for the rows that are marked (None: all)."""
+    import faiss
+
+    if among is None:
+        return None
+    return faiss.SearchParameters(sel=faiss.IDSelectorBitmap(np.packbits(among, bitorder="little")))
 
 
 def products(rows: Matrix, query: Matrix) -> Matrix:

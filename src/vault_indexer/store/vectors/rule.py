@@ -1,4 +1,4 @@
-"""Which search a base gets: exact up to a number of vectors, then by clusters."""
+"""Which search a base gets: exact up to a number of vectors, then by short codes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from dataclasses import dataclass
 class IndexRule:
     """Decides from the number of vectors alone, so that an index can be made again the same.
 
-    Up to `exact_up_to` vectors every search looks at all of them. Beyond, they are divided into clusters of
-    about `per_cluster`, and a search looks at the `probed` clusters whose centres are nearest to the query.
+    Up to `exact_up_to` vectors every search looks at all of them. Beyond, it looks at a code of two bits a
+    dimension of each, and exactly at the `looked_at` times k (`fewest` at least) whose codes are nearest.
     """
 
     exact_up_to: int = 250_000
-    per_cluster: int = 512
-    probed: int = 64
+    looked_at: int = 10
+    fewest: int = 600
 
-    def clusters(self, vectors: int) -> int:
-        """How many clusters there are to be; 0 where the search is exact."""
-        return 0 if vectors <= self.exact_up_to else max(1, vectors // self.per_cluster)
+    def has_codes(self, vectors: int, dimension: int) -> bool:
+        """Whether a base of so many vectors has codes: a code is of pairs of dimensions."""
+        return vectors > self.exact_up_to and dimension % 2 == 0
+
+    def candidates(self, k: int) -> int:
+        """How many vectors are looked at exactly for the k best."""
+        return max(self.fewest, self.looked_at * k)
 
     def __str__(self) -> str:
         """As a manifest says it: another text means another index."""
-        beyond = f"ivf with {self.per_cluster} to a cluster, {self.probed} clusters probed"
-        return f"exact to {self.exact_up_to}, then {beyond}"
+        return f"exact to {self.exact_up_to} vectors, then codes of 2 bits a dimension"
 
 
 RULE = IndexRule()
