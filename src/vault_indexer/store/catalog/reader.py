@@ -236,6 +236,10 @@ class CatalogReader:
         """All notes, ordered by path."""
         return [_note_row(row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
 
+    def note_ids(self) -> list[int]:
+        """The ids of all notes, in order."""
+        return [row[0] for row in self.rows("SELECT note_id FROM notes ORDER BY note_id")]
+
     def note_paths(self) -> list[str]:
         """The paths of all notes, in order: much faster than the notes."""
         return [row[0] for row in self.rows("SELECT path FROM notes ORDER BY path")]
@@ -276,9 +280,19 @@ class CatalogReader:
         """The keys of all chunks, ascending."""
         return self._key_array("SELECT key FROM chunks ORDER BY key")
 
-    def embedded_keys(self) -> Keys:
-        """The keys of all chunks whose text is to be embedded, ascending."""
-        return self._key_array("SELECT key FROM chunks WHERE text_hash NOTNULL ORDER BY key")
+    def embedded_and_owed(self, model: str) -> tuple[Keys, dict[int, bytes]]:
+        """The keys of all chunks whose text is to be embedded, ascending; and the digest of the text of those
+        that have no vector, by key in order."""
+        sql = (
+            "SELECT c.key, iif(EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
+            " AND v.model = (SELECT model FROM models WHERE name = ?)), NULL, c.text_hash)"
+            " FROM chunks c WHERE c.text_hash NOTNULL ORDER BY c.key"
+        )
+        found, owed = [np.empty(0, np.int64)], {}
+        for batch in self.batches(sql, (model,)):
+            found.append(np.fromiter((row[0] for row in batch), np.int64, len(batch)))
+            owed.update({key: digest for key, digest in batch if digest is not None})
+        return np.concatenate(found), owed
 
     def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """Known float16 vectors of the model, by digest of the text."""

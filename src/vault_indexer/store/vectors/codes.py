@@ -88,7 +88,7 @@ class CodedVectors:
         """As `VectorPrefilter.search`. None where too few of the nearest are `among` those allowed: the best
         of these may have codes that are further."""
         wanted = self._rule.candidates(k)
-        share = 1.0 if among is None else max(1, np.count_nonzero(among)) / len(among)
+        share = 1.0 if among is None else max(1, int(np.count_nonzero(among))) / len(among)
         count = int(wanted / share)
         if count * _RAREST > self._vectors.ntotal:
             return None
