@@ -123,7 +123,7 @@ def vectors(catalog: CatalogReader, model: str) -> tuple[list[int], NDArray[np.f
     """Keys and vectors of all chunks that have one, ordered by key; shape (chunks, dimension), length 1."""
     import numpy as np
 
-    rows = [(key, vector) for key, vector in catalog.chunk_vectors(model) if vector.strip(b"\0")]
+    rows = [(key, vector) for key, vector in catalog.all_chunk_vectors(model) if vector.strip(b"\0")]
     packed = np.frombuffer(b"".join(vector for _, vector in rows), np.float16)
     return [key for key, _ in rows], packed.reshape(len(rows), -1).astype(np.float32)
 

@@ -308,10 +308,14 @@ class Assembly:
         """Open and heal; edits go on by what the generation was built with."""
         fit = self._fit(generation)
         settings = settings_of(fit.manifest, self.settings)
-        if not is_sound(generation.catalog):
-            raise DamagedError(f"catalog {generation.catalog}: it is not what was written")
-        weights = stored_weights(generation)
-        embedder = self._embedder_of_index(settings, weights)
+        try:
+            weights = stored_weights(generation)
+            embedder = self._embedder_of_index(settings, weights)
+        except Exception:
+            # Whether every page is what was written, the writer below finds out: that takes seconds.
+            if not is_sound(generation.catalog):
+                raise DamagedError(f"catalog {generation.catalog}: it is not what was written") from None
+            raise
         model, caches = embedder.model, (generation.catalog,)
         worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
         slow = self.is_slow(settings.embedding)

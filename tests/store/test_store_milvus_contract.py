@@ -68,7 +68,7 @@ def test_the_nearest_are_those_of_a_comparison_with_every_vector(kept: Backend) 
     query = vector(kept, "planets with rings")
     held = {
         key: np.frombuffer(row, np.float16).astype(np.float32) @ query
-        for key, row in catalog.chunk_vectors(model)
+        for key, row in catalog.all_chunk_vectors(model)
     }
     expected = sorted(held, key=lambda key: (-held[key], key))
     found = kept.retriever().nearest(SCOPE, query, ALL)

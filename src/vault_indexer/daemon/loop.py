@@ -100,7 +100,7 @@ class IndexLoop:
         self._failure: VaultIndexerError | None = None
         self._step_began: float | None = None
         self._index_deleted = False
-        self._worker_is_cold = False
+        self._is_cold = False
         self._stopping = False
 
     def request_build(self, request: LoopRequest[RebuildReport]) -> None:
@@ -161,7 +161,7 @@ class IndexLoop:
 
     def run(self) -> None:
         """Step after step until `stop`."""
-        self._warm_up()
+        self._warm_later()
         while not self._stopping:
             try:
                 with index_errors(self._root):
@@ -261,7 +261,7 @@ class IndexLoop:
         if batch is not None and not self._stopping:
             self._sync(batch)
             self._watcher.finish_batch()
-        self._warm_worker()
+        self._warm_up()
         self._confirm_losses()
         self._request_retry_scan()
         if not (self._stopping or self._index_deleted or self._scan_after_failure):
@@ -300,16 +300,15 @@ class IndexLoop:
         self._rebuild.use_reasons((loss,))
         self._troubles.begin(Cause.INDEX_GONE, f"{loss}: it is built again")
 
-    def _warm_up(self) -> None:
-        """Load what the first search and the first edit would have to wait for."""
-        if self._vault_sync.current is not None:
-            warm_in_background(self._vault_sync.current.reader)
-            self._worker_is_cold = True
+    def _warm_later(self) -> None:
+        self._is_cold = self._vault_sync.current is not None
 
-    def _warm_worker(self) -> None:
-        """After the step at hand: starting a process takes longer than to see that nothing has changed."""
-        if self._worker_is_cold and self._vault_sync.current is not None:
-            self._worker_is_cold = False
+    def _warm_up(self) -> None:
+        """Load what the first search and the first edit would have to wait for. After the step at hand: that
+        takes longer than to see that nothing has changed."""
+        if self._is_cold and self._vault_sync.current is not None:
+            self._is_cold = False
+            warm_in_background(self._vault_sync.current.reader)
             self._vault_sync.current.writer.warm_up(lambda: self._stopping)
 
     def _rest(self, batch: Batch | None = None) -> None:
@@ -403,7 +402,7 @@ class IndexLoop:
 
     def _use_new_generation(self, result: RebuildResult) -> None:
         """The new generation is active, with all that changed meanwhile."""
-        self._warm_up()
+        self._warm_later()
         self._unsynced = 0
         self._scan_after_failure = False  # it holds the whole vault: no failure of the old one counts
         self._retry.reset()

@@ -20,6 +20,7 @@ from vault_indexer.index.jobs import (
     catch_up_keywords,
 )
 from vault_indexer.index.linking import Linker
+from vault_indexer.index.opening import rebuild_vectors
 from vault_indexer.index.plan import is_indexed, plan
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.sample import first_part
@@ -28,7 +29,6 @@ from vault_indexer.model import SET_ASIDE, FileRow, Progress, RebuildReport, Ski
 from vault_indexer.store import Generation, IndexDir, index_errors
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex
-from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import EDIT_BYTES, fsync_dir, fsync_file, size_of
 from vault_indexer.vault.walk import Scan
 
@@ -148,10 +148,7 @@ class _Builder:
         self._tell("vectors")
         catalog = CatalogReader(self._generation.catalog)
         try:
-            rows = catalog.chunk_vectors(self._spec.model)
-            vectors.save_snapshot(
-                vectors.build_snapshot(catalog.seq, self._spec.dimension, rows), self._generation.vectors
-            )
+            rebuild_vectors(self._generation, catalog, self._spec.model, self._spec.dimension)
         finally:
             catalog.close()
 

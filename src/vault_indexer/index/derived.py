@@ -7,12 +7,18 @@ from collections.abc import Collection
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import CompactJob, Failed, KeywordsJob, catch_up_keywords, rebuild_keywords
-from vault_indexer.index.opening import apply_vector_changes, open_vectors, rebuild_vectors, snapshot_of
+from vault_indexer.index.opening import (
+    apply_vector_changes,
+    open_vectors,
+    rebuild_vectors,
+    snapshot_of,
+)
 from vault_indexer.index.owed import Owed
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.store import Generation, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, TextCache
 from vault_indexer.store.keywords import KeywordIndex
+from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import give_back
 
 _TRIES = 3
@@ -42,9 +48,8 @@ class DerivedIndices:
         self._texts = TextCache()
         try:
             self._heal_keywords()
-            self._keywords = KeywordIndex.open(generation.keywords)
-            self._vectors = open_vectors(generation, model, dimension, self.healed)
-            self.owed = self._read_owed()
+            self._keywords = KeywordIndex.open(generation.keywords, check=False)  # that has just been done
+            self._vectors, self.owed = self._open_vectors()
             self.publish()
         except BaseException:
             self.holder.publish(None)
@@ -113,6 +118,16 @@ class DerivedIndices:
         embedded, owed = catalog.embedded_since(self._vectors.seq), catalog.owed_vectors(self._model, added)
         self.owed.drop(removed | embedded)
         self.owed.put_first(owed)
+
+    def _open_vectors(self) -> tuple[VectorSnapshot, Owed]:
+        catalog = CatalogReader(self._generation.catalog)
+        try:
+            opened = open_vectors(self._generation, catalog, self._model, self._dimension)
+        finally:
+            catalog.close()
+        if opened.healed:
+            self.healed.append(opened.healed)
+        return opened.vectors, Owed(opened.owed)
 
     def _read_owed(self) -> Owed:
         catalog = CatalogReader(self._generation.catalog)

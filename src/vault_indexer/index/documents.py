@@ -16,6 +16,8 @@ SHARED_TERMS = 250
 """Terms of a note's title, aliases, tags or path that each of its chunks is found by; by the others its first
 chunk is. The product of words and chunks of one note would else be unbounded."""
 
+_BATCH = 512
+
 
 @dataclass(frozen=True, slots=True)
 class NoteWords:
@@ -74,3 +76,13 @@ def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[Keywor
     for note_id in sorted(notes):
         own = [(row.key, row.chunk) for row in catalog.chunks_of(note_id) if row.key in wanted]
         yield from keyword_documents(note_words(notes[note_id]), own)
+
+
+def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
+    """The documents of all chunks, from the catalog alone, a note at a time."""
+    note_ids = catalog.note_ids()
+    for start in range(0, len(note_ids), _BATCH):
+        notes = catalog.notes(note_ids[start : start + _BATCH])
+        for note_id in sorted(notes):
+            own = [(row.key, row.chunk) for row in catalog.chunks_of(note_id)]
+            yield from keyword_documents(note_words(notes[note_id]), own)

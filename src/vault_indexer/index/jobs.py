@@ -11,9 +11,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
 from vault_indexer.index.budget import Mark, NoteMeter
-from vault_indexer.index.documents import NoteWords, documents_of, keyword_documents, note_words
+from vault_indexer.index.documents import (
+    NoteWords,
+    all_documents,
+    documents_of,
+    keyword_documents,
+    note_words,
+)
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store import Generation
@@ -234,8 +242,9 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
         if oldest is not None and oldest <= index.applied_seq + 1:
             added, removed = catalog.changes_since(index.applied_seq)
         else:
-            held, wanted = index.keys(), catalog.chunk_keys()
-            added, removed = wanted - held, held - wanted
+            held, wanted = index.snapshot().keys, catalog.chunk_key_array()
+            added = set(np.setdiff1d(wanted, held, assume_unique=True).tolist())
+            removed = set(np.setdiff1d(held, wanted, assume_unique=True).tolist())
         index.apply(documents_of(catalog, added), sorted(removed), catalog.seq)
         return catalog.seq
     finally:
@@ -249,7 +258,7 @@ def rebuild_keywords(generation: Generation) -> None:
         shutil.rmtree(generation.keywords, ignore_errors=True)
         index = KeywordIndex.create(generation.keywords)
         builder = SegmentBuilder(generation.keywords)
-        for document in documents_of(catalog, catalog.chunk_keys()):
+        for document in all_documents(catalog):
             builder.add(document)
         index.adopt(builder.finish(), catalog.seq)
     finally:

@@ -222,7 +222,7 @@ class IndexWriter:
 
     def _fresh_linker(self) -> Linker:
         with self.holder.lease() as snapshot:
-            return Linker(row.path for row in snapshot.catalog.files() if is_linkable(row))
+            return Linker(snapshot.graph.linkable())
 
     def purge(self) -> None:
         """Remove from disk what the catalog no longer holds: cached vectors, postings of deleted chunks, rows

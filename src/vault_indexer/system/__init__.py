@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_indexer.system.allocator import give_back, keep_little
 from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
 from vault_indexer.system.durable import (
+    atomic_file,
     fsync_dir,
     fsync_file,
     only_writer,
@@ -42,6 +43,7 @@ __all__ = [
     "Spelling",
     "Usage",
     "ask_to_end",
+    "atomic_file",
     "back_by_huge_pages",
     "canonical_folder",
     "free_bytes",

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Between tries of a rename on Windows. Who reads the small files that are replaced has them open for a
@@ -85,11 +86,19 @@ def retrying(action: Callable[[], object], sleep: Callable[[float], object] = ti
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write, flush, fsync, rename, fsync the folder. The temporary name is fixed per target."""
+    with atomic_file(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A new file, to be written piece by piece: it is at `path`, durably, once the block has ended. If the
+    block raises, what stood there still does. The temporary name is fixed per target."""
     temporary = path.with_name(path.name + ".tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     handle = os.open(temporary, flags, mode)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        yield file
         file.flush()
         os.fsync(file.fileno())
     replace_file(temporary, path)

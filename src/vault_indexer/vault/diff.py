@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from vault_indexer.vault.files import FileStat
 
@@ -38,6 +38,9 @@ class KnownFile(Protocol):
         ...
 
 
+File = TypeVar("File", bound=KnownFile)
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """`modified` means "look at it": any part of the stat differs, and the content hash decides."""
@@ -69,25 +72,36 @@ def diff(
         if new is None or (old is not None and old.path < new.path):
             assert old is not None
             if vouches_for(old.path):
-                removed.append(old)
+                removed.append(_stat_of(old))
             old = next(olds, None)
         elif old is None or new.path < old.path:
             added.append(new)
             new = next(news, None)
         else:
-            if old != new:
+            if not _is_same(old, new):
                 modified.append(new)
             old, new = next(olds, None), next(news, None)
     return Changes(tuple(added), tuple(modified), tuple(removed))
 
 
-def _ascending(files: Iterable[KnownFile]) -> Iterator[FileStat]:
+def _is_same(old: KnownFile, new: FileStat) -> bool:
+    """Whether nothing of the stat differs. Most files of a large vault pass here, so no object is made."""
+    return (
+        old.mtime_ns == new.mtime_ns
+        and old.size == new.size
+        and old.ctime_ns == new.ctime_ns
+        and old.inode == new.inode
+    )
+
+
+def _stat_of(file: KnownFile) -> FileStat:
+    return FileStat(file.path, file.size, file.mtime_ns, file.ctime_ns, file.inode)
+
+
+def _ascending(files: Iterable[File]) -> Iterator[File]:
     last: str | None = None
     for file in files:
         if last is not None and file.path <= last:
             raise ValueError(f"paths must ascend: {file.path!r} after {last!r}")
         last = file.path
-        if isinstance(file, FileStat):
-            yield file
-        else:
-            yield FileStat(file.path, file.size, file.mtime_ns, file.ctime_ns, file.inode)
+        yield file

@@ -9,7 +9,9 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
@@ -32,11 +34,21 @@ from vault_indexer.store.catalog.text_cache import TextCache
 from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
 from vault_indexer.vault import FileKind, kind_of
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
+
 _BATCH = 500
+_STREAMED = 4096
 _CACHE_KIB = 16_384
 _CHUNK_COLUMNS = (
     "key, note_id, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line,"
     " strategy, overlap, context, preamble, extra"
+)
+_CHUNK_VECTORS = (
+    "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
+    " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
 )
 _LINK_COLUMNS = (
     "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
@@ -89,6 +101,26 @@ class CatalogReader:
                 return self._db.execute(sql, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise unusable(self._path, error) from error
+
+    def batches(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[list[Row]]:
+        """The rows of such a statement in lists of some thousands, read as they are asked for: for what is
+        too much to be in memory at once. The reader stays open until the last."""
+        try:
+            with self._lock:
+                cursor = self._db.execute(sql, values)
+            while True:
+                with self._lock:
+                    batch = cursor.fetchmany(_STREAMED)
+                if not batch:
+                    return
+                yield batch
+        except sqlite3.DatabaseError as error:
+            raise unusable(self._path, error) from error
+
+    def _key_array(self, sql: str, values: Sequence[SqlValue] = ()) -> Keys:
+        """The only column of a statement as numbers."""
+        found = [np.fromiter((row[0] for row in batch), np.int64) for batch in self.batches(sql, values)]
+        return np.concatenate([np.empty(0, np.int64), *found])
 
     def rows_in(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
         """The rows of such a statement with one list of distinct values (`%s`), read in batches as they are
@@ -204,6 +236,10 @@ class CatalogReader:
         """All notes, ordered by path."""
         return [_note_row(row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
 
+    def note_ids(self) -> list[int]:
+        """The ids of all notes, in order."""
+        return [row[0] for row in self.rows("SELECT note_id FROM notes ORDER BY note_id")]
+
     def note_paths(self) -> list[str]:
         """The paths of all notes, in order: much faster than the notes."""
         return [row[0] for row in self.rows("SELECT path FROM notes ORDER BY path")]
@@ -240,10 +276,23 @@ class CatalogReader:
         """The keys of all chunks."""
         return {int(row[0]) for row in self.rows("SELECT key FROM chunks")}
 
-    def embedded_keys(self) -> dict[int, bytes]:
-        """The digest of the embedded text of every chunk that has a vector."""
-        sql = "SELECT key, text_hash FROM chunks WHERE text_hash NOTNULL ORDER BY key"
-        return dict(self.rows(sql))
+    def chunk_key_array(self) -> Keys:
+        """The keys of all chunks, ascending."""
+        return self._key_array("SELECT key FROM chunks ORDER BY key")
+
+    def embedded_and_owed(self, model: str) -> tuple[Keys, dict[int, bytes]]:
+        """The keys of all chunks whose text is to be embedded, ascending; and the digest of the text of those
+        that have no vector, by key in order."""
+        sql = (
+            "SELECT c.key, iif(EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
+            " AND v.model = (SELECT model FROM models WHERE name = ?)), NULL, c.text_hash)"
+            " FROM chunks c WHERE c.text_hash NOTNULL ORDER BY c.key"
+        )
+        found, owed = [np.empty(0, np.int64)], {}
+        for batch in self.batches(sql, (model,)):
+            found.append(np.fromiter((row[0] for row in batch), np.int64, len(batch)))
+            owed.update({key: digest for key, digest in batch if digest is not None})
+        return np.concatenate(found), owed
 
     def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """Known float16 vectors of the model, by digest of the text."""
@@ -253,15 +302,19 @@ class CatalogReader:
         )
         return dict(self.rows_in(sql, digests, model))
 
-    def chunk_vectors(self, model: str, keys: Iterable[int] | None = None) -> list[tuple[int, bytes]]:
-        """Key and float16 vector of chunks (all, or those named), ordered by key where all."""
-        sql = (
-            "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
-            " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
-        )
-        if keys is None:
-            return self.rows(sql + " ORDER BY c.key", (model,))
-        return list(self.rows_in(sql.replace("WHERE v", "WHERE c.key IN (%s) AND v"), keys, model))
+    def chunk_vectors(self, model: str, keys: Iterable[int]) -> list[tuple[int, bytes]]:
+        """Key and float16 vector of the chunks named; those without a vector are left out."""
+        sql = _CHUNK_VECTORS.replace("WHERE v", "WHERE c.key IN (%s) AND v")
+        return list(self.rows_in(sql, keys, model))
+
+    def all_chunk_vectors(self, model: str) -> Iterator[tuple[int, bytes]]:
+        """Key and float16 vector of all chunks that have one, ordered by key; read as they are asked for."""
+        for batch in self.batches(f"{_CHUNK_VECTORS} ORDER BY c.key", (model,)):
+            yield from batch
+
+    def embedded_count(self) -> int:
+        """How many chunks there are whose text is to be embedded: no more have a vector."""
+        return int(self._one("SELECT count(text_hash) FROM chunks")[0])
 
     def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
         """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
@@ -277,7 +330,7 @@ class CatalogReader:
 
     def nonzero_vector_keys(self, model: str) -> list[int]:
         """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
-        return [key for key, vector in self.chunk_vectors(model) if vector.strip(b"\0")]
+        return [key for key, vector in self.all_chunk_vectors(model) if vector.strip(b"\0")]
 
     def changes_since(self, seq: int) -> tuple[set[int], set[int]]:
         """Chunk keys that came and that went after `seq`, net."""

@@ -13,12 +13,21 @@ Value = TypeVar("Value")
 _OVERHEAD = 400
 """Bytes that an entry costs beside its arrays: key, tuple and array headers."""
 
+_USUAL_DOCUMENTS = 100_000
+_MOST_TIMES = 4
+
+
+def limit_for(limit: int, documents: int) -> int:
+    """A limit that suits an index of 100,000 documents, for one of `documents`: lists of postings grow with
+    them. Four times as much at the most."""
+    return int(limit * min(_MOST_TIMES, max(1.0, documents / _USUAL_DOCUMENTS)))
+
 
 class ByteCache(Generic[Key, Value]):
-    """Least recently used entries go when the sum of `size_of` exceeds `limit`."""
+    """Least recently used entries go when the sum of `size_of` exceeds `limit`, which may be changed."""
 
     def __init__(self, limit: int, size_of: Callable[[Value], int]) -> None:
-        self._limit = limit
+        self.limit = limit
         self._size_of = size_of
         self._entries: OrderedDict[Key, Value] = OrderedDict()
         self._lock = Lock()
@@ -35,7 +44,7 @@ class ByteCache(Generic[Key, Value]):
             if key not in self._entries:
                 self._entries[key] = value
                 self.used += self._size_of(value) + _OVERHEAD
-            while self.used > self._limit and len(self._entries) > 1:
+            while self.used > self.limit and len(self._entries) > 1:
                 _, dropped = self._entries.popitem(last=False)
                 self.used -= self._size_of(dropped) + _OVERHEAD
             return value

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
-from vault_indexer.store.keywords.byte_cache import ByteCache
+from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
 from vault_indexer.store.keywords.commit_record import (
     CommitRecord,
     check_files,
@@ -263,6 +263,7 @@ class KeywordIndex:
         names = {segment.data.name for segment in live}
         self._open = {name: data for name, data in self._open.items() if name in names}
         self._postings.drop(lambda key: key[0] not in names)
+        self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
         return KeywordSnapshot(live, self._record.seq, self._postings)
 
     def _live_segment(self, segment: W3Segment) -> LiveSegment:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
 
 PER_TIER = 4
-TIERS = (64, 512, 4096, 32_768)
-"""Upper bounds of the tiers, in live documents; a segment beyond the last is never merged."""
+TIERS = (64, 512, 4096, 16_384)
+"""Upper bounds of the tiers, in live documents. A segment beyond the last is never merged: two of these are
+more than one segment holds (`segment_writer.MAX_DOCUMENTS`), and would be written again as they were, for
+ever."""
 
 LATE_PER_TIER = 16
 _LATE_DELETED = 8

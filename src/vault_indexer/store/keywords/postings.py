@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.store.keywords.byte_cache import ByteCache
+from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
 from vault_indexer.store.keywords.schema import FIELDS
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ class TermPostings:
         sizes = [data.size for data in self._segments]
         self.bases = [sum(sizes[:number]) for number in range(len(sizes))]
         self._merged: ByteCache[str, Merged] = ByteCache(
-            _MERGED_BYTES, lambda merged: sum(one.nbytes for one in merged if one is not None)
+            limit_for(_MERGED_BYTES, sum(sizes)),
+            lambda merged: sum(one.nbytes for one in merged if one is not None),
         )
 
     def of(self, term: str) -> Merged:

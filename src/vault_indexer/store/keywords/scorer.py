@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.store.keywords.bm25f import inverse_document_frequency, length_norms, saturate
-from vault_indexer.store.keywords.byte_cache import ByteCache
+from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
 from vault_indexer.store.keywords.postings import LiveSegment, Sparse, TermPostings, at, combine, nothing
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.text.terms import TermClass
@@ -38,7 +38,9 @@ class WordScores:
         self._postings = postings
         self._weights = weights
         self._norms: dict[int, Floats] = {}
-        self._words: ByteCache[Classes, Sparse] = ByteCache(_WORD_BYTES, lambda scored: scored.nbytes)
+        self._words: ByteCache[Classes, Sparse] = ByteCache(
+            limit_for(_WORD_BYTES, len(live)), lambda scored: scored.nbytes
+        )
 
     def of(self, classes: Classes) -> Sparse:
         """A word's score by document: of its classes the best, not the sum."""

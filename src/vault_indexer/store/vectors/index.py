@@ -7,10 +7,9 @@ vectors as the catalog holds them; 100,000 x 256 take 50 MB and about 3 ms on on
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +18,24 @@ import numpy as np
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.ranges import spread_ranges
-from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, products, spread_evenly
-from vault_indexer.system import back_by_huge_pages, write_atomically
+from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
+from vault_indexer.store.vectors.codes import Codes, encode
+from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
+from vault_indexer.store.vectors.rounding import products
+from vault_indexer.store.vectors.rule import RULE, IndexRule
+from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Keys = NDArray[np.int64]
+    Halves = NDArray[np.float16]
     Matrix = NDArray[np.float32]
 
-_MAGIC = b"vault-indexer vectors 1 "
 _ADD_BATCH = 8192
+_MAGNITUDE = np.uint16(0x7FFF)
+"""All bits of a float16 but the sign: a number without any of them is zero."""
+
 _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
@@ -62,9 +68,14 @@ class VectorSnapshot:
         """How many vectors are searched."""
         return len(self.keys) - int(self.dead.sum()) + len(self.delta_keys)
 
+    @property
+    def live(self) -> Keys:
+        """The chunk keys that have a vector here, in no order."""
+        return np.concatenate([self.keys[~self.dead], self.delta_keys])
+
     def live_keys(self) -> set[int]:
-        """The chunk keys that have a vector here."""
-        return {*self.keys[~self.dead].tolist(), *self.delta_keys.tolist()}
+        """The same as a set, for few."""
+        return set(self.live.tolist())
 
     def search(self, query: Matrix, k: int, allowed: Keys | None = None) -> tuple[Keys, Matrix]:
         """The k keys of highest cosine with `query` (shape (dimension,), length 1), best first.
@@ -88,15 +99,13 @@ class VectorSnapshot:
 
     def scores(self, query: Matrix, keys: Keys) -> Matrix:
         """The cosine of each of the keys (ascending) with `query`; NaN for one without a vector."""
-        import faiss
 
         found = np.full(len(keys), np.nan, np.float32)
         if len(self.keys):
             at = self.keys.searchsorted(keys)
             at[at == len(self.keys)] = 0
             held = (self.keys[at] == keys) & ~self.dead[at]
-            inner = faiss.downcast_index(self.base.index)
-            found[held] = products(inner.reconstruct_batch(at[held]), query)
+            found[held] = products(self.base.reconstruct_batch(at[held]), query)
         if len(self.delta_keys):
             _, here, there = np.intersect1d(keys, self.delta_keys, assume_unique=True, return_indices=True)
             found[here] = products(self.delta[there], query)
@@ -136,14 +145,14 @@ class VectorSnapshot:
 
     def _vectors_of(self, notes: Keys) -> tuple[Keys, Matrix]:
         """The vectors of notes, each with the place of its note among them; the places ascend."""
-        import faiss
 
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
         owners, rows = spread_ranges(self.keys.searchsorted(firsts), self.keys.searchsorted(ends), _MEAN_OF)
         alive = ~self.dead[rows]
         owners, rows = owners[alive], rows[alive]
-        inner = faiss.downcast_index(self.base.index)
-        vectors = inner.reconstruct_batch(rows) if len(rows) else np.empty((0, self.dimension), np.float32)
+        vectors = (
+            self.base.reconstruct_batch(rows) if len(rows) else np.empty((0, self.dimension), np.float32)
+        )
         if not len(self.delta_keys) or not len(notes):
             return owners, vectors
         changed = self.delta_keys >> CHUNK_KEY_BITS
@@ -154,20 +163,18 @@ class VectorSnapshot:
         return owners[order], np.concatenate([vectors, self.delta[inside]])[order]
 
     def _search_base(self, query: Matrix, k: int, allowed: Keys | None) -> tuple[Keys, Matrix]:
-        import faiss
-
-        among, count = None, len(self.keys)
+        mask, count = None, len(self.keys)
         if allowed is not None or self.dead.any():
             mask = ~self.dead
             if allowed is not None:
-                mask &= np.isin(self.keys, allowed, assume_unique=True)
+                within = np.zeros(len(self.keys), bool)
+                within[self._rows_of(allowed)] = True
+                mask &= within
             count = int(np.count_nonzero(mask))
-            selector = faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-            among = faiss.SearchParameters(sel=selector)
         wanted = min(k, count)
         if not wanted:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        positions, scores = self.look.search(query, wanted, among)
+        positions, scores = self.look.search(query, wanted, mask)
         return self.keys[positions], scores
 
     def with_changes(
@@ -176,17 +183,26 @@ class VectorSnapshot:
         """The snapshot after an edit: keys gone, and (key, float16 bytes) that came."""
         gone = np.fromiter(removed, np.int64)
         stay = ~np.isin(self.delta_keys, gone)
-        keys, matrix = _unpack(added, self.dimension)
+        dead = self.dead.copy()
+        dead[self._rows_of(gone)] = True
+        keys, packed = _unpack(added, self.dimension)
+        matrix = packed.astype(np.float32)
         return VectorSnapshot(
             seq=seq,
             dimension=self.dimension,
             base=self.base,
             keys=self.keys,
-            dead=self.dead | np.isin(self.keys, gone),
+            dead=dead,
             delta_keys=np.concatenate([self.delta_keys[stay], keys]),
             delta=np.concatenate([self.delta[stay], matrix]),
             look=self.look,
         )
+
+    def _rows_of(self, keys: Keys) -> Keys:
+        """The rows of the base that have one of the keys."""
+        rows = self.keys.searchsorted(keys)
+        rows[rows == len(self.keys)] = 0
+        return rows[self.keys[rows] == keys] if len(self.keys) else rows[:0]
 
     def worth_compacting(self, *, more_to_come: bool = False) -> bool:
         """Whether base and delta should become one base: that takes a second for 100,000 vectors, in the
@@ -202,80 +218,104 @@ def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
     return keys[order], scores[order].astype(np.float32, copy=False)
 
 
-def build_snapshot(seq: int, dimension: int, rows: Sequence[tuple[int, bytes]]) -> VectorSnapshot:
-    """A snapshot whose base holds all rows (key ascending, float16 bytes); zero vectors are left out."""
-    import faiss
+def build_snapshot(
+    seq: int,
+    dimension: int,
+    rows: Iterable[tuple[int, bytes]],
+    most: int | None = None,
+    rule: IndexRule = RULE,
+) -> VectorSnapshot:
+    """A snapshot whose base holds all rows (key ascending, float16 bytes); zero vectors are left out.
 
-    faiss.omp_set_num_threads(1)
-    quantiser = faiss.IndexScalarQuantizer(
-        dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
-    )
-    base = faiss.IndexIDMap2(quantiser)
-    base.train(np.zeros((1, dimension), np.float32))
-    for start in range(0, len(rows), _ADD_BATCH):
-        keys, matrix = _unpack(rows[start : start + _ADD_BATCH], dimension)
-        if len(keys):
-            base.add_with_ids(matrix, keys)
-    return _fresh(seq, dimension, base)
+    The rows are taken once, some thousands at a time. There are at most `most` of them; without it `rows` is
+    as long as it says.
+    """
+    count = 0
+    most = len(rows) if most is None and isinstance(rows, Sized) else most or 0
+    vectors, room = _empty_base(dimension, most)
+    keys = np.empty(most, np.int64)
+    for batch in _batches(rows):
+        own, packed = _unpack(batch, dimension)
+        end = count + len(own)
+        keys[count:end], room[count:end] = own, packed
+        count = end
+    vectors.codes.resize(count * vectors.code_size)
+    vectors.ntotal = count
+    codes = encode(room[:count]) if rule.has_codes(count, dimension) else None
+    return _fresh(seq, rule, vectors, keys[:count], codes)
 
 
 def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
     """Write the base (a snapshot just built: without delta) with its seq and checksum, atomically."""
-    import faiss
-
-    payload = faiss.serialize_index(snapshot.base).tobytes()
-    header = {"seq": snapshot.seq, "dimension": snapshot.dimension, "bytes": len(payload)}
-    checked = {**header, "crc32": _checksum(payload, snapshot.seq, snapshot.dimension)}
-    line = _MAGIC + json.dumps(checked).encode() + b"\n"
-    write_atomically(path, line + payload)
+    look = snapshot.look
+    held = _halves(snapshot.base)
+    write_base(path, BaseContent(snapshot.seq, str(look.rule), snapshot.keys, held, look.codes))
 
 
-def load_snapshot(path: Path) -> VectorSnapshot:
-    """Read a base file. Raises IndexUnusableError if it is missing or its checksum does not fit."""
+def load_snapshot(path: Path, rule: IndexRule = RULE) -> VectorSnapshot:
+    """Read a base file. Raises IndexUnusableError if it is missing, its checksum does not fit, or `rule` asks
+    for another index."""
+    made: list[Any] = []
+
+    def room(count: int, dimension: int) -> Halves:
+        vectors, halves = _empty_base(dimension, count)
+        vectors.ntotal = count
+        made.append(vectors)
+        return halves
+
+    content = read_base(path, room)
+    if content.rule != str(rule):
+        raise IndexUnusableError(f"vector index {path}: it is {content.rule}, and should be {rule}")
+    return _fresh(content.seq, rule, made[0], content.keys, content.codes)
+
+
+def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
+    """A FAISS index with room for so many float16 vectors, and that room as an array: what FAISS keeps of a
+    vector is its float16 numbers. The caller sets `ntotal`."""
     import faiss
 
     faiss.omp_set_num_threads(1)
-    try:
-        data = path.read_bytes()
-        line, _, payload = data.partition(b"\n")
-        if not line.startswith(_MAGIC):
-            raise ValueError("not a vector file")
-        header = json.loads(line[len(_MAGIC) :])
-        checksum = _checksum(payload, header["seq"], header["dimension"])
-        if len(payload) != header["bytes"] or checksum != header["crc32"]:
-            raise ValueError("checksum does not fit")
-        base = faiss.deserialize_index(np.frombuffer(payload, np.uint8))
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise IndexUnusableError(f"vector index {path}: {error}") from error
-    return _fresh(int(header["seq"]), int(header["dimension"]), base)
+    kind = faiss.ScalarQuantizer.QT_fp16
+    vectors = faiss.IndexScalarQuantizer(dimension, kind, faiss.METRIC_INNER_PRODUCT)
+    vectors.codes.resize(count * vectors.code_size)
+    return vectors, _halves(vectors)
 
 
-def _checksum(payload: bytes, seq: int, dimension: int) -> int:
-    return zlib.crc32(f"{seq} {dimension}".encode(), zlib.crc32(payload))
-
-
-def _fresh(seq: int, dimension: int, base: Any) -> VectorSnapshot:
+def _halves(vectors: Any) -> Halves:
+    """The vectors of a FAISS index as they lie in its memory, shape (vectors, dimension)."""
     import faiss
 
-    keys = faiss.vector_to_array(base.id_map).astype(np.int64)
-    codes = faiss.downcast_index(base.index).codes
-    if codes.size():
-        back_by_huge_pages(int(codes.data()), codes.size())
+    size = vectors.codes.size()
+    if not size:
+        return np.empty((0, vectors.d), np.float16)
+    held: Halves = faiss.rev_swig_ptr(vectors.codes.data(), size).view(np.float16).reshape(-1, vectors.d)
+    return held
+
+
+def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, codes: Codes | None) -> VectorSnapshot:
+    if vectors.codes.size():
+        back_by_huge_pages(int(vectors.codes.data()), vectors.codes.size())
     return VectorSnapshot(
         seq=seq,
-        dimension=dimension,
-        base=base,
+        dimension=vectors.d,
+        base=vectors,
         keys=keys,
         dead=np.zeros(len(keys), bool),
         delta_keys=np.empty(0, np.int64),
-        delta=np.empty((0, dimension), np.float32),
-        look=VectorPrefilter(faiss.downcast_index(base.index), keys),
+        delta=np.empty((0, vectors.d), np.float32),
+        look=VectorPrefilter(vectors, keys, codes, rule),
     )
 
 
-def _unpack(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Keys, Matrix]:
+def _batches(rows: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    left = iter(rows)
+    while batch := list(islice(left, _ADD_BATCH)):
+        yield batch
+
+
+def _unpack(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Keys, Halves]:
+    """Keys and vectors of those rows that have a direction."""
     keys = np.fromiter((key for key, _ in rows), np.int64, len(rows))
-    packed = np.frombuffer(b"".join(vector for _, vector in rows), np.float16)
-    matrix = packed.reshape(len(rows), dimension).astype(np.float32)
-    useful = matrix.any(axis=1)
+    matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
+    useful = (matrix.view(np.uint16) & _MAGNITUDE).any(axis=1)
     return keys[useful], matrix[useful]

@@ -14,23 +14,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vault_indexer.store.vectors.codes import CodedVectors, Codes
 from vault_indexer.store.vectors.note_means import NoteMeans
+from vault_indexer.store.vectors.rounding import (
+    LOOKED_AT,
+    batches,
+    products,
+    rounded_query,
+    selection,
+    step_of,
+)
+from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Mask = NDArray[np.bool_]
     Matrix = NDArray[np.float32]
     Positions = NDArray[np.int64]
 
-_BATCH = 8192
-_LARGEST = 127
 _ROUNDING = 2.0**-22
 """Times the dimension: more than two sums of so many float32 products can be wrong by, of vectors of length 1
 (Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u / (1 - n u) each, with u = 2^-24)."""
-
-_LOOKED_AT = 3
-"""So many times k are looked at again. Of 84,462 vectors of documentation k = 100 needed 261 at the most."""
 
 _WORTH = 10_000
 """Of fewer vectors a full pass is as fast."""
@@ -52,12 +58,17 @@ class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
     searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
 
-    `keys` are the chunk keys of the rows, ascending.
+    `keys` are the chunk keys of the rows, ascending. With `codes` the screen looks at these, as `rule` says,
+    and the best of all are found nearly always instead of always.
     """
 
-    def __init__(self, vectors: Any, keys: Positions) -> None:
-        self.screen: RoundedVectors | None = None
+    def __init__(
+        self, vectors: Any, keys: Positions, codes: Codes | None = None, rule: IndexRule = RULE
+    ) -> None:
+        self.screen: RoundedVectors | CodedVectors | None = None
         self.means: NoteMeans | None = None
+        self.codes = codes
+        self.rule = rule
         self._vectors = vectors
         self._keys = keys
         self._sample: tuple[Positions, Matrix] | None = None
@@ -67,7 +78,11 @@ class VectorPrefilter:
     def make(self) -> None:
         """Have screen and means from now on: 0.4 seconds for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
-            self.screen = RoundedVectors(self._vectors)
+            self.screen = (
+                RoundedVectors(self._vectors)
+                if self.codes is None
+                else CodedVectors(self._vectors, self.codes, self.rule)
+            )
             self.means = NoteMeans(self._vectors, self._keys)
 
     def sample(self) -> tuple[Positions, Matrix]:
@@ -78,15 +93,15 @@ class VectorPrefilter:
             self._sample = rows, found.astype(np.float32, copy=False)
         return self._sample
 
-    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix]:
-        """Positions and exact inner products of the k best (`among`: FAISS' search parameters), in no order
-        and maybe some more with them."""
+    def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix]:
+        """Positions and exact inner products of the k best (`among` those that it marks), in no order and
+        maybe some more with them."""
         screen = self.screen
         if screen is None:
             self._count()
         elif (found := screen.search(query, k, among)) is not None:
             return found
-        scores, positions = self._vectors.search(query[None, :], k, params=among)
+        scores, positions = self._vectors.search(query[None, :], k, params=selection(among))
         return positions[0], scores[0]
 
     def _count(self) -> None:
@@ -106,16 +121,12 @@ class RoundedVectors:
         import faiss
 
         self._vectors = vectors
-        count = vectors.ntotal
-        batches = [(start, min(_BATCH, count - start)) for start in range(0, count, _BATCH)]
-        largest = max(np.abs(vectors.reconstruct_n(*batch)).max() for batch in batches)
-        self._step = np.float32(largest / _LARGEST)
+        self._step = step_of(vectors)
         # FAISS compares these as whole numbers, and cuts off what of a query is none.
         kind = faiss.ScalarQuantizer.QT_8bit_direct_signed
         self._rounded = faiss.IndexScalarQuantizer(vectors.d, kind, faiss.METRIC_INNER_PRODUCT)
         self._furthest = self._longest = 0.0
-        for batch in batches:
-            exact = vectors.reconstruct_n(*batch)
+        for _, exact in batches(vectors):
             whole = np.rint(exact / self._step)
             self._rounded.add(whole)
             self._furthest = max(self._furthest, _longest(exact - whole * self._step))
@@ -123,14 +134,13 @@ class RoundedVectors:
         codes = self._rounded.codes
         back_by_huge_pages(int(codes.data()), codes.size())
 
-    def search(self, query: Matrix, k: int, among: Any = None) -> tuple[Positions, Matrix] | None:
+    def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix] | None:
         """As `VectorPrefilter.search`; None where it could not be proved that these are the best."""
-        step = np.float32(np.abs(query).max() / _LARGEST)
+        step, whole = rounded_query(query)
         if not step:
             return None
-        whole = np.rint(query / step)
-        count = _LOOKED_AT * k
-        rough, found = self._rounded.search(whole[None, :], count, params=among)
+        count = LOOKED_AT * k
+        rough, found = self._rounded.search(whole[None, :], count, params=selection(among))
         positions = found[0][found[0] >= 0]
         exact = products(self._vectors.reconstruct_batch(positions), query)
         if len(positions) == count:
@@ -143,13 +153,6 @@ class RoundedVectors:
         """How far a rough product can be from the exact one, if `cut` is what rounding took off the query."""
         by_rounding = self._furthest * _longest(query[None]) + self._longest * _longest(cut[None])
         return by_rounding + _ROUNDING * len(query)
-
-
-def products(rows: Matrix, query: Matrix) -> Matrix:
-    """The inner product of each row with `query`. Not by `@`, which adds up the last rows otherwise: equal
-    vectors have to have equal scores."""
-    found: Matrix = np.einsum("ij,j->i", rows, query)
-    return found
 
 
 def _longest(rows: Matrix) -> float:

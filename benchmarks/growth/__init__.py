@@ -1,0 +1,1 @@
+"""A vault of any multiple of another, and what an index of it costs."""
