@@ -13,6 +13,9 @@ _NO_COLLECTION = 100
 
 _SHOWN_CHARS = 300
 
+_NOT_LOADED = 101
+"""Milvus' code for a collection that is there and not in memory (ErrCollectionNotLoaded)."""
+
 _CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
 """No pings on an idle connection: Milvus Lite closes one that sends as many as pymilvus does by itself."""
 
@@ -21,6 +24,10 @@ Consistency = Literal["session", "bounded"]
 
 class CollectionMissingError(BackendError):
     """A collection that should be there is not: somebody dropped it, or the server lost it."""
+
+
+class _NotLoadedError(BackendError):
+    """A collection has to be loaded first."""
 
 
 class MilvusConnection:
@@ -41,12 +48,23 @@ class MilvusConnection:
         self._client: Any = None
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
-        """The answer of one operation of the client."""
+        """The answer of one operation of the client; its first value names the collection. One that is not
+        loaded is: Milvus Lite has loaded none after a start."""
+        try:
+            return self._once(operation, *values, **named)
+        except _NotLoadedError:
+            self._once("load_collection", *values[:1])
+            return self._once(operation, *values, **named)
+
+    def _once(self, operation: str, *values: Any, **named: Any) -> Any:
         client = self.client()
         try:
             return getattr(client, operation)(*values, timeout=self._timeout_s, **named)
         except _failures() as error:
-            if getattr(error, "code", None) == _NO_COLLECTION:
+            code = getattr(error, "code", None)
+            if code == _NOT_LOADED and operation != "load_collection":
+                raise _NotLoadedError(self._message(error)) from error
+            if code == _NO_COLLECTION:
                 raise CollectionMissingError(self._message(error)) from error
             self._forget(client)
             raise BackendError(self._message(error)) from error
