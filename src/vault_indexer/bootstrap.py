@@ -11,10 +11,13 @@ from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.config import (
     LoadedConfig,
     Manifest,
+    NamedVault,
     Settings,
     config_files,
     default_index_dir,
     load,
+    load_own,
+    vaults_of,
 )
 from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
@@ -109,9 +112,46 @@ def resolve_target(
         named = "" if vault else f" (named by {config.origins['vault']})"
         raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
-    where = config.settings.index.dir or default_index_dir(folder, environ)
+    where = _index_folder(folder, config, environ)
     files = tuple(file.path for file in config_files(folder, config_file, environ))
     return Target(folder, where.expanduser().absolute(), config, reload, files)
+
+
+def _index_folder(folder: Path, config: LoadedConfig, environ: Mapping[str, str]) -> Path:
+    """The key `index.dir`, else the default folder. A vault of the table `[vaults]` has a folder of its own,
+    which only an option or a variable overrules."""
+    default, chosen = default_index_dir(folder, environ), config.settings.index.dir
+    own = [one for one in config.settings.vaults.values() if one.path.resolve() == folder]
+    if own and not config.origins["index.dir"].startswith(("option", "environment")):
+        return own[0].index_dir or default
+    return chosen or default
+
+
+def named_vaults(config_file: Path | None, environ: Mapping[str, str]) -> tuple[NamedVault, ...]:
+    """The vaults of the user's own configuration, none if it has no table of them. Raises ConfigError, and
+    UsageError where two of them would share a folder or an index."""
+    settings = load_own(config_file, environ).settings
+    found = vaults_of(settings.vaults, settings.vault)
+    for kind, folders in (
+        ("are the same folder", [(one.name, one.path) for one in found]),
+        ("have the same index folder", [(one.name, _index_dir_of(one, environ)) for one in found]),
+    ):
+        seen: dict[Path, str] = {}
+        for name, folder in folders:
+            other = seen.setdefault(folder.resolve(), name)
+            if other != name:
+                raise UsageError(f"[vaults]: {other} and {name} {kind}, {folder}: give each its own")
+    return found
+
+
+def named_target(named: NamedVault, config_file: Path | None, environ: Mapping[str, str]) -> Target:
+    """The target of a vault of the table. Raises as `resolve_target`."""
+    where = _index_dir_of(named, environ)
+    return resolve_target(named.path, where, config_file, environ=environ, options={})
+
+
+def _index_dir_of(named: NamedVault, environ: Mapping[str, str]) -> Path:
+    return named.index_dir or default_index_dir(named.path, environ)
 
 
 def _no_vault(config_file: Path | None, environ: Mapping[str, str]) -> str:

@@ -176,6 +176,11 @@ class VaultService:
         self._maps: dict[tuple[int, int, str, str], ClusterMap] = {}
         self._map_lock = threading.Lock()
 
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        return self._session.vault
+
     def search(
         self,
         request: SearchRequest,

@@ -137,6 +137,7 @@ def test_the_public_names() -> None:
         "SPEC_VERSION",
         "LoadedConfig",
         "Manifest",
+        "NamedVault",
         "Row",
         "Settings",
         "StrategyInFile",
@@ -146,11 +147,15 @@ def test_the_public_names() -> None:
         "config_files",
         "default_index_dir",
         "differences",
+        "is_vault_name",
         "load",
+        "load_own",
         "refused_in_note",
         "rows",
         "user_config_file",
         "vault_config_file",
+        "vault_name_of",
+        "vaults_of",
         "with_strategy",
     }
     assert all(hasattr(config, name) for name in config.__all__)

@@ -28,6 +28,11 @@ def named_or_enclosing_vault(place: Place, environ: Mapping[str, str]) -> Path |
         return place.vault
     if named := environ.get("INDEXER_VAULT"):
         return Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
+    return enclosing_vault_here()
+
+
+def enclosing_vault_here() -> Path | None:
+    """The vault around the current folder."""
     folder = current_folder()
     return enclosing_vault(folder, _home()) if folder is not None else None
 

@@ -410,3 +410,17 @@ class StatusReport:
     paused: bool = False
     paused_until: str = ""
     vectors_owed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSummary:
+    """A vault of a server in the list of all. `state` is that of a `StatusReport`, or `opening`,
+    `unavailable` (its folder is missing), `locked` (another process holds its index), `unusable`; `problem`
+    says why."""
+
+    name: str
+    path: str
+    state: str
+    notes: int
+    pending: int
+    problem: str

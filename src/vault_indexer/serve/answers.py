@@ -27,6 +27,7 @@ from vault_indexer.serve.endpoints import (
     RESUME,
     SEARCH,
     STATUS,
+    VAULTS,
     VERIFY,
     VIEW,
     Answer,
@@ -53,6 +54,7 @@ from vault_indexer.serve.shapes import (
     SearchJson,
     StatusJson,
     UnresolvedJson,
+    VaultsJson,
     VerifyJson,
 )
 from vault_indexer.serve.wire import (
@@ -62,6 +64,7 @@ from vault_indexer.serve.wire import (
     pause_json,
     search_json,
     status_json,
+    vaults_json,
     verify_json,
 )
 from vault_indexer.serve.wire_links import (
@@ -82,6 +85,7 @@ from vault_indexer.serve.wire_page import (
 from vault_indexer.service import VaultService
 from vault_indexer.text.bounds import DEFAULT_MENTIONS
 from vault_indexer.vault import read_note
+from vault_indexer.vaults import Vaults
 
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
@@ -93,11 +97,24 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What an answer is made from. `is_cancelled` says that nobody waits for it any more."""
+    """What an answer is made from: one vault, or all of a server. `vault` is the name of the one that the
+    request means, "" if it names none. `is_cancelled` says that nobody waits for the answer any more."""
 
-    service: VaultService
+    answering: VaultService | Vaults
     daemon: DaemonJson
     is_cancelled: Callable[[], bool] = _never
+    vault: str = ""
+
+    @property
+    def service(self) -> VaultService:
+        """The vault that the request is about. Raises UsageError where it has to name one, and whatever keeps
+        that vault from answering."""
+        return self.answering.one(self.vault) if isinstance(self.answering, Vaults) else self.answering
+
+    @property
+    def vaults(self) -> Vaults:
+        """All of them."""
+        return self.answering if isinstance(self.answering, Vaults) else Vaults.of(self.answering)
 
 
 def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mapping[str, Value]) -> Answer:
@@ -224,6 +241,10 @@ def _resume(context: AnswerContext) -> PauseJson:
     return pause_json(context.service.resume())
 
 
+def _vaults(context: AnswerContext) -> VaultsJson:
+    return vaults_json(context.vaults.summaries())
+
+
 def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[str, Callable[..., object]]:
     """A function under the name of its endpoint. mypy checks that it returns the endpoint's answer."""
     return endpoint.name, function
@@ -248,5 +269,6 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(VERIFY, _verify),
         _row(PAUSE, _pause),
         _row(RESUME, _resume),
+        _row(VAULTS, _vaults),
     )
 )

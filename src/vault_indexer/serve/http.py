@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
@@ -23,7 +24,7 @@ from vault_indexer.errors import (
     VaultIndexerError,
 )
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
-from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
+from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, VAULT, Endpoint, Value
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
@@ -33,11 +34,12 @@ from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
-from vault_indexer.serve.rebuilds import Rebuilds
+from vault_indexer.serve.rebuilds import VaultRebuilds
 from vault_indexer.serve.request_models import problem_text, request_model
-from vault_indexer.serve.shapes import AskEventJson, DaemonJson, ErrorJson, FailureJson
+from vault_indexer.serve.shapes import AskEventJson, DaemonJson, ErrorJson, FailureJson, StatusJson
+from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.wire import error_json, status_json
-from vault_indexer.service import VaultService
+from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -54,18 +56,18 @@ Respond = Callable[[Mapping[str, Value]], "Response"]
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """The token and the port of this server, and its settings. `stopping` says that long answers must end.
-    `actions` are what tools of agents may do beyond asking the service."""
+    `actions` are what tools of agents may do beyond asking the service, `actions_of` those of one of several
+    vaults."""
 
     token: str
     port: int
     settings: ServerSettings
     stopping: Callable[[], bool] = lambda: False
     actions: AgentActions = NO_ACTIONS
+    actions_of: Callable[[str], AgentActions] | None = None
 
 
-def make_app(
-    service: VaultService, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS
-) -> App:
+def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
     """The ASGI application, guard included, with a route for each of the endpoints."""
     from fastapi import FastAPI
 
@@ -78,13 +80,13 @@ def make_app(
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{options.port}"}
     responses = {
-        **_responses_of_rebuilds(Rebuilds(service), options.stopping),
-        ASK.name: _respond_to_question(service, daemon, options.stopping),
+        **_responses_of_rebuilds(VaultRebuilds(vaults), options.stopping),
+        ASK.name: _respond_to_question(vaults, daemon, options.stopping),
     }
     for endpoint in endpoints:
-        respond = responses.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
-        _add_route(api, endpoint, respond)
-    _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
+        respond = responses.get(endpoint.name) or _respond(endpoint, vaults, daemon, options.stopping)
+        _add_route(api, endpoint, respond, names_vault=vaults.are_several and endpoint.vaults != "none")
+    _add_events(api, StatusEvents(partial(_status, vaults, daemon), options.stopping))
     page = page_files()
     add_page(api, page)
     _add_errors(api)
@@ -97,12 +99,17 @@ def make_app(
         long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
         public=frozenset(page),
     )
-    mcp = McpApp(partial(_tool_context, service, options, daemon), endpoints, options.settings.timeout_s)
-    return Guard(with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi()))), rules)
+    mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
+    routes = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
+    return without_prefix(Guard(VaultChoice(routes, vaults), rules))
 
 
-def _tool_context(service: VaultService, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
-    return ToolContext(AnswerContext(service, daemon, options.stopping), options.actions)
+def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
+    return ToolContext(AnswerContext(vaults, daemon, options.stopping), options.actions, options.actions_of)
+
+
+def _status(vaults: Vaults, daemon: DaemonJson) -> StatusJson:
+    return status_json(vaults.one(CHOSEN_VAULT.get()).status(), daemon)
 
 
 def _is_given_up(stopping: Callable[[], bool]) -> Callable[[], bool]:
@@ -112,27 +119,27 @@ def _is_given_up(stopping: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def _respond(
-    endpoint: Endpoint[Any], service: VaultService, daemon: DaemonJson, stopping: Callable[[], bool]
+    endpoint: Endpoint[Any], vaults: Vaults, daemon: DaemonJson, stopping: Callable[[], bool]
 ) -> Respond:
     from fastapi.responses import JSONResponse
 
     def respond(arguments: Mapping[str, Value]) -> JSONResponse:
-        context = AnswerContext(service, daemon, _is_given_up(stopping))
+        context = AnswerContext(vaults, daemon, _is_given_up(stopping), CHOSEN_VAULT.get())
         return JSONResponse(answer(endpoint, context, arguments))
 
     return respond
 
 
-def _respond_to_question(service: VaultService, daemon: DaemonJson, stopping: Callable[[], bool]) -> Respond:
+def _respond_to_question(vaults: Vaults, daemon: DaemonJson, stopping: Callable[[], bool]) -> Respond:
     """The response of `ask`: whole, or as a stream of lines."""
     from fastapi.responses import StreamingResponse
 
-    whole = _respond(ASK, service, daemon, stopping)
+    whole = _respond(ASK, vaults, daemon, stopping)
 
     def respond(arguments: Mapping[str, Value]) -> Response:
         if not arguments["stream"]:
             return whole(arguments)
-        context = AnswerContext(service, daemon, _is_given_up(stopping))
+        context = AnswerContext(vaults, daemon, _is_given_up(stopping), CHOSEN_VAULT.get())
         events = ask_events(context, **arguments)  # type: ignore[arg-type] # checked by the model
         first = next(events)  # an error so far has a status of its own
         return StreamingResponse(
@@ -152,7 +159,7 @@ def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]
         yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
 
 
-def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
+def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond, *, names_vault: bool) -> None:
     """Add the route of an endpoint. FastAPI reads its parameters from the signature of the function, runs the
     function in a thread, and names the operation in `/openapi.json` after the endpoint."""
     from fastapi import Query
@@ -181,14 +188,22 @@ def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
         description=endpoint.help,
         response_model=None,
         responses={status: answers(text, shape) for status, text, shape in described},
+        openapi_extra={"parameters": [_vault_parameter()]} if names_vault else None,
     )
 
 
-def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
+def _vault_parameter() -> dict[str, object]:
+    """The parameter `vault` as OpenAPI tells it. The routes never see it."""
+    schema = {"type": "string", "default": VAULT.default, "maxLength": VAULT.max_chars}
+    return {"name": VAULT.name, "in": "query", "required": False, "schema": schema, "description": VAULT.help}
+
+
+def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
     """The responses of the two endpoints that start and watch a rebuild."""
     from fastapi.responses import JSONResponse
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
+        rebuilds = of_vaults.one(CHOSEN_VAULT.get())
         rebuilds.start(refit=bool(arguments["refit"]))
         if not arguments["wait"]:
             return JSONResponse(rebuilds.state(), status_code=202)
@@ -203,7 +218,7 @@ def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> 
         return JSONResponse(ended["report"])
 
     def state(_: Mapping[str, Value]) -> JSONResponse:
-        return JSONResponse(rebuilds.state())
+        return JSONResponse(of_vaults.one(CHOSEN_VAULT.get()).state())
 
     return {REBUILD.name: rebuild, REBUILD_STATE.name: state}
 
@@ -214,6 +229,9 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
     @api.get(_EVENTS, response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:
         """A stream of server-sent events: the status, sent each time it changes."""
+        await asyncio.to_thread(
+            events.look
+        )  # a vault that cannot be asked is refused, with a status of its own
         if events.is_full():
             return _error(503, {"kind": "busy", "message": "too many event streams are open"})
         return StreamingResponse(

@@ -612,3 +612,20 @@ class HealthJson(TypedDict):
     orphans: int
     wanted_count: int
     wanted: list[UnresolvedTargetJson]
+
+
+class VaultJson(TypedDict):
+    """A vault that the daemon keeps: its state, and what is wrong with it ("" for nothing)."""
+
+    name: str
+    path: str
+    state: str
+    notes: int
+    pending: int
+    problem: str
+
+
+class VaultsJson(TypedDict):
+    """`vault list --json` and `GET /v1/vaults`."""
+
+    vaults: list[VaultJson]

@@ -26,6 +26,7 @@ from vault_indexer.model import (
     SearchAnswer,
     SkippedFile,
     StatusReport,
+    VaultSummary,
     VectorReason,
     Why,
 )
@@ -50,6 +51,7 @@ from vault_indexer.serve.shapes import (
     SharesJson,
     SkippedJson,
     StatusJson,
+    VaultsJson,
     VectorJson,
     VerifyJson,
     WhyJson,
@@ -303,6 +305,23 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
         "vectors_owed": report.vectors_owed,
         "daemon": daemon,
         "manifest": dict(report.manifest),
+    }
+
+
+def vaults_json(summaries: Sequence[VaultSummary]) -> VaultsJson:
+    """The vaults of a daemon."""
+    return {
+        "vaults": [
+            {
+                "name": one.name,
+                "path": one.path,
+                "state": one.state,
+                "notes": one.notes,
+                "pending": one.pending,
+                "problem": one.problem,
+            }
+            for one in summaries
+        ]
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -60,6 +60,7 @@ from vault_indexer.serve.mcp.tools import (
     strategy_change,
 )
 from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.serve.vault_choice import CHOSEN_VAULT
 from vault_indexer.vault import resolve_in_vault
 
 _LOG = logging.getLogger(__name__)
@@ -188,8 +189,8 @@ async def _within(function: Callable[..., T], context: ToolContext, timeout_s: f
     doing is given up, too, as it is when the client has gone."""
     given_up = GIVEN_UP.get() or threading.Event()
     stopping = context.answers.is_cancelled
-    answers = replace(context.answers, is_cancelled=lambda: given_up.is_set() or stopping())
-    call = partial(function, context=replace(context, answers=answers))
+    own = context.on(CHOSEN_VAULT.get(), lambda: given_up.is_set() or stopping())
+    call = partial(function, context=own)
     try:
         with anyio.fail_after(timeout_s):
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
