@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchRequest
+from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchAnswer, SearchRequest
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
@@ -111,6 +111,12 @@ class AnswerContext:
         that vault from answering."""
         return self.answering.one(self.vault) if isinstance(self.answering, Vaults) else self.answering
 
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Ranked hits of the vault that the request names, else of all. Raises as `VaultService.search`."""
+        if isinstance(self.answering, Vaults):
+            return self.answering.search(request, self.vault, is_cancelled=self.is_cancelled)
+        return self.answering.search(request, is_cancelled=self.is_cancelled)
+
     @property
     def vaults(self) -> Vaults:
         """All of them."""
@@ -136,7 +142,7 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     fields: str,
 ) -> SearchJson:
     request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance)
-    return search_json(context.service.search(request, is_cancelled=context.is_cancelled), fields)
+    return search_json(context.search(request), fields)
 
 
 def _ask(  # the stream has a response of its own, see `http`

@@ -66,7 +66,13 @@ class PassageJson(TypedDict):
     text: str
 
 
-class HitJson(TypedDict):
+class InVaultJson(TypedDict, total=False):
+    """The name of the vault of a hit. It is there only where several vaults were searched."""
+
+    vault: str
+
+
+class HitJson(InVaultJson):
     """One ranked chunk, or a file found by its name."""
 
     path: str

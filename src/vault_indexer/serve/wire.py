@@ -60,6 +60,9 @@ from vault_indexer.serve.shapes import (
 _SHARES = "shares"
 """A key of a hit that stands there only if `fields` names it."""
 
+_VAULT = "vault"
+"""A key of a hit that always stands there where several vaults were searched, and else never."""
+
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
 
@@ -133,8 +136,8 @@ def _hit_keys(fields: str) -> frozenset[str] | None:
     """The keys that `fields` names; None means all."""
     wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
     known = HitJson.__required_keys__ | {_SHARES}
-    if wanted - known:
-        unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known))
+    if wanted - known - {_VAULT}:
+        unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known - {_VAULT}))
         raise UsageError(f"fields: a hit has no key {unknown}; it has {', '.join(sorted(known))}")
     return wanted or None
 
@@ -144,7 +147,9 @@ def _chosen_json(hit: Hit, wanted: frozenset[str] | None, strongest: float) -> H
     whole = hit_json(hit)
     if wanted is None:
         return whole
-    chosen: dict[str, object] = {name: value for name, value in whole.items() if name in wanted}
+    chosen: dict[str, object] = {
+        name: value for name, value in whole.items() if name in wanted or name == _VAULT
+    }
     if _SHARES in wanted:
         chosen[_SHARES] = _shares_json(hit.why, strongest)
     return cast("HitJson", chosen)
@@ -163,7 +168,7 @@ def _shares_json(why: Why, strongest: float) -> SharesJson:
 
 def hit_json(hit: Hit) -> HitJson:
     """One hit."""
-    return {
+    found: HitJson = {
         "path": hit.path,
         "kind": hit.kind,
         "title": hit.title,
@@ -189,6 +194,9 @@ def hit_json(hit: Hit) -> HitJson:
         "passage": _passage_json(hit.passage),
         "why": _why_json(hit.why),
     }
+    if hit.vault:
+        found["vault"] = hit.vault
+    return found
 
 
 def _passage_json(passage: Passage | None) -> PassageJson | None:

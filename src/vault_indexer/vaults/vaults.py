@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from vault_indexer.config import vault_name_of
+from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import UsageError
-from vault_indexer.model import VaultSummary
+from vault_indexer.model import SearchAnswer, SearchRequest, VaultSummary
 from vault_indexer.service import VaultService
 from vault_indexer.vaults.kept import OpenVault, VaultHolder
+from vault_indexer.vaults.searching import search_vaults
 
 
 class Vaults:
@@ -19,7 +21,9 @@ class Vaults:
     business of whoever made the holders. Immutable; any thread may ask.
     """
 
-    def __init__(self, holders: Sequence[VaultHolder]) -> None:
+    def __init__(self, holders: Sequence[VaultHolder], settings: SearchSettings | None = None) -> None:
+        """`settings` rank a search over several; None means the defaults."""
+        self._settings = settings or SearchSettings()
         self._holders = {one.name: one for one in sorted(holders, key=lambda one: one.name)}
 
     @classmethod
@@ -56,6 +60,14 @@ class Vaults:
     def holders(self, name: str = "") -> tuple[VaultHolder, ...]:
         """The vault of this name; without a name, all. Raises UsageError if there is none."""
         return (self.named(name),) if name else tuple(self._holders.values())
+
+    def search(
+        self, request: SearchRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> SearchAnswer:
+        """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
+        if name or not self.are_several:
+            return self.one(name).search(request, is_cancelled=is_cancelled)
+        return search_vaults(self.holders(), request, self._settings, is_cancelled)
 
     def summaries(self) -> tuple[VaultSummary, ...]:
         """The state of each."""

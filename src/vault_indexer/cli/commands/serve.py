@@ -79,10 +79,10 @@ def _serve_one(place: Place) -> None:
 def _serve_all(place: Place) -> None:
     config_file = config_of(place, os.environ)
     named = named_vaults(config_file, os.environ)
-    settings = load_own(config_file, os.environ).settings.server
+    settings = load_own(config_file, os.environ).settings
     with (
         ended_by_signals(),
-        closing(bind(settings.port)) as listener,
+        closing(bind(settings.server.port)) as listener,
         closing(Announcements()) as announced,
     ):
         info = daemon_info(listener, "", _start_all_command(config_file))
@@ -95,9 +95,11 @@ def _serve_all(place: Place) -> None:
             announced.add(shared, info)
             note(f"{', '.join(one.name for one in kept)}: {info.url}")
 
-        site = Site(Vaults(kept), info, announced.again, actions=_OFFERED, actions_of=house.actions)
+        site = Site(
+            Vaults(kept, settings.search), info, announced.again, actions=_OFFERED, actions_of=house.actions
+        )
         with keeping(kept):
-            run(site, listener, settings, ready)
+            run(site, listener, settings.server, ready)
 
 
 class _House:
