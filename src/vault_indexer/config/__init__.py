@@ -9,6 +9,7 @@ from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import Row, as_json, rows
 from vault_indexer.config.sources import config_files
 from vault_indexer.config.trust import refused_in_note
+from vault_indexer.config.vault_edit import add_vault, remove_vault
 from vault_indexer.config.vault_table import NamedVault, is_vault_name, vault_name_of, vaults_of
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Row",
     "Settings",
     "StrategyInFile",
+    "add_vault",
     "as_json",
     "chunking_config",
     "commented_config",
@@ -29,6 +31,7 @@ __all__ = [
     "load",
     "load_own",
     "refused_in_note",
+    "remove_vault",
     "rows",
     "user_config_file",
     "vault_config_file",

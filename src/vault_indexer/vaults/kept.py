@@ -66,6 +66,23 @@ class OpenVault:
         return summary_of(self.name, self.path, self.opened.status())
 
 
+@dataclass(frozen=True, slots=True)
+class ClosedVault:
+    """A vault that could not be opened, and why."""
+
+    name: str
+    path: Path
+    problem: VaultIndexerError
+
+    def service(self) -> VaultService:
+        """Raises the problem."""
+        raise self.problem
+
+    def summary(self) -> VaultSummary:
+        """Its state."""
+        return VaultSummary(self.name, str(self.path), state_of(self.problem), 0, 0, str(self.problem))
+
+
 class KeptVault:
     """A vault that is opened in a thread of its own, and again whenever it could not be, or had to end.
 
@@ -113,7 +130,7 @@ class KeptVault:
             found = summary_of(self.name, self.path, service.status())
             missing = _missing(self.path)
             return found if missing is None else replace(found, state="unavailable", problem=str(missing))
-        state = "opening" if problem is None else _state_of(problem)
+        state = "opening" if problem is None else state_of(problem)
         return VaultSummary(self.name, str(self.path), state, 0, 0, str(problem or ""))
 
     def stop(self) -> None:
@@ -208,7 +225,8 @@ def _missing(path: Path) -> VaultError | None:
     return None
 
 
-def _state_of(problem: VaultIndexerError) -> str:
+def state_of(problem: VaultIndexerError) -> str:
+    """The state of a vault that cannot be opened."""
     if isinstance(problem, VaultError):
         return "unavailable"
     return "locked" if isinstance(problem, LockedError) else "unusable"

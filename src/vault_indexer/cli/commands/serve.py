@@ -16,10 +16,11 @@ import typer
 
 from vault_indexer.bootstrap import Target, named_target, named_vaults, open_daemon
 from vault_indexer.cli.in_process import target_of
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.reach import is_pinned
-from vault_indexer.cli.several import config_of, means_all
+from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
+from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.config import NamedVault, StrategyInFile, load_own
 from vault_indexer.daemon.discovery import DaemonInfo, shared_daemon_dir, write_signpost
 from vault_indexer.daemon.log import logging_to
@@ -41,6 +42,7 @@ def serve(
         Path | None,
         typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
     ] = None,
+    all_vaults: AllVaults = False,
 ) -> None:
     """Run the daemon in the foreground: watch, index changes, answer over HTTP on loopback.
 
@@ -50,7 +52,7 @@ def serve(
     with logging_to(log_file):
         keep_little()
         keep_to_one_thread()
-        (_serve_all if means_all(place, os.environ) else _serve_one)(place)
+        (_serve_all if all_vaults or keeps_all(place, os.environ) else _serve_one)(place)
 
 
 def _serve_one(place: Place) -> None:
@@ -79,6 +81,8 @@ def _serve_one(place: Place) -> None:
 def _serve_all(place: Place) -> None:
     config_file = config_of(place, os.environ)
     named = named_vaults(config_file, os.environ)
+    if not named:
+        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
     settings = load_own(config_file, os.environ).settings
     with (
         ended_by_signals(),
