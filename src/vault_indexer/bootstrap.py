@@ -21,11 +21,12 @@ from vault_indexer.config import (
 )
 from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
-from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
+from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import (
     DamagedError,
     IndexUnusableError,
@@ -44,6 +45,7 @@ from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.sample import sample_texts
+from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.worker_pool import WorkerPool
@@ -65,7 +67,7 @@ from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.system import own_usage
+from vault_indexer.system import own_usage, usable_cores
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
 
@@ -101,7 +103,12 @@ def resolve_target(
     if index_dir is not None:
         chosen["index.dir"] = str(index_dir)
     config = load(vault, config_file=config_file, environ=environ, options=chosen)
+    listed = list(config.settings.vaults.items())
+    if config.vault is None and len(listed) == 1:
+        config = load(listed[0][1].path, config_file=config_file, environ=environ, options=chosen)
     folder = config.vault
+    if folder is None and listed:
+        raise UsageError(f"this works on one vault: name one of {', '.join(dict(listed))} with --vault")
     if folder is None:
         raise UsageError(_no_vault(config_file, environ))
     # The daemon reads its configuration again when a file changes, but stays with its vault.
@@ -109,7 +116,8 @@ def resolve_target(
     try:
         root_identity(folder)
     except VaultError as error:
-        named = "" if vault else f" (named by {config.origins['vault']})"
+        key = "vault" if config.settings.vault else "vaults"
+        named = "" if vault else f" (named by {config.origins[key]})"
         raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
     where = _index_folder(folder, config, environ)
@@ -190,10 +198,14 @@ def open_to_rebuild(target: Target) -> VaultService:
     return VaultService(session)
 
 
-def open_daemon(target: Target) -> VaultService:
-    """The index with the threads that keep it. Raises LockedError naming the holder."""
+def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultService:
+    """The index with the threads that keep it; `budget` is shared with other vaults of the process. Raises
+    LockedError naming the holder."""
     assembly = Assembly.of(target)
-    return VaultService(DaemonSession(assembly), assembly.chunker)
+    if budget is None:
+        return VaultService(DaemonSession(assembly), assembly.chunker)
+    assembly = replace(assembly, make_pool=budget.make_pool)
+    return VaultService(DaemonSession(assembly, turns=(budget.build, budget.vectors)), assembly.chunker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,14 +289,39 @@ def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
 def start_pool(worker: WorkerSpec, size: int) -> Pool:
     """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
     first job."""
+    return _pool(worker, size, None)
+
+
+def _pool(worker: WorkerSpec, size: int, places: WorkerPlaces | None) -> Pool:
     index = worker.settings.index
-    return WorkerPool(
-        size,
-        partial(start_worker, worker),
-        PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits,
-        final_job=FinishJob(),
-        budget=note_budget(index),
-    )
+    start = partial(start_worker, worker)
+    limits = PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits
+    final_job, budget = FinishJob(), note_budget(index)
+    if places is None:
+        return WorkerPool(size, start, limits, final_job, budget)
+    return SharedPool(places, size, start, limits, final_job, budget)
+
+
+class SharedBudget:
+    """What the vaults of one process share: builds are made in turn, each with all workers; for edits each
+    vault has one worker, of which as many are alive and at work as one vault alone would have.
+
+    Any thread may use it. It is pickled with an assembly, for a build in a process of its own: there it
+    limits nothing, since builds are in turn.
+    """
+
+    def __init__(self, settings: IndexSettings | None) -> None:
+        """`settings` of None limit nothing."""
+        self.build, self.vectors = Turn(), Turn()
+        self._places = WorkerPlaces(settings.workers or usable_cores()) if settings else None
+
+    def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
+        """As `start_pool`."""
+        return start_pool(worker, size) if self._places is None else _pool(worker, 1, self._places)
+
+    def __reduce__(self) -> tuple[type[SharedBudget], tuple[None]]:
+        """Nothing of it goes to another process."""
+        return SharedBudget, (None,)
 
 
 @dataclass(frozen=True, slots=True)

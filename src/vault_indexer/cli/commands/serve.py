@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.bootstrap import Target, named_target, named_vaults, open_daemon
+from vault_indexer.bootstrap import SharedBudget, Target, named_target, named_vaults, open_daemon
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.reach import is_pinned
@@ -90,7 +90,7 @@ def _serve_all(place: Place) -> None:
         closing(Announcements()) as announced,
     ):
         info = daemon_info(listener, "", _start_all_command(config_file))
-        house = _House(config_file, is_pinned(place), info, announced)
+        house = _House(config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place))
         kept = [house.keep(one) for one in named]
         shared = shared_daemon_dir(config_file)
 
@@ -110,12 +110,19 @@ class _House:
     """The vaults of one daemon: how each is opened and announced."""
 
     def __init__(
-        self, config_file: Path | None, pinned: bool, info: DaemonInfo, announced: Announcements
+        self,
+        config_file: Path | None,
+        info: DaemonInfo,
+        announced: Announcements,
+        budget: SharedBudget,
+        *,
+        pinned: bool,
     ) -> None:
         self._config_file = config_file
-        self._pinned = pinned
         self._info = info
         self._announced = announced
+        self._budget = budget
+        self._pinned = pinned
         self._actions: dict[str, AgentActions] = {}
 
     def keep(self, named: NamedVault) -> KeptVault:
@@ -124,7 +131,7 @@ class _House:
 
         def open_service() -> VaultService:
             target = named_target(named, self._config_file, os.environ)
-            service = open_daemon(target)
+            service = open_daemon(target, self._budget)
             self._actions[named.name] = agent_actions(target, service)
             index_dirs[:] = [target.index_dir]
             return service
