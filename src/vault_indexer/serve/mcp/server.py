@@ -43,7 +43,7 @@ from pydantic import PrivateAttr
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.answers import answer
-from vault_indexer.serve.endpoints import NOTE
+from vault_indexer.serve.endpoints import NOTE, VAULT
 from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.mcp.budget import as_text
 from vault_indexer.serve.mcp.prompts import PROMPTS, PromptTemplate
@@ -154,6 +154,10 @@ class ToolCalls:
         """The result of a call; one that failed is marked as an error and holds one line."""
         try:
             given = checked_arguments(self.view, arguments)
+            named = str(given.pop(VAULT.name, ""))
+            if named and CHOSEN_VAULT.get() not in ("", named):
+                raise UsageError(f"vault = {named!r}: this address is that of {CHOSEN_VAULT.get()}")
+            CHOSEN_VAULT.set(named or CHOSEN_VAULT.get())  # of this call, which has a context of its own
             if self.view.is_read_only:
                 return _result(await self._in_thread(partial(answer_of, self.view, arguments=given)))
             return await self._set_chunker(str(given["strategy"]), bool(given["confirm"]), request)

@@ -37,6 +37,11 @@ class ToolContext:
     actions: AgentActions
     actions_of: Callable[[str], AgentActions] | None = None
 
+    @property
+    def vault_names(self) -> tuple[str, ...]:
+        """What the vaults are called that it answers for."""
+        return self.answers.vaults.names
+
     def on(self, vault: str, is_cancelled: Callable[[], bool]) -> ToolContext:
         """The same for one call: about the vault of this name ("": none is named)."""
         answers = replace(self.answers, vault=vault, is_cancelled=is_cancelled)
