@@ -144,7 +144,7 @@ function read(response) {
 
 // src/discovery.ts
 var import_obsidian2 = require("obsidian");
-var LOOPBACK = /^http:\/\/127\.0\.0\.1:\d{1,5}$/;
+var LOOPBACK = /^http:\/\/127\.0\.0\.1:\d{1,5}(\/vault\/[a-z0-9-]{1,40})?$/;
 function stateFolder({ platform, home, env }) {
   if (platform === "win32") {
     return `${env["LOCALAPPDATA"] ?? `${home}\\AppData\\Local`}\\vault-indexer\\vault-indexer`;

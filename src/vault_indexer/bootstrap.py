@@ -15,19 +15,23 @@ from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.config import (
     LoadedConfig,
     Manifest,
+    NamedVault,
     Settings,
     config_files,
     default_index_dir,
     load,
+    load_own,
+    vaults_of,
 )
 from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.milvus import MilvusSettings
-from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
+from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import (
     DamagedError,
     IndexUnusableError,
@@ -48,6 +52,7 @@ from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
 from vault_indexer.index.sample import sample_texts
+from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.worker_pool import WorkerPool
@@ -70,7 +75,7 @@ from vault_indexer.service import VaultService
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
-from vault_indexer.system import own_usage
+from vault_indexer.system import own_usage, usable_cores
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
 
@@ -106,7 +111,12 @@ def resolve_target(
     if index_dir is not None:
         chosen["index.dir"] = str(index_dir)
     config = load(vault, config_file=config_file, environ=environ, options=chosen)
+    listed = list(config.settings.vaults.items())
+    if config.vault is None and len(listed) == 1:
+        config = load(listed[0][1].path, config_file=config_file, environ=environ, options=chosen)
     folder = config.vault
+    if folder is None and listed:
+        raise UsageError(f"this works on one vault: name one of {', '.join(dict(listed))} with --vault")
     if folder is None:
         raise UsageError(_no_vault(config_file, environ))
     # The daemon reads its configuration again when a file changes, but stays with its vault.
@@ -114,12 +124,50 @@ def resolve_target(
     try:
         root_identity(folder)
     except VaultError as error:
-        named = "" if vault else f" (named by {config.origins['vault']})"
+        key = "vault" if config.settings.vault else "vaults"
+        named = "" if vault else f" (named by {config.origins[key]})"
         raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
-    where = config.settings.index.dir or default_index_dir(folder, environ)
+    where = _index_folder(folder, config, environ)
     files = tuple(file.path for file in config_files(folder, config_file, environ))
     return Target(folder, where.expanduser().absolute(), config, reload, files)
+
+
+def _index_folder(folder: Path, config: LoadedConfig, environ: Mapping[str, str]) -> Path:
+    """The key `index.dir`, else the default folder. A vault of the table `[vaults]` has a folder of its own,
+    which only an option or a variable overrules."""
+    default, chosen = default_index_dir(folder, environ), config.settings.index.dir
+    own = [one for one in config.settings.vaults.values() if one.path.resolve() == folder]
+    if own and not config.origins["index.dir"].startswith(("option", "environment")):
+        return own[0].index_dir or default
+    return chosen or default
+
+
+def named_vaults(config_file: Path | None, environ: Mapping[str, str]) -> tuple[NamedVault, ...]:
+    """The vaults of the user's own configuration, none if it has no table of them. Raises ConfigError, and
+    UsageError where two of them would share a folder or an index."""
+    settings = load_own(config_file, environ).settings
+    found = vaults_of(settings.vaults, settings.vault)
+    for kind, folders in (
+        ("are the same folder", [(one.name, one.path) for one in found]),
+        ("have the same index folder", [(one.name, _index_dir_of(one, environ)) for one in found]),
+    ):
+        seen: dict[Path, str] = {}
+        for name, folder in folders:
+            other = seen.setdefault(folder.resolve(), name)
+            if other != name:
+                raise UsageError(f"[vaults]: {other} and {name} {kind}, {folder}: give each its own")
+    return found
+
+
+def named_target(named: NamedVault, config_file: Path | None, environ: Mapping[str, str]) -> Target:
+    """The target of a vault of the table. Raises as `resolve_target`."""
+    where = _index_dir_of(named, environ)
+    return resolve_target(named.path, where, config_file, environ=environ, options={})
+
+
+def _index_dir_of(named: NamedVault, environ: Mapping[str, str]) -> Path:
+    return named.index_dir or default_index_dir(named.path, environ)
 
 
 def _no_vault(config_file: Path | None, environ: Mapping[str, str]) -> str:
@@ -158,10 +206,14 @@ def open_to_rebuild(target: Target) -> VaultService:
     return VaultService(session)
 
 
-def open_daemon(target: Target) -> VaultService:
-    """The index with the threads that keep it. Raises LockedError naming the holder."""
+def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultService:
+    """The index with the threads that keep it; `budget` is shared with other vaults of the process. Raises
+    LockedError naming the holder."""
     assembly = Assembly.of(target)
-    return VaultService(DaemonSession(assembly), assembly.chunker)
+    if budget is None:
+        return VaultService(DaemonSession(assembly), assembly.chunker)
+    assembly = replace(assembly, make_pool=budget.make_pool)
+    return VaultService(DaemonSession(assembly, turns=(budget.build, budget.vectors)), assembly.chunker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +297,39 @@ def _embedder(settings: Settings, weights: bytes | None) -> Embedder:
 def start_pool(worker: WorkerSpec, size: int) -> Pool:
     """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
     first job."""
+    return _pool(worker, size, None)
+
+
+def _pool(worker: WorkerSpec, size: int, places: WorkerPlaces | None) -> Pool:
     index = worker.settings.index
-    return WorkerPool(
-        size,
-        partial(start_worker, worker),
-        PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits,
-        final_job=FinishJob(),
-        budget=note_budget(index),
-    )
+    start = partial(start_worker, worker)
+    limits = PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits
+    final_job, budget = FinishJob(), note_budget(index)
+    if places is None:
+        return WorkerPool(size, start, limits, final_job, budget)
+    return SharedPool(places, size, start, limits, final_job, budget)
+
+
+class SharedBudget:
+    """What the vaults of one process share: builds are made in turn, each with all workers; for edits each
+    vault has one worker, of which as many are alive and at work as one vault alone would have.
+
+    Any thread may use it. It is pickled with an assembly, for a build in a process of its own: there it
+    limits nothing, since builds are in turn.
+    """
+
+    def __init__(self, settings: IndexSettings | None) -> None:
+        """`settings` of None limit nothing."""
+        self.build, self.vectors = Turn(), Turn()
+        self._places = WorkerPlaces(settings.workers or usable_cores()) if settings else None
+
+    def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
+        """As `start_pool`."""
+        return start_pool(worker, size) if self._places is None else _pool(worker, 1, self._places)
+
+    def __reduce__(self) -> tuple[type[SharedBudget], tuple[None]]:
+        """Nothing of it goes to another process."""
+        return SharedBudget, (None,)
 
 
 @dataclass(frozen=True, slots=True)

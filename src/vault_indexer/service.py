@@ -185,6 +185,11 @@ class VaultService:
         self._maps: dict[tuple[int, int, str, str], ClusterMap] = {}
         self._map_lock = threading.Lock()
 
+    @property
+    def vault(self) -> Path:
+        """The folder of the notes."""
+        return self._session.vault
+
     def search(
         self,
         request: SearchRequest,
@@ -197,8 +202,8 @@ class VaultService:
         Raises UsageError for a query that is empty or too long or a limit or relevance out of bounds,
         QueryTimeoutError after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
         """
-        _check(request)
-        notices = self._wait_fresh(fresh_deadline_s) if request.fresh else []
+        check_request(request)
+        notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
         started = time.perf_counter()
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
@@ -236,8 +241,8 @@ class VaultService:
     ) -> Iterator[AskEvent]:
         """The answer as it arises: first with its passages and without sentences, then each checked sentence,
         at last the whole answer. Raises as `ask` does."""
-        _check(SearchRequest(request.question, request.limit))
-        notices = self._wait_fresh(fresh_deadline_s) if request.fresh else []
+        check_request(SearchRequest(request.question, request.limit))
+        notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
         events = self._current_answerer().answer(
             self._session.reader(),
             request,
@@ -267,7 +272,7 @@ class VaultService:
         Raises as `search` does, and UnknownNoteError if there is no such file, saying why where the file is
         known and was not indexed.
         """
-        _check(request)
+        check_request(request)
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             known = snapshot.catalog.file(_vault_path(self._session.vault, note))
@@ -450,6 +455,18 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return vault_health(snapshot, root, unresolved_links(snapshot))
 
+    def reader(self) -> IndexReader:
+        """The active index. Raises IndexUnusableError while there is none."""
+        return self._session.reader()
+
+    def pending(self) -> int:
+        """Changes seen but not yet in the index."""
+        return self._session.pending()
+
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know of the state of the index."""
+        return self._session.notices()
+
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
         return replace(self._session.status(), records_clicks=self.settings.evals.record_clicks)
@@ -458,10 +475,6 @@ class VaultService:
     def settings(self) -> Settings:
         """The active configuration."""
         return self._session.settings
-
-    def reader(self) -> IndexReader:
-        """The active index, for those who compare rankings. Raises IndexUnusableError while there is none."""
-        return self._session.reader()
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -497,7 +510,7 @@ class VaultService:
         """Close the session."""
         self._session.close()
 
-    def _wait_fresh(self, deadline_s: float) -> list[str]:
+    def wait_fresh(self, deadline_s: float) -> list[str]:
         """Wait until all changes are in; why they are not, where the deadline passed first."""
         return [] if self._session.wait_fresh(deadline_s) else [self._not_fresh(deadline_s)]
 
@@ -507,7 +520,8 @@ class VaultService:
         return f"some changes were not indexed within {deadline_s:g} s"
 
 
-def _check(request: SearchRequest) -> None:
+def check_request(request: SearchRequest) -> None:
+    """Raises UsageError for a query that is empty or too long, a limit or a relevance out of bounds."""
     check_query(request.query, may_be_empty=request.as_you_type)
     if not 0 <= request.limit <= MAX_LIMIT:
         raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")

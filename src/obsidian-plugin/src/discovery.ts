@@ -22,7 +22,7 @@ export interface Surroundings {
   env: Record<string, string | undefined>;
 }
 
-const LOOPBACK = /^http:\/\/127\.0\.0\.1:\d{1,5}$/;
+const LOOPBACK = /^http:\/\/127\.0\.0\.1:\d{1,5}(\/vault\/[a-z0-9-]{1,40})?$/;
 
 /** The folder where daemons leave their signposts: `platformdirs.user_state_path("vault-indexer")`. */
 export function stateFolder({ platform, home, env }: Surroundings): string {

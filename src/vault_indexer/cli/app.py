@@ -19,7 +19,7 @@ from vault_indexer.system import open_missing_streams
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
-    from vault_indexer.cli.reached import Reached
+    from vault_indexer.cli.reached import Index, Reached
 
 
 class Command(NamedTuple):
@@ -56,6 +56,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("service", "service", "Let the system start the daemon at login."),
     Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
     Command("resume", "resume", "Resume indexing in the daemon."),
+    Command("vault", "vault", "Add, list or remove the vaults that one daemon keeps."),
     Command("init", "init", "Write a commented configuration for a vault."),
     Command("config", "config", "Check the configuration, or show every value in use."),
     Command("inspect", "inspect", "Parse and chunk notes; needs no index."),
@@ -87,6 +88,10 @@ class InProcessModule(Protocol):
 
     def in_process(self, place: Place) -> Reached:
         """The index itself."""
+        ...
+
+    def all_in_process(self, place: Place) -> Index:
+        """The indices of all vaults of the table `[vaults]`."""
         ...
 
 

@@ -50,7 +50,11 @@ class GrepLines:
             raise UsageError("--null ends the lines of --paths or --lines: add one of them")
 
     def print(self, vault: Path, places: Iterable[NotePlace]) -> None:
-        """Print each place.
+        """Print each place of one vault."""
+        self.print_each((vault, place) for place in places)
+
+    def print_each(self, places: Iterable[tuple[Path, NotePlace]]) -> None:
+        """Print each place, which stands with the folder of its vault.
 
         A program gets a path as the bytes that it is, whatever they are; the text is always free of control
         characters.
@@ -58,7 +62,7 @@ class GrepLines:
         end = b"\0" if self.null else b"\n"
         plain = sys.stdout.isatty()
         sys.stdout.flush()
-        for place in places:
+        for vault, place in places:
             path = shown_path(place.path, vault)
             record = os.fsencode(clean(path) if plain else path)
             if place.line is not None or self.lines:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,19 @@ _STEM = 4
 """Letters that a word has to share with another form of it."""
 
 
-def print_hits(answer: SearchJson, vault: Path, *, explain: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class FoldersOfHits:
+    """In which folder a hit's path begins: that of its vault, where it names one, else the only one."""
+
+    only: Path
+    by_name: Mapping[str, Path] = field(default_factory=dict)
+
+    def of(self, hit: HitJson) -> Path:
+        """The folder of the hit's vault."""
+        return self.by_name.get(hit.get("vault", ""), self.only)
+
+
+def print_hits(answer: SearchJson, folders: FoldersOfHits, *, explain: bool) -> None:
     """All hits on standard output; what the index has to say of itself on standard error."""
     console = out()
     hits = answer["results"]
@@ -31,7 +44,9 @@ def print_hits(answer: SearchJson, vault: Path, *, explain: bool) -> None:
     for rank, hit in enumerate(hits, start=1):
         if rank > 1:
             console.print()
-        _print_hit(console, hit, f"{rank:>{digits}}", path_style(vault, hit["path"]), explain=explain)
+        _print_hit(
+            console, hit, f"{rank:>{digits}}", path_style(folders.of(hit), hit["path"]), explain=explain
+        )
     if not hits:
         note(f"nothing found for: {answer['query']}")
     print_notices(answer)
@@ -75,7 +90,8 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
 
 
 def _place(hit: HitJson) -> str:
-    return hit["path"] if _has_name_alone(hit) else f"{hit['path']}:{hit['line']}"
+    name = f"{hit['vault']}: " if "vault" in hit else ""
+    return f"{name}{hit['path']}" if _has_name_alone(hit) else f"{name}{hit['path']}:{hit['line']}"
 
 
 def _kind(hit: HitJson) -> str:

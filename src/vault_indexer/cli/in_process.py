@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
-from vault_indexer.bootstrap import Target, open_index, open_to_rebuild, resolve_target
+from vault_indexer.bootstrap import (
+    Target,
+    named_target,
+    named_vaults,
+    open_index,
+    open_to_rebuild,
+    resolve_target,
+)
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.vault_folder import named_or_enclosing_vault
+from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault
+from vault_indexer.config import NamedVault, load_own
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
-from vault_indexer.errors import DaemonError
+from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
 from vault_indexer.serve.answers import AnswerContext, answer
 from vault_indexer.serve.endpoints import Answer, Endpoint, Value
 from vault_indexer.serve.shapes import ProgressJson, RebuildJson
 from vault_indexer.serve.wire import NO_DAEMON, progress_json, rebuild_json
 from vault_indexer.service import VaultService
+from vault_indexer.vaults import ClosedVault, OpenVault, VaultHolder, Vaults
 
 
 def target_of(place: Place) -> Target:
@@ -59,6 +69,51 @@ class InProcess:
         with closing(open_to_rebuild(self._target)) as service:
             report = service.rebuild(lambda progress: show(progress_json(progress)), refit=refit)
             return rebuild_json(report)
+
+
+class AllInProcess:
+    """The endpoints of all vaults of the table `[vaults]`, answered in this process.
+
+    Each question opens those that can be opened, builds what is missing, and closes them again.
+    """
+
+    def __init__(self, named: Sequence[NamedVault], config_file: Path | None) -> None:
+        self._named = named
+        self._config_file = config_file
+
+    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+        """The answer of an endpoint. Raises UsageError for one that needs one vault."""
+        arguments = endpoint.all_arguments(parameters)
+        settings = load_own(self._config_file, os.environ).settings.search
+        if endpoint.vaults == "one":
+            names = ", ".join(one.name for one in self._named)
+            raise UsageError(f"this works on one vault: name one of {names} with --vault")
+        with ExitStack() as opened, showing() as show:
+            holders: list[VaultHolder] = []
+            for one in self._named:
+                try:
+                    target = named_target(one, self._config_file, os.environ)
+                    service = open_index(target, lambda progress: show(progress_json(progress)))
+                except VaultIndexerError as error:
+                    holders.append(ClosedVault(one.name, one.path, error))
+                    continue
+                opened.callback(service.close)
+                holders.append(OpenVault(one.name, one.path, service))
+            return answer(endpoint, AnswerContext(Vaults(holders, settings), NO_DAEMON), arguments)
+
+    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+        """Refused: raises UsageError."""
+        del show, refit
+        raise UsageError("this works on one vault: name one with --vault")
+
+
+def all_in_process(place: Place) -> AllInProcess:
+    """The indices of all vaults of the table. Raises UsageError where there are none, and ConfigError."""
+    config_file = config_of(place, os.environ)
+    named = named_vaults(config_file, os.environ)
+    if not named:
+        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
+    return AllInProcess(named, config_file)
 
 
 def reach(place: Place) -> Reached:

@@ -36,7 +36,10 @@ class Place:
     vault: Annotated[
         Path | None,
         typer.Option(
-            "--vault", metavar="DIR", help="The folder of notes [INDEXER_VAULT].", rich_help_panel=_SHARED
+            "--vault",
+            metavar="DIR",
+            help="The folder of notes, or a name of [vaults] [INDEXER_VAULT].",
+            rich_help_panel=_SHARED,
         ),
     ] = None
     index_dir: Annotated[
@@ -76,6 +79,12 @@ Correct = Annotated[
     ),
 ]
 """As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
+
+
+AllVaults = Annotated[
+    bool,
+    typer.Option("--all-vaults", help="All vaults of the table [vaults] of your configuration."),
+]
 
 
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:

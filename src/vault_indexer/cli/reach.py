@@ -14,10 +14,16 @@ from typing import TypeVar
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.terminal import note
-from vault_indexer.cli.vault_folder import default_vault, named_or_enclosing_vault, note_in_vault
-from vault_indexer.daemon.discovery import read_daemon, read_signpost
-from vault_indexer.serve.client import NotListeningError
+from vault_indexer.cli.vault_folder import (
+    config_of,
+    default_vault,
+    named_or_enclosing_vault,
+    note_in_vault,
+)
+from vault_indexer.daemon.discovery import read_daemon, read_signpost, shared_daemon_dir
+from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.endpoints import Answer, Endpoint, Value
 
 T = TypeVar("T")
@@ -55,6 +61,25 @@ def _known_daemon(place: Place, environ: Mapping[str, str]) -> Reached | None:
     index_dir = known_index_dir(place, environ)
     info = read_daemon(index_dir) if index_dir else None
     return Reached.through(info) if info else None
+
+
+def ask_all(place: Place, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+    """The answer of an endpoint for all vaults of the table `[vaults]`: from their daemon, else from the
+    indices in this process."""
+    info = read_daemon(shared_daemon_dir(config_of(place, os.environ)))
+    if info:
+        try:
+            return DaemonClient(info).ask(endpoint, **parameters)
+        except NotListeningError as error:
+            note(f"{error}: answering without it")
+    return in_process_module().all_in_process(place).ask(endpoint, **parameters)
+
+
+def known_daemon_folder(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The folder of the `daemon.json` that a command means, as far as it is known without configuration."""
+    if asks_all(place, environ):
+        return shared_daemon_dir(config_of(place, environ))
+    return known_index_dir(place, environ)
 
 
 def known_index_dir(place: Place, environ: Mapping[str, str]) -> Path | None:

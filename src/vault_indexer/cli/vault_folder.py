@@ -1,7 +1,8 @@
 """Which folder is the vault of a command, and which note of it a person names. Loads no configuration.
 
 The order, the strongest first: the option `--vault`, the variable INDEXER_VAULT, the vault around the current
-folder, the key `vault` of the user's configuration.
+folder, the key `vault` of the user's configuration. Option and variable take a name of the table `[vaults]`,
+too.
 """
 
 from __future__ import annotations
@@ -25,9 +26,15 @@ _APP = "vault-indexer"
 def named_or_enclosing_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable, else the one around the current folder."""
     if place.vault is not None:
-        return place.vault
+        return _named_in_config(str(place.vault), place, environ) or place.vault
     if named := environ.get("INDEXER_VAULT"):
-        return Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
+        folder = Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
+        return _named_in_config(named, place, environ) or folder
+    return enclosing_vault_here()
+
+
+def enclosing_vault_here() -> Path | None:
+    """The vault around the current folder."""
     folder = current_folder()
     return enclosing_vault(folder, _home()) if folder is not None else None
 
@@ -61,6 +68,39 @@ def default_vault(environ: Mapping[str, str]) -> Path | None:
     if not isinstance(named, str) or not named:
         return None
     return file.parent.absolute() / os.path.expanduser(named)  # noqa: PTH111
+
+
+def config_of(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The configuration file that was named for this command; None for the user's own."""
+    if place.config is not None:
+        return place.config
+    named = environ.get("INDEXER_CONFIG")
+    return Path(os.path.expanduser(named)) if named else None  # noqa: PTH111
+
+
+def vaults_in_config(place: Place, environ: Mapping[str, str]) -> dict[str, Path]:
+    """The folders of the table `[vaults]` by name, read without the rest of the configuration.
+
+    Empty where there is none, or where anything is wrong with it: whoever loads the whole says what.
+    """
+    file = config_of(place, environ) or user_config_file(environ)
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("vaults")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(table, dict):
+        return {}
+    paths = {name: one.get("path") if isinstance(one, dict) else one for name, one in table.items()}
+    return {
+        name: file.parent.absolute() / os.path.expanduser(path)  # noqa: PTH111
+        for name, path in paths.items()
+        if isinstance(path, str) and path
+    }
+
+
+def _named_in_config(named: str, place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The folder of a vault that is called by its name in the table; `./NAME` is a folder."""
+    return vaults_in_config(place, environ).get(named) if os.sep not in named else None
 
 
 def user_config_file(environ: Mapping[str, str]) -> Path:

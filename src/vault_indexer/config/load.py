@@ -70,6 +70,11 @@ def load(
     return _load(default_vault, config_file, environ, options)
 
 
+def load_own(config_file: Path | None, environ: Mapping[str, str]) -> LoadedConfig:
+    """The user's own configuration, or the named one, without that of any vault. Raises ConfigError."""
+    return _load(None, config_file, environ, {})
+
+
 def _load(
     vault: Path | None,
     config_file: Path | None,

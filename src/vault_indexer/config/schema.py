@@ -36,8 +36,13 @@ class Key:
 
     @property
     def is_list(self) -> bool:
-        """Whether the value is a list; the text of an option or variable is then read as TOML."""
+        """Whether the value is a list."""
         return get_origin(self.field.annotation) is tuple
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the value is a table with names of the user's."""
+        return get_origin(self.field.annotation) is dict
 
 
 def describe(annotation: object, marks: Iterable[object] = ()) -> str:

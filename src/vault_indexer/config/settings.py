@@ -19,6 +19,7 @@ from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.fields import Allowed, DisagreementError, Table, Trust, Unit, Url, VariableName
 from vault_indexer.config.llm import LlmSettings
 from vault_indexer.config.milvus import MilvusSettings
+from vault_indexer.config.vault_table import VaultEntries
 
 
 def _folder(value: object) -> object:
@@ -341,6 +342,11 @@ class Settings(Table):
         default=None,
         description="the vault of commands that name none (no --vault, no INDEXER_VAULT) and that run "
         "outside of any vault; empty means that there is none",
+    )
+    vaults: VaultEntries = Field(
+        default_factory=dict,
+        description="the vaults that one daemon keeps together, by name: the name stands before the paths "
+        'of hits, and filters them ("vault:work"). "indexer vault add" writes it',
     )
     files: FilesSettings = FilesSettings()
     chunking: ChunkingSettings = ChunkingSettings()

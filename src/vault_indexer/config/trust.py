@@ -53,7 +53,7 @@ def _rows(table: type[Table], prefix: str = "") -> Iterator[tuple[str, Trust]]:
             yield from _rows(annotation, f"{key}.")
             continue
         yield key, trust_of(table, field)
-        for item in get_args(annotation):
+        for item in get_args(annotation) if get_origin(annotation) is tuple else ():
             if _is_table(item):
                 yield from _rows(item, f"{key}[].")
 

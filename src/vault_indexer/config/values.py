@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from vault_indexer.config.chunking import ChunkingRule, ChunkingSettings
 from vault_indexer.config.paths import with_home
 from vault_indexer.config.schema import SCHEMA, Key, describe, nearest
+from vault_indexer.config.vault_table import VaultEntry
 from vault_indexer.errors import ConfigProblem
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token$", re.IGNORECASE)
@@ -47,7 +48,7 @@ def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:
     key = SCHEMA[raw.key]
     try:
         value = _validate(key, raw)
-        return (_absolute_path(value, raw.base) if isinstance(value, Path) else value), []
+        return _with_absolute_paths(value, raw.base), []
     except ValidationError as error:
         return None, [_problem(key, raw, details) for details in error.errors(include_url=False)]
     except (ValueError, ArithmeticError, RecursionError, OSError):
@@ -95,6 +96,8 @@ def toml_text(value: object) -> str:
             return "true" if value else "false"
         case BaseModel():
             return toml_text({name: part for name, part in value if part is not None})
+        case Mapping() if not value:
+            return "{}"
         case Mapping():
             return "{ " + ", ".join(f"{name} = {toml_text(part)}" for name, part in value.items()) + " }"
         case list() | tuple():
@@ -109,7 +112,7 @@ def _validate(key: Key, raw: RawValue) -> object:
     annotated: Any = Annotated[key.field.annotation, key.field]
     adapter, value = TypeAdapter[object](annotated), raw.value
     if raw.is_text and isinstance(value, str):
-        if not key.is_list:
+        if not (key.is_list or key.is_table):  # the text of those is TOML
             return adapter.validate_python(value)
         value = _one_toml_value(value)
     return adapter.validate_python(_with_tuples(value), strict=True)
@@ -130,6 +133,19 @@ def _with_tuples(value: object) -> object:
     if isinstance(value, dict):
         return {name: _with_tuples(part) for name, part in value.items()}
     return value
+
+
+def _with_absolute_paths(value: object, base: Path | None) -> object:
+    """The value with each path in it, also inside tables, made absolute."""
+    match value:
+        case Path():
+            return _absolute_path(value, base)
+        case VaultEntry():
+            return value.model_copy(update={name: _with_absolute_paths(part, base) for name, part in value})
+        case dict():
+            return {name: _with_absolute_paths(part, base) for name, part in value.items()}
+        case _:
+            return value
 
 
 def _absolute_path(path: Path, base: Path | None) -> Path:
@@ -177,6 +193,8 @@ def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | 
     if isinstance(part, int) and get_origin(annotation) is tuple:
         inner = get_args(annotation)[0]
         return inner, []
+    if isinstance(part, str) and get_origin(annotation) is dict:
+        return get_args(annotation)[1], []
     if _is_table(annotation) and isinstance(part, str) and part in (fields := _fields(annotation)):
         return fields[part].annotation, list(fields[part].metadata)
     return None

@@ -97,9 +97,20 @@ def read_signpost(vault: Path) -> Path | None:
         return None
 
 
+def shared_daemon_dir(config_file: Path | None) -> Path:
+    """The folder with the `daemon.json` and the log of a daemon that keeps all vaults of a configuration: for
+    clients that mean no vault, or all. `config_file` is the one that was named, None for the user's own."""
+    digest = hashlib.sha256(os.fsencode(config_file.resolve())).hexdigest()[:16] if config_file else ""
+    return _daemons() / (f"all-{digest}" if digest else "all")
+
+
+def _daemons() -> Path:
+    return platformdirs.user_state_path("vault-indexer") / "daemons"
+
+
 def _signpost(vault: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
-    return platformdirs.user_state_path("vault-indexer") / "daemons" / digest
+    return _daemons() / digest
 
 
 def _write_private(path: Path, data: bytes) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.background_task import GenerationSource
+from vault_indexer.daemon.turn import Turn
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.index.writer import IndexWriter
@@ -31,8 +32,15 @@ class EmbeddingTask:
     alone: then that comes last. Nothing is lost by a failure; `trouble` names it.
     """
 
-    def __init__(self, source: GenerationSource, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        source: GenerationSource,
+        clock: Callable[[], float] = time.monotonic,
+        turn: Turn | None = None,
+    ) -> None:
+        """`turn` is had for each portion; it is shared with other vaults."""
         self.trouble = ""
+        self._turn = turn or Turn()
         self._source = source
         self._clock = clock
         self._texts = _FIRST_TEXTS
@@ -50,24 +58,25 @@ class EmbeddingTask:
         or OSError if vectors cannot be written: they are made again later."""
         current = self._source.current
         if current is None or (self.busy and self._begun_for is not current.writer):
-            self._begun_for = None  # its generation is closed, and its process ended
+            self.end()  # its generation is closed, and its process ended
         if current is None:
             return
         if self.busy:
             done = current.spare.result()
             if done is None:
                 return
-            self._begun_for = None
+            self.end()
             self._store(current, *done)
         if not current.writer.owed:
             self.trouble = ""
-        elif idle and self._clock() >= self._not_before:
+        elif idle and self._clock() >= self._not_before and self._turn.take(self):
             current.spare.begin(current.writer.next_owed(self._texts))
             self._begun_for = current.writer
 
     def end(self) -> None:
         """Forget the portion under way. Its process ends with the generation."""
         self._begun_for = None
+        self._turn.give_back(self)
 
     def _store(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
         assert isinstance(job, EmbedJob)

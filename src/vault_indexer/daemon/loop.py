@@ -25,6 +25,7 @@ from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.pool_plan import limits_of
 from vault_indexer.model import RebuildReport
@@ -60,6 +61,7 @@ class IndexLoop:
         lock: IndexLock,
         reasons: tuple[str, ...],
         clock: Callable[[], float] = time.monotonic,
+        turns: tuple[Turn, Turn] | None = None,
     ) -> None:
         assembly = vault_sync.assembly
         self.state = LoopState(reasons=reasons)
@@ -71,8 +73,9 @@ class IndexLoop:
         self._pause = Pause()
         self._stall = StallWatch(clock)
         self._troubles = Troubles()
-        self._rebuild = RebuildTask(vault_sync, self._troubles, reasons)
-        self._embedding = EmbeddingTask(vault_sync)
+        builds, vectors = turns or (Turn(), Turn())
+        self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
+        self._embedding = EmbeddingTask(vault_sync, turn=vectors)
         self._merge = MergeTask(vault_sync, limits_of(assembly.settings.index))
         self._publish_task = PublishTask(vault_sync, clock)
         set_aside = SetAsideRetry(vault_sync)

@@ -11,6 +11,7 @@ from vault_indexer.daemon.loop_request import LoopRequest
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import index_errors
@@ -43,7 +44,9 @@ class RebuildTask:
     its state before anyone hears of the result.
     """
 
-    def __init__(self, vault_sync: VaultSync, troubles: Troubles, reasons: tuple[str, ...]) -> None:
+    def __init__(
+        self, vault_sync: VaultSync, troubles: Troubles, reasons: tuple[str, ...], turn: Turn
+    ) -> None:
         self.reasons = reasons
         self.progress: Progress | None = None
         self.catching_up = False
@@ -54,11 +57,13 @@ class RebuildTask:
         self._requests: list[LoopRequest[RebuildReport]] = []
         self._repairs: list[tuple[LoopRequest[Problems], Problems]] = []
         self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
+        self._turn = turn
+        self._waits_for_turn = False
 
     @property
     def busy(self) -> bool:
-        """Whether a build is under way."""
-        return self._builder is not None
+        """Whether a build is under way, or waits for that of another vault."""
+        return self._builder is not None or self._waits_for_turn
 
     def request(self, request: LoopRequest[RebuildReport]) -> None:
         """Have the next generation built. Any thread."""
@@ -115,9 +120,11 @@ class RebuildTask:
             check.give(problems) if result.report else check.fail(error)
 
     def hold(self, held: bool) -> None:
-        """Have the build rest, or go on."""
+        """Have the build rest, or go on. While it rests, other vaults may build."""
         if self._builder is not None:
             self._builder.hold(held)
+        if held:
+            self._turn.give_back(self)
 
     def refuse(self, error: VaultIndexerError) -> None:
         """Fail the requests for which no build has begun."""
@@ -131,6 +138,7 @@ class RebuildTask:
         if self._builder is not None:
             self._builder.kill()
         self._builder, self.progress = None, None
+        self._turn.give_back(self)
 
     def end(self) -> None:
         """End the build, and fail every request: the daemon stops."""
@@ -144,12 +152,20 @@ class RebuildTask:
     def _begin(self) -> None:
         needed = bool(self.reasons) and self._retry.is_due
         if not (self._requests or (needed and not self._vault_sync.has_unconfirmed_losses())):
+            self._waits_for_turn = False
+            return
+        self._waits_for_turn = not self._turn.take(self)
+        if self._waits_for_turn:
             return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
         refit = is_first or any(request.refit for request in self._requests)
         soon = is_first and not self._requests  # nothing else answers searches meanwhile
-        self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, soon=soon)
+        try:
+            self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, soon=soon)
+        except BaseException:
+            self._turn.give_back(self)
+            raise
         for request in self._requests:
             request.started = True
 
@@ -161,6 +177,7 @@ class RebuildTask:
 
     def _succeed(self) -> None:
         self._builder, self.progress, self.catching_up = None, None, False
+        self._turn.give_back(self)
         self._retry.reset()
         self._troubles.end(Cause.BUILD, Cause.UNFIT)
         current = self._vault_sync.current
@@ -174,6 +191,7 @@ class RebuildTask:
 
     def _fail(self, error: VaultIndexerError) -> None:
         self._builder, self.progress, self.catching_up = None, None, False
+        self._turn.give_back(self)
         log.error("the rebuild failed: %s", error)
         self._retry.record_failure(error)
         if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know

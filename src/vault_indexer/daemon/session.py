@@ -19,6 +19,7 @@ from vault_indexer.daemon.loop import IndexLoop
 from vault_indexer.daemon.loop_request import LoopRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
+from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
@@ -43,10 +44,13 @@ class DaemonSession:
     state and the active generation. `rebuild`, `verify` and `wait_fresh` wait until the loop has done them.
     Raises LockedError, VaultError, IndexUnusableError or DiskFullError when it cannot begin. It sets the
     interpreter's switch interval: the process is the daemon's. `clock` (seconds) tells how long changes
-    have been pending.
+    have been pending. `turns`, to build and to
+    make owed vectors, are shared with the other sessions of the process (None: there are none).
     """
 
-    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, assembly: Assembly, clock: Clock = time.monotonic, turns: tuple[Turn, Turn] | None = None
+    ) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
         self._recent = RecentNotices()
@@ -59,7 +63,7 @@ class DaemonSession:
             watcher = VaultWatcher(assembly.vault, self._vault_sync.rules, assembly.settings.watch)
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
-            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, clock)
+            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, clock, turns)
         except BaseException:
             self._lock.release()
             raise

@@ -124,6 +124,8 @@ class Hit:
     chunk. `uri` opens the note in Obsidian. `score` orders the hits of one answer; `relevance`, in [0, 1],
     says how likely the hit is about what the query asks, and can be compared between queries.
 
+    `vault` is the name of the vault where several were searched, else "".
+
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
 
@@ -151,6 +153,7 @@ class Hit:
     passage: Passage | None = None
     kind: HitKind = "note"
     relevance: float = 0.0
+    vault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,3 +415,17 @@ class StatusReport:
     paused_until: str = ""
     vectors_owed: int = 0
     records_clicks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSummary:
+    """A vault of a server in the list of all. `state` is that of a `StatusReport`, or `opening`,
+    `unavailable` (its folder is missing), `locked` (another process holds its index), `unusable`; `problem`
+    says why."""
+
+    name: str
+    path: str
+    state: str
+    notes: int
+    pending: int
+    problem: str

@@ -16,6 +16,7 @@ from vault_indexer.search.question import QuestionWord, question_as_query, quest
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import is_common_word
+from vault_indexer.search.together import SearchedVault, search_together
 from vault_indexer.search.warm_up import warm_in_background
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "QueryDeadline",
     "QuestionWord",
     "ReadableText",
+    "SearchedVault",
     "Searcher",
     "code_blocks",
     "complete_query",
@@ -33,6 +35,7 @@ __all__ = [
     "question_as_query",
     "question_words",
     "readable",
+    "search_together",
     "share_held",
     "warm_in_background",
 ]

@@ -24,6 +24,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.query import (
     All,
     Either,
+    InVault,
     Modified,
     Node,
     Not,
@@ -189,6 +190,8 @@ def _holds(node: Node, path: str, mtime_ns: int, now: datetime) -> bool:
             return holds(inside, partial(name_contains, name, fold_path(name)))
         case Modified(moment, since, _):
             return (mtime_ns >= _moment_ns(moment, now)) == since
+        case InVault():
+            return node.is_here
         case _:
             return False
 
@@ -213,6 +216,8 @@ def _can_hold(node: Node) -> bool:
             return all(map(_can_hold, parts))
         case Either(parts):
             return any(map(_can_hold, parts))
+        case InVault():
+            return node.is_here
         case Word() | Phrase() | Regex() | Not() | Modified():
             return True
         case _:

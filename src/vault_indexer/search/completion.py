@@ -27,6 +27,7 @@ OPERATORS: Mapping[str, str] = {
     "task:": "a task with the word",
     "task-todo:": "a task that is not done",
     "task-done:": "a task that is done",
+    "vault:": "notes of one vault, where several are searched",
     "match-case:": "the word in exactly this case",
 }
 """The operators of the query language that a person is likely to look for."""

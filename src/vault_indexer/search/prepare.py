@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from vault_indexer.model import Correction, SearchRequest
 from vault_indexer.ports import Embedder
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
-from vault_indexer.search.query import Condition, parse_query
+from vault_indexer.search.query import Condition, Query, in_vault, parse_query
 from vault_indexer.search.terms import (
     expand_terms,
     find_corrections,
@@ -89,13 +89,55 @@ def prepare_query(
     """Prepares a query. Raises QueryError for one that is wrong or empty.
 
     If the model cannot be used, words and links are searched without it, and a notice says so."""
+    return prepare_together([QueriedVault(snapshot, embedder)], request, weights, now, deadline)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class QueriedVault:
+    """What a query is prepared for: a snapshot, the model of its vectors, and what the vault is called."""
+
+    snapshot: Snapshot
+    embedder: Embedder
+    name: str = ""
+
+
+def prepare_together(
+    vaults: Sequence[QueriedVault],
+    request: SearchRequest,
+    weights: FieldWeights,
+    now: datetime,
+    deadline: QueryDeadline,
+) -> list[PreparedQuery]:
+    """Prepares a query for each of the vaults, whose collections of words are one (`shared_words`): a word is
+    corrected in all of them alike, or in none. Raises as `prepare_query`."""
     query = parse_query(request.query)
     if not query.text and not query.conditions:
         raise QueryError("the query has neither words nor filters", 1)
-    chosen = ChunkFilter(snapshot, query.conditions, now, deadline) if query.conditions else None
+    corrections: dict[str, Correction] = {}
+    for one in vaults if request.correct else ():
+        terms = _terms(query, request, one.snapshot)
+        for found in find_corrections(one.snapshot, query, terms, weights):
+            corrections.setdefault(found.written, found)
+    likely = tuple(corrections.values())
+    return [_prepare(one, request, query, likely, (now, deadline)) for one in vaults]
+
+
+def _terms(query: Query, request: SearchRequest, snapshot: Snapshot) -> list[QueryTerm]:
     typing = request.as_you_type and query.open_end
-    terms = analyze_query(query.text, snapshot.languages, typing=typing)
-    corrections = find_corrections(snapshot, query, terms, weights) if request.correct else ()
+    return analyze_query(query.text, snapshot.languages, typing=typing)
+
+
+def _prepare(
+    vault: QueriedVault,
+    request: SearchRequest,
+    query: Query,
+    corrections: tuple[Correction, ...],
+    when: tuple[datetime, QueryDeadline],
+) -> PreparedQuery:
+    snapshot, embedder, (now, deadline) = vault.snapshot, vault.embedder, when
+    conditions = tuple(replace(one, node=in_vault(one.node, vault.name)) for one in query.conditions)
+    chosen = ChunkFilter(snapshot, conditions, now, deadline) if conditions else None
+    terms = _terms(query, request, snapshot)
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
     others = expand_terms(snapshot, query.text)
@@ -108,7 +150,7 @@ def prepare_query(
         language=language,
         vector=vector,
         trust=trust(embedder.model, language),
-        conditions=query.conditions,
+        conditions=conditions,
         chosen=chosen,
         corrections=corrections,
         notices=(*notices, *trouble),

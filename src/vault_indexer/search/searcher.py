@@ -34,7 +34,7 @@ from vault_indexer.store.keywords import FieldWeights
 _WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
 
-_UNFINISHED = ' "()'
+UNFINISHED = ' "()'
 """A query of these characters alone looks for nothing: while the user types, that needs no notice."""
 
 
@@ -72,6 +72,11 @@ class Searcher:
         return self._embedder
 
     @property
+    def settings(self) -> SearchSettings:
+        """How it ranks and shows."""
+        return self._settings
+
+    @property
     def deadline_s(self) -> float:
         """The configured time for one query, in seconds."""
         return self._settings.deadline_s
@@ -96,32 +101,22 @@ class Searcher:
         except QueryError as error:
             if not request.as_you_type:
                 raise
-            return SearchResult((), (str(error),) if request.query.strip(_UNFINISHED) else ())
+            return SearchResult((), (str(error),) if request.query.strip(UNFINISHED) else ())
         if not prepared.text:
-            return self._list(snapshot, prepared, request, vault)
+            return self.list_newest(snapshot, prepared, request, vault)
         ranked = self._rank(snapshot, prepared, request)
         shown = self._shown(ranked, request)
-        relevance = self._relevance(snapshot, prepared, ranked, shown)
+        relevance = self.relevance(snapshot, prepared, ranked, shown)
         verdict = verdict_of(relevance.values())
-        least = self._least(request)
+        least = self.least(request)
         shown = [key for key in shown if relevance[key] >= least]
         reasons = reasons_of(snapshot, prepared, ranked, shown, self.fields)
-        builder = HitBuilder(
-            snapshot.catalog,
-            Snippets(
-                (term.word for term in prepared.terms),
-                self._settings.snippet_chars,
-                prepared.language,
-            ),
-            prepared.deadline,
-            vault=vault,
-            expansion=self._expansion(request.expand) if request.expand else None,
-        )
+        builder = self.builder(snapshot, prepared, request, vault)
         hits = builder.build(
             RankedChunk(key, relative(ranked, key), reasons[key], relevance[key]) for key in shown
         )
-        files = self._files(snapshot, prepared, request, builder)
-        all_hits = _with_files(hits, files)[: self._limit(request)]
+        files = self.files(snapshot, prepared, request, builder)
+        all_hits = with_files(hits, files)[: self.limit(request)]
         notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(relevance or files)))
         if all_hits and all_hits[0] in files:
             verdict = "strong"
@@ -146,8 +141,8 @@ class Searcher:
         if key is None:
             reasons += absence_reasons(snapshot, prepared, ranked, self.fields, note)
         else:
-            reasons += place_reasons(place, self._limit(request), ranked, key)
-        relevance = None if key is None else self._relevance(snapshot, prepared, ranked, [key])[key]
+            reasons += place_reasons(place, self.limit(request), ranked, key)
+        relevance = None if key is None else self.relevance(snapshot, prepared, ranked, [key])[key]
         return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 
     def explain_attachment(
@@ -181,28 +176,37 @@ class Searcher:
         why = reasons_of(snapshot, prepared, ranked, [key], self.fields)[key]
         return Place(own[0] + 1, len(ranked.order), key in self._shown(ranked, request), why), key
 
-    def _list(
+    def builder(
+        self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, vault: Path | None
+    ) -> HitBuilder:
+        """What makes hits of ranked chunks."""
+        words = (term.word for term in prepared.terms)
+        snippets = Snippets(words, self._settings.snippet_chars, prepared.language)
+        expansion = self._expansion(request.expand) if request.expand else None
+        return HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault, expansion=expansion)
+
+    def list_newest(
         self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, vault: Path | None
     ) -> SearchResult:
         """The answer to a query of filters alone: nothing ranks, so the notes changed last come first."""
         assert prepared.chosen is not None
-        shown = list_by_time(snapshot, prepared.chosen, self._limit(request), self._per_note(request))
+        shown = list_by_time(snapshot, prepared.chosen, self.limit(request), self.per_note(request))
         why = Why(None, None, None, recency=1.0, filters=prepared.filters)
         snippets = Snippets((), self._settings.snippet_chars)
         builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault)
         notes = builder.build(RankedChunk(key, 1.0, why, 1.0) for key in shown)
-        files = self._files(snapshot, prepared, request, builder)
+        files = self.files(snapshot, prepared, request, builder)
         newest_first = sorted((*notes, *files), key=lambda hit: hit.modified_time, reverse=True)
-        hits = tuple(newest_first if files else notes)[: self._limit(request)]
+        hits = tuple(newest_first if files else notes)[: self.limit(request)]
         notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(hits)))
         return SearchResult(hits, (*notices, LISTED), verdict="strong") if hits else SearchResult((), notices)
 
-    def _files(
+    def files(
         self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, builder: HitBuilder
     ) -> tuple[Hit, ...]:
         """The attachments that answer the query by their names."""
         wanted = name_query(prepared, datetime.now().astimezone())
-        paths = match_attachments(snapshot, prepared, wanted, self._limit(request))
+        paths = match_attachments(snapshot, prepared, wanted, self.limit(request))
         why = Why(None, None, None, recency=1.0, filters=prepared.filters)
         return builder.of_files(paths, 1.0, why) if paths else ()
 
@@ -220,33 +224,37 @@ class Searcher:
             self._settings,
             self.fields,
             by_note=request.by_note,
-            limit=self._limit(request),
+            limit=self.limit(request),
         )
 
     def _shown(self, ranked: Ranked, request: SearchRequest) -> list[int]:
         """The keys that the answer shows, best first."""
-        return list(islice(_at_most_per_note(ranked.order, self._per_note(request)), self._limit(request)))
+        return list(islice(at_most_per_note(ranked.order, self.per_note(request)), self.limit(request)))
 
-    def _relevance(
+    def relevance(
         self, snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: list[int]
     ) -> dict[int, float]:
+        """The relevance of ranked chunks, in the order of the keys."""
         provider = self._embedder.model.provider
         return relevance_of(snapshot, prepared, keys, ranked, self.fields, provider)
 
-    def _least(self, request: SearchRequest) -> float:
+    def least(self, request: SearchRequest) -> float:
+        """The relevance that hits have at least."""
         return self._settings.min_relevance if request.min_relevance is None else request.min_relevance
 
     def _expansion(self, mode: ExpandMode) -> Expansion:
         return Expansion(mode, self._settings.max_parent_tokens, self._settings.window_paragraphs)
 
-    def _limit(self, request: SearchRequest) -> int:
+    def limit(self, request: SearchRequest) -> int:
+        """So many hits at most."""
         return request.limit or self._settings.limit
 
-    def _per_note(self, request: SearchRequest) -> int:
+    def per_note(self, request: SearchRequest) -> int:
+        """So many hits of one note at most."""
         return 1 if request.by_note else self._settings.max_chunks_per_note
 
 
-def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
+def with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits with the attachments behind the last note that holds all words of the query, as they do: each
     has the score of the hit before it."""
     if not files:
@@ -257,7 +265,7 @@ def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
     return (*hits[:at], *(replace(file, score=score) for file in files), *hits[at:])
 
 
-def _at_most_per_note(order: Iterable[int], most: int) -> Iterator[int]:
+def at_most_per_note(order: Iterable[int], most: int) -> Iterator[int]:
     """The keys in order, at most so many of one note."""
     held: dict[int, int] = {}
     for key in order:

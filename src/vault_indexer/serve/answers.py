@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from vault_indexer.errors import UsageError
-from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchRequest
+from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchAnswer, SearchRequest
 from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
@@ -33,6 +33,7 @@ from vault_indexer.serve.endpoints import (
     RESUME,
     SEARCH,
     STATUS,
+    VAULTS,
     VERIFY,
     VIEW,
     Answer,
@@ -63,6 +64,7 @@ from vault_indexer.serve.shapes import (
     SearchJson,
     StatusJson,
     UnresolvedJson,
+    VaultsJson,
     VerifyJson,
 )
 from vault_indexer.serve.wire import (
@@ -72,6 +74,7 @@ from vault_indexer.serve.wire import (
     pause_json,
     search_json,
     status_json,
+    vaults_json,
     verify_json,
 )
 from vault_indexer.serve.wire_links import (
@@ -94,6 +97,7 @@ from vault_indexer.serve.wire_page import (
 from vault_indexer.service import VaultService
 from vault_indexer.text.bounds import DEFAULT_MENTIONS
 from vault_indexer.vault import read_note
+from vault_indexer.vaults import Vaults
 
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
@@ -105,13 +109,32 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What an answer is made from. `is_cancelled` says that nobody waits for it any more, `desk` keeps what
-    a person does in a face."""
+    """What an answer is made from: one vault, or all of a server. `vault` is the name of the one that the
+    request means, "" if it names none. `is_cancelled` says that nobody waits for the answer any more, `desk`
+    keeps what a person does in a face."""
 
-    service: VaultService
+    answering: VaultService | Vaults
     daemon: DaemonJson
     is_cancelled: Callable[[], bool] = _never
+    vault: str = ""
     desk: EvalDesk | None = None
+
+    @property
+    def service(self) -> VaultService:
+        """The vault that the request is about. Raises UsageError where it has to name one, and whatever keeps
+        that vault from answering."""
+        return self.answering.one(self.vault) if isinstance(self.answering, Vaults) else self.answering
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Ranked hits of the vault that the request names, else of all. Raises as `VaultService.search`."""
+        if isinstance(self.answering, Vaults):
+            return self.answering.search(request, self.vault, is_cancelled=self.is_cancelled)
+        return self.answering.search(request, is_cancelled=self.is_cancelled)
+
+    @property
+    def vaults(self) -> Vaults:
+        """All of them."""
+        return self.answering if isinstance(self.answering, Vaults) else Vaults.of(self.answering)
 
 
 def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mapping[str, Value]) -> Answer:
@@ -133,7 +156,7 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     fields: str,
 ) -> SearchJson:
     request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance)
-    return search_json(context.service.search(request, is_cancelled=context.is_cancelled), fields)
+    return search_json(context.search(request), fields)
 
 
 def _ask(  # the stream has a response of its own, see `http`
@@ -248,6 +271,8 @@ def _judge(context: AnswerContext, *, q: str, path: str, grade: int) -> GradeJso
 
 
 def _desk(context: AnswerContext) -> EvalDesk:
+    if context.desk is None and context.vaults.are_several and not context.vault:
+        raise UsageError(f"vault is missing: choose one of {', '.join(context.vaults.names)}")
     if context.desk is None:
         raise UsageError("grades and clicks are kept by the daemon alone: run `indexer start`")
     return context.desk
@@ -263,6 +288,10 @@ def _pause(context: AnswerContext, *, seconds: float | None) -> PauseJson:
 
 def _resume(context: AnswerContext) -> PauseJson:
     return pause_json(context.service.resume())
+
+
+def _vaults(context: AnswerContext) -> VaultsJson:
+    return vaults_json(context.vaults.summaries())
 
 
 def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[str, Callable[..., object]]:
@@ -293,5 +322,6 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(VERIFY, _verify),
         _row(PAUSE, _pause),
         _row(RESUME, _resume),
+        _row(VAULTS, _vaults),
     )
 )

@@ -83,7 +83,7 @@ class DaemonClient:
             self._address.hostname or "127.0.0.1", self._address.port, timeout=timeout_s
         )
         try:
-            connection.request(method, target, body, headers)
+            connection.request(method, self._address.path + target, body, headers)
             response = connection.getresponse()
             status, content = response.status, response.read()
         except ConnectionRefusedError as error:

@@ -37,6 +37,7 @@ from vault_indexer.serve.shapes import (
     SearchJson,
     StatusJson,
     UnresolvedJson,
+    VaultsJson,
     VerifyJson,
 )
 from vault_indexer.text.bounds import (
@@ -126,6 +127,10 @@ class Endpoint(Generic[Answer]):
     is_question: bool = False
     """Whether a POST changes nothing: its parameters are in the body because they may be long or private."""
 
+    vaults: Literal["one", "any", "none"] = "one"
+    """Which vaults it asks where several are kept: one, which the request names; one or, without a name, all;
+    none, because it is about the daemon."""
+
     fixed: Mapping[str, Value] = field(default_factory=dict)
     """Values of parameters that this row sets itself."""
 
@@ -194,6 +199,16 @@ _CORRECT = Parameter(
     help="Search likely spellings of words that no note holds as well.",
 )
 
+VAULT = Parameter(
+    name="vault",
+    default="",
+    max_chars=60,
+    help="The name of the vault that is asked, as `/v1/vaults` lists it. Where the daemon keeps one, it may "
+    "be left out; where it keeps several, only a search can go without: it searches all.",
+)
+"""In the query of every request, whatever its method; the address `/vault/NAME/v1/...` says the same. It is
+no parameter of a row: the server takes it off a request before the row is answered."""
+
 SEARCH: Endpoint[SearchJson] = Endpoint(
     name="search",
     path="/v1/search",
@@ -244,6 +259,7 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
     ),
     answer=SearchJson,
     answer_help="Ranked hits.",
+    vaults="any",
 )
 
 ASK: Endpoint[AskJson] = Endpoint(
@@ -608,6 +624,16 @@ RESUME: Endpoint[PauseJson] = Endpoint(
     needs_daemon=True,
 )
 
+VAULTS: Endpoint[VaultsJson] = Endpoint(
+    name="vaults",
+    path="/v1/vaults",
+    help="The vaults that the daemon keeps, each with its state.",
+    answer=VaultsJson,
+    answer_help="The vaults, by name.",
+    builds_index=False,
+    vaults="none",
+)
+
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH,
     ASK,
@@ -631,4 +657,5 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     VERIFY,
     PAUSE,
     RESUME,
+    VAULTS,
 )

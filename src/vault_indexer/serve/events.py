@@ -23,6 +23,10 @@ class StatusEvents:
         self._stopping = stopping
         self._open = 0
 
+    def look(self) -> None:
+        """Raises VaultIndexerError where the status cannot be told."""
+        self._status()
+
     def is_full(self) -> bool:
         """Whether no more streams are let in."""
         return self._open >= MAX_STREAMS

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from vault_indexer.config.settings import ServerSettings
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.desk import EvalDesk
-from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, Endpoint, Value
+from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, VAULT, Endpoint, Value
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
@@ -27,13 +28,14 @@ from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
-from vault_indexer.serve.rebuilds import Rebuilds
+from vault_indexer.serve.rebuilds import VaultRebuilds
 from vault_indexer.serve.request_models import request_model
 from vault_indexer.serve.responses import failure, internal_error
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
-from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson
+from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson, StatusJson
+from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.wire import error_json, status_json
-from vault_indexer.service import VaultService
+from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -60,18 +62,21 @@ NO_PARTS = ServerParts()
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """The token and the port of this server, and its settings. `stopping` says that long answers must end.
-    `parts` are what it offers beyond asking the service."""
+    `parts` are what it offers beyond asking the service, `parts_of` is that of one of several vaults."""
 
     token: str
     port: int
     settings: ServerSettings
     stopping: Callable[[], bool] = lambda: False
     parts: ServerParts = NO_PARTS
+    parts_of: Callable[[str], ServerParts] | None = None
+
+    def parts_for(self, vault: str) -> ServerParts:
+        """What is offered to a request that names this vault, or none ("")."""
+        return self.parts_of(vault) if vault and self.parts_of else self.parts
 
 
-def make_app(
-    service: VaultService, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS
-) -> App:
+def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
     """The ASGI application, guard included, with a route for each of the endpoints."""
     from fastapi import FastAPI
 
@@ -83,17 +88,17 @@ def make_app(
         responses={"default": answers("An error.", FailureJson)},
     )
     daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{options.port}"}
-    context = AnswerContext(service, daemon, options.stopping, options.parts.desk)
+    context = partial(_context_of_request, vaults, daemon, options)
     responses = {
-        **_responses_of_rebuilds(Rebuilds(service), options.stopping),
+        **_responses_of_rebuilds(VaultRebuilds(vaults), options.stopping),
         ASK.name: _respond_to_question(context),
     }
     routes: dict[Route, App] = {}
     for endpoint in endpoints:
-        _describe(api, endpoint)
+        _describe(api, endpoint, names_vault=vaults.are_several and endpoint.vaults != "none")
         respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
-    _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
+    _add_events(api, StatusEvents(partial(_status, vaults, daemon), options.stopping))
     page = page_files()
     add_page(api, page)
     _add_errors(api)
@@ -106,27 +111,43 @@ def make_app(
         long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
         public=frozenset(page),
     )
-    mcp = McpApp(partial(ToolContext, context, options.parts.actions), endpoints, options.settings.timeout_s)
+    mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
     rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
-    return Guard(EndpointRoutes(routes, rest), rules)
+    return without_prefix(Guard(VaultChoice(EndpointRoutes(routes, rest), vaults), rules))
 
 
-def _of_request(context: AnswerContext) -> AnswerContext:
-    """The context of this request: cancelled, too, where nobody waits for its answer any more."""
-    given_up, stopping = GIVEN_UP.get(), context.is_cancelled
-    return replace(context, is_cancelled=lambda: stopping() or (given_up is not None and given_up.is_set()))
+def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
+    context = AnswerContext(vaults, daemon, options.stopping)
+    return ToolContext(context, options.parts.actions, lambda vault: options.parts_for(vault).actions)
 
 
-def _respond(endpoint: Endpoint[Any], context: AnswerContext) -> Respond:
+def _status(vaults: Vaults, daemon: DaemonJson) -> StatusJson:
+    return status_json(vaults.one(CHOSEN_VAULT.get()).status(), daemon)
+
+
+def _context_of_request(vaults: Vaults, daemon: DaemonJson, options: ServerOptions) -> AnswerContext:
+    """What the answer to this request is made from: the vault that it names, and cancelled where nobody waits
+    for it any more."""
+    vault, given_up, stopping = CHOSEN_VAULT.get(), GIVEN_UP.get(), options.stopping
+    return AnswerContext(
+        vaults,
+        daemon,
+        lambda: stopping() or (given_up is not None and given_up.is_set()),
+        vault,
+        options.parts_for(vault).desk,
+    )
+
+
+def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> Respond:
     from fastapi.responses import JSONResponse
 
     def respond(arguments: Mapping[str, Value]) -> JSONResponse:
-        return JSONResponse(answer(endpoint, _of_request(context), arguments))
+        return JSONResponse(answer(endpoint, context(), arguments))
 
     return respond
 
 
-def _respond_to_question(context: AnswerContext) -> Respond:
+def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
     """The response of `ask`: whole, or as a stream of lines."""
     from fastapi.responses import StreamingResponse
 
@@ -135,7 +156,7 @@ def _respond_to_question(context: AnswerContext) -> Respond:
     def respond(arguments: Mapping[str, Value]) -> Response:
         if not arguments["stream"]:
             return whole(arguments)
-        events = ask_events(_of_request(context), **arguments)  # type: ignore[arg-type] # checked by the model
+        events = ask_events(context(), **arguments)  # type: ignore[arg-type] # checked by the model
         first = next(events)  # an error so far has a status of its own
         return StreamingResponse(
             _lines(first, events), media_type="application/x-ndjson", headers={"Cache-Control": "no-store"}
@@ -154,7 +175,7 @@ def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]
         yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
 
 
-def _describe(api: FastAPI, endpoint: Endpoint[Any]) -> None:
+def _describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool) -> None:
     """Add the route of an endpoint to `/openapi.json`, the operation named after the endpoint. FastAPI reads
     its parameters from the signature of the function and answers 405 for other methods; `EndpointRoutes`
     calls it for no other request, so the function never runs."""
@@ -183,14 +204,22 @@ def _describe(api: FastAPI, endpoint: Endpoint[Any]) -> None:
         description=endpoint.help,
         response_model=None,
         responses={status: answers(text, shape) for status, text, shape in answered},
+        openapi_extra={"parameters": [_vault_parameter()]} if names_vault else None,
     )
 
 
-def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
+def _vault_parameter() -> dict[str, object]:
+    """The parameter `vault` as OpenAPI tells it. The routes never see it."""
+    schema = {"type": "string", "default": VAULT.default, "maxLength": VAULT.max_chars}
+    return {"name": VAULT.name, "in": "query", "required": False, "schema": schema, "description": VAULT.help}
+
+
+def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
     """The responses of the two endpoints that start and watch a rebuild."""
     from fastapi.responses import JSONResponse
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
+        rebuilds = of_vaults.one(CHOSEN_VAULT.get())
         rebuilds.start(refit=bool(arguments["refit"]))
         if not arguments["wait"]:
             return JSONResponse(rebuilds.state(), status_code=202)
@@ -205,7 +234,7 @@ def _responses_of_rebuilds(rebuilds: Rebuilds, stopping: Callable[[], bool]) -> 
         return JSONResponse(ended["report"])
 
     def state(_: Mapping[str, Value]) -> JSONResponse:
-        return JSONResponse(rebuilds.state())
+        return JSONResponse(of_vaults.one(CHOSEN_VAULT.get()).state())
 
     return {REBUILD.name: rebuild, REBUILD_STATE.name: state}
 
@@ -216,6 +245,9 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
     @api.get(_EVENTS, response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:
         """A stream of server-sent events: the status, sent each time it changes."""
+        await asyncio.to_thread(
+            events.look
+        )  # a vault that cannot be asked is refused, with a status of its own
         if events.is_full():
             return failure(503, {"kind": "busy", "message": "too many event streams are open"})
         return StreamingResponse(

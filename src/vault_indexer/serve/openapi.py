@@ -45,10 +45,11 @@ def schema_of(kind: object) -> Schema:
 def _object(shape: type) -> Schema:
     # The name is imported there for mypy alone, and recursive.
     fields = get_type_hints(shape, localns={"JsonValue": object})
+    required: frozenset[str] = getattr(shape, "__required_keys__", frozenset())
     return {
         "title": shape.__name__,
         "description": " ".join((shape.__doc__ or "").split()),
         "type": "object",
         "properties": {name: schema_of(kind) for name, kind in fields.items()},
-        "required": list(fields),
+        "required": [name for name in fields if name in required],
     }

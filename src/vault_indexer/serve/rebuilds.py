@@ -5,21 +5,39 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import Progress
 from vault_indexer.serve.shapes import ErrorJson, ProgressJson, RebuildJson, RebuildRunJson
 from vault_indexer.serve.wire import error_json, progress_json, rebuild_json
 from vault_indexer.service import VaultService
+from vault_indexer.vaults import Vaults
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.2
 
 
+class VaultRebuilds:
+    """The rebuilds of each vault of a server. Thread-safe."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+        self._lock = threading.Lock()
+        self._by_name: dict[str, Rebuilds] = {}
+
+    def one(self, name: str) -> Rebuilds:
+        """Those of the vault of this name, of the only one without a name. Raises as `Vaults.one`."""
+        service = partial(self._vaults.one, name)
+        service()
+        with self._lock:
+            return self._by_name.setdefault(name or self._vaults.names[0], Rebuilds(service))
+
+
 class Rebuilds:
     """The rebuild that was asked for last. Thread-safe."""
 
-    def __init__(self, service: VaultService) -> None:
+    def __init__(self, service: Callable[[], VaultService]) -> None:
         self._service = service
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -57,7 +75,7 @@ class Rebuilds:
 
     def _run(self, refit: bool) -> None:
         try:
-            report = rebuild_json(self._service.rebuild(self._record_progress, refit=refit))
+            report = rebuild_json(self._service().rebuild(self._record_progress, refit=refit))
         except VaultIndexerError as error:
             self._record_failure(error_json(error))
         except Exception:  # noqa: BLE001 - logged, and told to whoever waits

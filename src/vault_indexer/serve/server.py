@@ -9,18 +9,18 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.discovery import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
-from vault_indexer.errors import DaemonError, IndexUnusableError
+from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.errors import DaemonError, VaultIndexerError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http import NO_PARTS, ServerOptions, ServerParts, make_app
-from vault_indexer.service import VaultService
 from vault_indexer.system import ENDING_SIGNALS
+from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -54,36 +54,57 @@ def bind(port: int) -> socket.socket:
     return listener
 
 
-def run(
-    service: VaultService,
-    listener: socket.socket,
-    settings: ServerSettings,
-    ready: Callable[[DaemonInfo], None],
-    parts: ServerParts = NO_PARTS,
-    start_command: Sequence[str] = (),
-) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. `parts` are what
-    the server offers beyond asking the service, `start_command` is what `daemon.json` names for starting
-    this daemon again. Raises the error of the service if that has to end."""
-    import uvicorn
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a server answers for, and how it is announced.
 
+    `info` is what is announced of it; its port is the listener's. `announce_again` is called every second: a
+    `daemon.json` that was deleted is written again. `failure` says why the server has to end, None while it
+    can go on. `parts` are what the server offers beyond asking the service, `parts_of` is that of the vault
+    of a name, where there are several.
+    """
+
+    vaults: Vaults
+    info: DaemonInfo
+    announce_again: Callable[[], None]
+    failure: Callable[[], VaultIndexerError | None] = lambda: None
+    parts: ServerParts = NO_PARTS
+    parts_of: Callable[[str], ServerParts] | None = None
+
+
+def daemon_info(listener: socket.socket, vault: str, start_command: Sequence[str] = ()) -> DaemonInfo:
+    """What to announce of a server of this process on this socket, with a new token. `vault` is the folder
+    that it keeps, "" for several; `start_command` starts it again."""
     port: int = listener.getsockname()[1]
-    state = service.status()
-    index_dir = Path(state.index_dir)
-    info = DaemonInfo(
+    return DaemonInfo(
         pid=os.getpid(),
         url=f"http://{_LOOPBACK}:{port}",
         token=secrets.token_urlsafe(32),
-        vault=state.vault,
+        vault=vault,
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         command=tuple(start_command),
     )
+
+
+def run(
+    site: Site, listener: socket.socket, settings: ServerSettings, ready: Callable[[DaemonInfo], None]
+) -> None:
+    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the failure
+    of the site if that ends it."""
+    import uvicorn
+
+    port: int = listener.getsockname()[1]
     serving: list[uvicorn.Server] = []
     options = ServerOptions(
-        info.token, port, settings, lambda: any(one.should_exit for one in serving), parts
+        site.info.token,
+        port,
+        settings,
+        lambda: any(one.should_exit for one in serving),
+        site.parts,
+        site.parts_of,
     )
     config = uvicorn.Config(
-        make_app(service, options),
+        make_app(site.vaults, options),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -107,7 +128,7 @@ def run(
                 limit = connection_limit(settings.max_concurrent)
                 acceptor = Acceptor(listener, self._connect, connections, limit)
                 self._accepting = asyncio.create_task(acceptor.run())
-                ready(info)
+                ready(site.info)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             self._accepting.cancel()
@@ -119,39 +140,16 @@ def run(
 
         async def on_tick(self, counter: int) -> bool:
             if counter % _TICKS_PER_S == 0:
-                announce_again(index_dir, info)
-            self.should_exit = self.should_exit or service.failure is not None
+                site.announce_again()
+            self.should_exit = self.should_exit or site.failure() is not None
             return await super().on_tick(counter)
 
     server = Server(config)
     serving.append(server)
     server.run(sockets=[listener])
-    if service.failure is not None:
-        raise service.failure
-
-
-def announce(index_dir: Path, info: DaemonInfo) -> None:
-    """Write `daemon.json`. Raises IndexUnusableError."""
-    try:
-        write_daemon(index_dir, info)
-    except OSError as error:
-        raise IndexUnusableError(f"cannot write {index_dir}/daemon.json: {error.strerror}") from error
-
-
-def announce_again(index_dir: Path, info: DaemonInfo) -> None:
-    """Write `daemon.json` where it was deleted together with its folder and the folder is there again."""
-    if index_dir.is_dir() and not (index_dir / DAEMON_FILE).exists():
-        with suppress(OSError):
-            write_daemon(index_dir, info)
-
-
-@contextmanager
-def announce_daemon(index_dir: Path) -> Iterator[None]:
-    """For the time of the block this process may be announced; at its end it no longer is."""
-    try:
-        yield
-    finally:
-        remove_daemon(index_dir, os.getpid())
+    failure = site.failure()
+    if failure is not None:
+        raise failure
 
 
 @contextmanager

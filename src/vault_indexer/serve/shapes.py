@@ -66,7 +66,13 @@ class PassageJson(TypedDict):
     text: str
 
 
-class HitJson(TypedDict):
+class InVaultJson(TypedDict, total=False):
+    """The name of the vault of a hit. It is there only where several vaults were searched."""
+
+    vault: str
+
+
+class HitJson(InVaultJson):
     """One ranked chunk, or a file found by its name."""
 
     path: str
@@ -660,3 +666,20 @@ class HealthJson(TypedDict):
     orphans: int
     wanted_count: int
     wanted: list[UnresolvedTargetJson]
+
+
+class VaultJson(TypedDict):
+    """A vault that the daemon keeps: its state, and what is wrong with it ("" for nothing)."""
+
+    name: str
+    path: str
+    state: str
+    notes: int
+    pending: int
+    problem: str
+
+
+class VaultsJson(TypedDict):
+    """`vault list --json` and `GET /v1/vaults`."""
+
+    vaults: list[VaultJson]

@@ -26,6 +26,7 @@ from vault_indexer.model import (
     SearchAnswer,
     SkippedFile,
     StatusReport,
+    VaultSummary,
     VectorReason,
     Why,
 )
@@ -50,6 +51,7 @@ from vault_indexer.serve.shapes import (
     SharesJson,
     SkippedJson,
     StatusJson,
+    VaultsJson,
     VectorJson,
     VerifyJson,
     WhyJson,
@@ -57,6 +59,9 @@ from vault_indexer.serve.shapes import (
 
 _SHARES = "shares"
 """A key of a hit that stands there only if `fields` names it."""
+
+_VAULT = "vault"
+"""A key of a hit that always stands there where several vaults were searched, and else never."""
 
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
@@ -131,8 +136,8 @@ def _hit_keys(fields: str) -> frozenset[str] | None:
     """The keys that `fields` names; None means all."""
     wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
     known = HitJson.__required_keys__ | {_SHARES}
-    if wanted - known:
-        unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known))
+    if wanted - known - {_VAULT}:
+        unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known - {_VAULT}))
         raise UsageError(f"fields: a hit has no key {unknown}; it has {', '.join(sorted(known))}")
     return wanted or None
 
@@ -142,7 +147,9 @@ def _chosen_json(hit: Hit, wanted: frozenset[str] | None, strongest: float) -> H
     whole = hit_json(hit)
     if wanted is None:
         return whole
-    chosen: dict[str, object] = {name: value for name, value in whole.items() if name in wanted}
+    chosen: dict[str, object] = {
+        name: value for name, value in whole.items() if name in wanted or name == _VAULT
+    }
     if _SHARES in wanted:
         chosen[_SHARES] = _shares_json(hit.why, strongest)
     return cast("HitJson", chosen)
@@ -161,7 +168,7 @@ def _shares_json(why: Why, strongest: float) -> SharesJson:
 
 def hit_json(hit: Hit) -> HitJson:
     """One hit."""
-    return {
+    found: HitJson = {
         "path": hit.path,
         "kind": hit.kind,
         "title": hit.title,
@@ -187,6 +194,9 @@ def hit_json(hit: Hit) -> HitJson:
         "passage": _passage_json(hit.passage),
         "why": _why_json(hit.why),
     }
+    if hit.vault:
+        found["vault"] = hit.vault
+    return found
 
 
 def _passage_json(passage: Passage | None) -> PassageJson | None:
@@ -304,6 +314,23 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
         "records_clicks": report.records_clicks,
         "daemon": daemon,
         "manifest": dict(report.manifest),
+    }
+
+
+def vaults_json(summaries: Sequence[VaultSummary]) -> VaultsJson:
+    """The vaults of a daemon."""
+    return {
+        "vaults": [
+            {
+                "name": one.name,
+                "path": one.path,
+                "state": one.state,
+                "notes": one.notes,
+                "pending": one.pending,
+                "problem": one.problem,
+            }
+            for one in summaries
+        ]
     }
 
 

@@ -10,10 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.commands.start import start_daemon
+from vault_indexer.cli.commands.start import daemon_folder, start_daemon
 from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.reach import known_index_dir
+from vault_indexer.cli.reach import known_daemon_folder
+from vault_indexer.cli.several import asks_all
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.mcp.bridge import Bridge
@@ -38,15 +38,16 @@ def mcp(place: Place) -> None:
 
 def _daemon(place: Place) -> DaemonInfo:
     """The daemon of the vault, started if need be. Raises VaultIndexerError."""
-    folder = known_index_dir(place, os.environ)
+    folder = known_daemon_folder(place, os.environ)
     known = _listening(folder) if folder else None
     if known:
         return known
-    index_dir = in_process_module().target_of(place).index_dir
+    is_shared = asks_all(place, os.environ)
+    index_dir = daemon_folder(place, is_shared=is_shared)
     found = _listening(index_dir)
     for attempt in range(_ATTEMPTS):
         try:
-            found = found or start_daemon(place, index_dir, _START_S)
+            found = found or start_daemon(place, index_dir, _START_S, all_vaults=is_shared)
         except DaemonError:
             # The lock may belong to a daemon that is ending, or to one that another bridge has just started.
             found = _wait_for_another(index_dir)

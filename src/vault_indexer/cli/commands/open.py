@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.commands.start import start_daemon
+from vault_indexer.cli.commands.start import daemon_folder, start_daemon
 from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.daemon.discovery import OPEN_FILE, DaemonInfo, read_daemon, write_open_file
 from vault_indexer.errors import IndexUnusableError
@@ -32,10 +33,11 @@ def open_page(
     ] = False,
 ) -> None:
     """Open the web page of the vault in the browser. Start the daemon if none runs."""
-    index_dir = in_process_module().target_of(place).index_dir
-    info = read_daemon(index_dir) or start_daemon(place, index_dir, _WAIT_S)
+    is_shared = asks_all(place, os.environ)
+    folder = daemon_folder(place, is_shared=is_shared)
+    info = read_daemon(folder) or start_daemon(place, folder, _WAIT_S, all_vaults=is_shared)
     address = page_address(info)
-    if only_print or not _opens_in_browser(address if direct else _file_for(index_dir, address)):
+    if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
         typer.echo(address)
         return
     hint = "" if direct else " (if the browser may not read the file, add --direct)"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from vault_indexer.cli.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.hits import print_hits, print_notices, print_verdict
-from vault_indexer.cli.parameters import Correct, Output, Place, one_command
+from vault_indexer.cli.hits import FoldersOfHits, print_hits, print_notices, print_verdict
+from vault_indexer.cli.parameters import AllVaults, Correct, Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
-from vault_indexer.cli.reach import ask_reached
+from vault_indexer.cli.reach import ask_all, ask_reached
+from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import print_json
+from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import SEARCH, Value
 from vault_indexer.serve.shapes import HitJson
 
@@ -81,22 +85,28 @@ def search(
     output: Output,
     lines: GrepLines,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is there.")] = False,
+    all_vaults: AllVaults = False,
 ) -> int:
     """Find notes by meaning, by word and by link; through the daemon when one runs."""
     lines.check(output)
-    reached, answer = ask_reached(
-        place, lambda reached: (reached, reached.index.ask(SEARCH, **search.parameters()))
-    )
+    if all_vaults or asks_all(place, os.environ):
+        folders = FoldersOfHits(Path(), vaults_in_config(place, os.environ))
+        answer, index_dir = ask_all(place, SEARCH, **search.parameters()), None
+    else:
+        reached, answer = ask_reached(
+            place, lambda reached: (reached, reached.index.ask(SEARCH, **search.parameters()))
+        )
+        folders, index_dir = FoldersOfHits(reached.vault), reached.index_dir
     if output.json:
         print_json(answer)
     elif lines.wanted:
-        lines.print(reached.vault, (_place(hit) for hit in answer["results"]))
+        lines.print_each((folders.of(hit), _place(hit)) for hit in answer["results"])
         print_verdict(answer)
         print_notices(answer)
     else:
-        print_hits(answer, reached.vault, explain=explain)
-        if reached.index_dir is not None:
-            hint_at_start(reached.index_dir)
+        print_hits(answer, folders, explain=explain)
+        if index_dir is not None:
+            hint_at_start(index_dir)
     return 0 if answer["results"] and answer["verdict"] != "none" else NO_HITS
 
 

@@ -7,28 +7,35 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from vault_indexer.bootstrap import Target, open_daemon
+from vault_indexer.bootstrap import SharedBudget, Target, named_target, named_vaults, open_daemon
 from vault_indexer.cli.in_process import target_of
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.reach import is_pinned
+from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
-from vault_indexer.config import StrategyInFile
-from vault_indexer.daemon.discovery import DaemonInfo, write_signpost
+from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.config import NamedVault, StrategyInFile, load_own
+from vault_indexer.daemon.discovery import DaemonInfo, shared_daemon_dir, write_signpost
 from vault_indexer.daemon.log import logging_to
+from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
 from vault_indexer.evals.desk import FolderDesk
 from vault_indexer.model import JsonValue
+from vault_indexer.serve.announcements import Announcements
 from vault_indexer.serve.http import ServerParts
 from vault_indexer.serve.mcp.actions import AgentActions
-from vault_indexer.serve.server import announce, announce_daemon, bind, ended_by_signals, run
+from vault_indexer.serve.server import Site, bind, daemon_info, ended_by_signals, run
+from vault_indexer.serve.vault_choice import vault_url
 from vault_indexer.service import VaultService
 from vault_indexer.system import keep_little, keep_to_one_thread
+from vault_indexer.vaults import KeptVault, Vaults, keeping
 
 
 def serve(
@@ -37,20 +44,25 @@ def serve(
         Path | None,
         typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
     ] = None,
+    all_vaults: AllVaults = False,
 ) -> None:
-    """Run the daemon in the foreground: watch the vault, index changes, answer over HTTP on loopback."""
+    """Run the daemon in the foreground: watch, index changes, answer over HTTP on loopback.
+
+    It keeps the vault that is named or that you are in; without one, all vaults of the table [vaults] of your
+    configuration.
+    """
     with logging_to(log_file):
-        _serve(place)
+        keep_little()
+        keep_to_one_thread()
+        (_serve_all if all_vaults or keeps_all(place, os.environ) else _serve_one)(place)
 
 
-def _serve(place: Place) -> None:
-    keep_little()
-    keep_to_one_thread()
+def _serve_one(place: Place) -> None:
     target = target_of(place)
     settings = target.config.settings.server
 
     def ready(info: DaemonInfo) -> None:
-        announce(target.index_dir, info)
+        announced.add(target.index_dir, info)
         if not is_pinned(place):
             write_signpost(target.vault, target.index_dir)
         note(f"{target.vault}: {info.url}, index in {target.index_dir}")
@@ -58,17 +70,119 @@ def _serve(place: Place) -> None:
     with (
         ended_by_signals(),
         closing(bind(settings.port)) as listener,
-        announce_daemon(target.index_dir),
+        closing(Announcements()) as announced,
         closing(open_daemon(target)) as service,
     ):
-        run(
-            service,
-            listener,
-            settings,
-            ready,
-            ServerParts(agent_actions(target, service), FolderDesk(service)),
-            start_command(place, target, os.environ),
+        command = start_command(place, target, os.environ)
+        info = daemon_info(listener, str(target.vault), command)
+        parts = server_parts(target, service)
+        site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, parts)
+        run(site, listener, settings, ready)
+
+
+def _serve_all(place: Place) -> None:
+    config_file = config_of(place, os.environ)
+    named = named_vaults(config_file, os.environ)
+    if not named:
+        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
+    settings = load_own(config_file, os.environ).settings
+    with (
+        ended_by_signals(),
+        closing(bind(settings.server.port)) as listener,
+        closing(Announcements()) as announced,
+    ):
+        info = daemon_info(listener, "", _start_all_command(config_file))
+        shared = _SharedDaemon(
+            config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )
+        kept = [shared.keep(one) for one in named]
+        folder = shared_daemon_dir(config_file)
+
+        def ready(info: DaemonInfo) -> None:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            announced.add(folder, info)
+            note(f"{', '.join(one.name for one in kept)}: {info.url}")
+
+        site = Site(
+            Vaults(kept, settings.search), info, announced.again, parts=_OFFERED, parts_of=shared.parts
+        )
+        with keeping(kept):
+            run(site, listener, settings.server, ready)
+
+
+class _SharedDaemon:
+    """The vaults of one daemon: how each is opened and announced."""
+
+    def __init__(
+        self,
+        config_file: Path | None,
+        info: DaemonInfo,
+        announced: Announcements,
+        budget: SharedBudget,
+        *,
+        pinned: bool,
+    ) -> None:
+        self._config_file = config_file
+        self._info = info
+        self._announced = announced
+        self._budget = budget
+        self._pinned = pinned
+        self._parts: dict[str, ServerParts] = {}
+
+    def keep(self, named: NamedVault) -> KeptVault:
+        """The vault, not yet begun to open."""
+        index_dirs: list[Path] = []
+
+        def open_service() -> VaultService:
+            target = named_target(named, self._config_file, os.environ)
+            service = open_daemon(target, self._budget)
+            self._parts[named.name] = server_parts(target, service)
+            index_dirs[:] = [target.index_dir]
+            return service
+
+        def opened(service: VaultService) -> None:
+            url = vault_url(self._info.url, named.name)
+            self._announced.add(index_dirs[0], replace(self._info, url=url, vault=str(service.vault)))
+            if not self._pinned:
+                write_signpost(service.vault, index_dirs[0])
+            note(f"{named.name}: {service.vault}, index in {index_dirs[0]}")
+
+        def closed() -> None:
+            self._announced.remove(index_dirs[0])
+
+        return KeptVault(named.name, named.path, open_service, opened, closed)
+
+    def parts(self, name: str) -> ServerParts:
+        """What is offered for a vault beyond asking it, once it has been opened."""
+        return self._parts.get(name, _OFFERED)
+
+
+class _AnyStrategy:
+    """Implements StrategySetting for several vaults: the choices, of which one is made in one vault."""
+
+    choices = StrategyInFile.choices
+
+    def current(self) -> str:
+        """Refused."""
+        raise UsageError(_UNNAMED)
+
+    def choose(self, strategy: str) -> None:  # noqa: ARG002 - refused
+        """Refused."""
+        raise UsageError(_UNNAMED)
+
+
+def _refuse_evals(_cases: Path, _layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
+    raise UsageError(_UNNAMED)
+
+
+_UNNAMED = "this works on one vault: name it"
+_OFFERED = ServerParts(AgentActions(strategy=_AnyStrategy(), run_evals=_refuse_evals))
+"""What is offered for each of several vaults, before one is named."""
+
+
+def server_parts(target: Target, service: VaultService) -> ServerParts:
+    """What the server offers for this vault beyond asking its index."""
+    return ServerParts(agent_actions(target, service), FolderDesk(service))
 
 
 def agent_actions(target: Target, service: VaultService) -> AgentActions:
@@ -94,14 +208,17 @@ def start_command(place: Place, target: Target, environ: Mapping[str, str]) -> l
     """The command that starts this daemon in the background, whatever the PATH, folder and environment of
     who runs it. An index folder or a configuration is named only if this daemon was given one."""
     index_dir = target.index_dir if place.index_dir or environ.get("INDEXER_INDEX_DIR") else None
-    config = place.config or _path(environ.get("INDEXER_CONFIG"))
-    named = {"--vault": target.vault, "--index-dir": index_dir, "--config": config}
+    named = {"--vault": target.vault, "--index-dir": index_dir, "--config": config_of(place, environ)}
+    return _start_command(named)
+
+
+def _start_all_command(config_file: Path | None) -> list[str]:
+    return [*_start_command({"--config": config_file}), "--all-vaults"]
+
+
+def _start_command(named: Mapping[str, Path | None]) -> list[str]:
     options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
     return [sys.executable, "-m", "vault_indexer.cli", "start", *options]
-
-
-def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None
 
 
 app = one_command(serve)

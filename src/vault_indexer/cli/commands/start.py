@@ -12,12 +12,14 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, one_command
+from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.serve.endpoints import STATUS, VAULTS
 from vault_indexer.system import start_in_background
 
 LOG_FILE = "daemon.log"
@@ -31,22 +33,35 @@ def start(
         float,
         typer.Option("--wait", min=0.1, metavar="SECONDS", help="How long to wait until the daemon answers."),
     ] = 30.0,
+    all_vaults: AllVaults = False,
 ) -> None:
-    """Start the daemon in the background. Its log is `daemon.log` in the index folder."""
-    target = in_process_module().target_of(place)
-    running = read_daemon(target.index_dir)
+    """Start the daemon in the background. Its log is `daemon.log` in the index folder.
+
+    It keeps the vaults that `indexer serve` would keep.
+    """
+    is_shared = all_vaults or keeps_all(place, os.environ)
+    folder = daemon_folder(place, is_shared=is_shared)
+    running = read_daemon(folder)
     if running:
         note(f"already running: process {running.pid} at {running.url}")
     else:
-        start_daemon(place, target.index_dir, wait)
+        start_daemon(place, folder, wait, all_vaults=is_shared)
 
 
-def start_daemon(place: Place, index_dir: Path, wait: float) -> DaemonInfo:
+def daemon_folder(place: Place, *, is_shared: bool) -> Path:
+    """The folder of the `daemon.json`: of the daemon of all vaults, else of this one's index."""
+    if is_shared:
+        return shared_daemon_dir(config_of(place, os.environ))
+    return in_process_module().target_of(place).index_dir
+
+
+def start_daemon(place: Place, index_dir: Path, wait: float, *, all_vaults: bool = False) -> DaemonInfo:
     """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
     what it said if it ended, or if it does not answer within `wait` seconds."""
     log = _log_file(index_dir)
-    info = _wait_for(_spawn(place, log), index_dir, log, wait)
-    note(f"started: process {info.pid} at {info.url}, index in {index_dir}")
+    info = _wait_for(_spawn(place, log, all_vaults), index_dir, log, wait)
+    where = f"log in {log}" if all_vaults else f"index in {index_dir}"
+    note(f"started: process {info.pid} at {info.url}, {where}")
     return info
 
 
@@ -60,10 +75,11 @@ def _log_file(index_dir: Path) -> Path:
     return log
 
 
-def _spawn(place: Place, log: Path) -> subprocess.Popen[bytes]:
+def _spawn(place: Place, log: Path, all_vaults: bool) -> subprocess.Popen[bytes]:
     named = {"--vault": place.vault, "--index-dir": place.index_dir, "--config": place.config}
     options = [part for name, value in named.items() if value for part in (name, str(value))]
     command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
+    command += ["--all-vaults"] if all_vaults else []
     # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
     return start_in_background(command)
 
@@ -76,10 +92,18 @@ def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait
             raise DaemonError(f"the daemon did not start: {_last_words(process, log)}")
         info = read_daemon(index_dir)
         if info is not None and info.pid == process.pid:
-            DaemonClient(info).ask(STATUS)
+            ask_if_alive(info)
             return info
         time.sleep(_LOOK_EVERY_S)
     raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
+
+
+def ask_if_alive(info: DaemonInfo) -> None:
+    """A question that every daemon answers. Raises NotListeningError if none listens there."""
+    if info.vault:
+        DaemonClient(info).ask(STATUS)
+    else:
+        DaemonClient(info).ask(VAULTS)
 
 
 def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -34,6 +34,7 @@ from vault_indexer.search.query import (
     All,
     Direction,
     Either,
+    InVault,
     Language,
     Linked,
     Modified,
@@ -128,6 +129,8 @@ class Evaluation:
                 return Bounds(~possible, ~sure)
             case Within(Scope.TAG, inside, column) if inside and not isinstance(inside, (Word, Phrase)):
                 return self.bounds(_tags(inside, column))
+            case InVault():
+                return Bounds(*(np.full(len(self.notes), node.is_here) for _ in Bounds._fields))
             case Phrase() | Regex():
                 return self._maybe(self._candidates.of(node))
             case Within(scope, inside, _) if scope not in NAMES:
@@ -319,7 +322,7 @@ def _cost(node: Node) -> int:
             return 10 + _cost(operand)
         case All(parts) | Either(parts):
             return max(map(_cost, parts))
-        case Within(Scope.TAG) | Language() | Modified():
+        case Within(Scope.TAG) | Language() | Modified() | InVault():
             return 1
         case Within(Scope.PATH | Scope.FILE) | Linked() | Property():
             return 2

@@ -9,6 +9,7 @@ from vault_indexer.search.query.ast import (
     Condition,
     Direction,
     Either,
+    InVault,
     Language,
     Linked,
     Modified,
@@ -23,6 +24,7 @@ from vault_indexer.search.query.ast import (
     Text,
     Within,
     Word,
+    in_vault,
     ranking_words,
 )
 from vault_indexer.search.query.parser import parse_query
@@ -36,6 +38,7 @@ __all__ = [
     "Condition",
     "Direction",
     "Either",
+    "InVault",
     "Language",
     "Linked",
     "Modified",
@@ -53,6 +56,7 @@ __all__ = [
     "Word",
     "compile_regex",
     "encode",
+    "in_vault",
     "iso_date",
     "moment_ns",
     "number",

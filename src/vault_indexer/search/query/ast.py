@@ -148,10 +148,19 @@ class Linked:
     column: int = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class InVault:
+    """The note is in the vault of this name; `is_here` says whether that is the vault that is searched."""
+
+    name: str
+    column: int = field(compare=False)
+    is_here: bool = False
+
+
 Text = Word | Phrase | Regex
 """The leaves that are looked for in a text or name."""
 
-Node = Text | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked
+Node = Text | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked | InVault
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +220,8 @@ def _outline_of_value(node: Node) -> str:
             return f"lang@{column}({code})"
         case Linked(direction, target, column):
             return f"{direction}@{column}({target})"
+        case InVault(name, column):
+            return f"vault@{column}({name})"
         case _:
             raise AssertionError(node)
 
@@ -266,6 +277,19 @@ def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Nod
             return Not(with_case(operand, match_case, decided), column)
         case All(parts) | Either(parts):
             return type(node)(tuple(with_case(part, match_case, decided) for part in parts))
+        case _:
+            return node
+
+
+def in_vault(node: Node, vault: str) -> Node:
+    """The tree with `InVault` decided: for a search of the vault of this name."""
+    match node:
+        case InVault(name, column):
+            return InVault(name, column, name == vault)
+        case Not(operand, column):
+            return Not(in_vault(operand, vault), column)
+        case All(parts) | Either(parts):
+            return type(node)(tuple(in_vault(part, vault) for part in parts))
         case _:
             return node
 

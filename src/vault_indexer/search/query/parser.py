@@ -23,6 +23,7 @@ from vault_indexer.search.query.ast import (
     Condition,
     Direction,
     Either,
+    InVault,
     Language,
     Linked,
     Modified,
@@ -426,6 +427,10 @@ def _link_filter(name: str, value: Word | Phrase, column: int) -> Node:
     return Linked(Direction(name), target, column)
 
 
+def _vault_filter(_name: str, value: Word | Phrase, column: int) -> Node:
+    return InVault(value.text.lower(), column)
+
+
 _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyType(
     {
         "before": _time_filter,
@@ -433,6 +438,7 @@ _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyT
         "lang": _language,
         "links-to": _link_filter,
         "linked-from": _link_filter,
+        "vault": _vault_filter,
     }
 )
 

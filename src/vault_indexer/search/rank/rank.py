@@ -27,6 +27,19 @@ from vault_indexer.search.rank.retrieve import (
     fill_missing_scores,
     note_ids,
 )
+from vault_indexer.search.rank.sources import (
+    Source,
+    alone,
+    best_of,
+    global_key,
+    global_note,
+    in_order_of_score,
+    joined,
+    local_key,
+    of_source,
+    source_of,
+    together,
+)
 from vault_indexer.search.rank.titles import match_titles
 from vault_indexer.search.terms import trust_beside
 from vault_indexer.store import Snapshot
@@ -43,7 +56,8 @@ one."""
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Every candidate's final score, and the parts it is made of; `order` is best first."""
+    """Every candidate's final score, and the parts it is made of; `order` is best first. Where several
+    snapshots were ranked together, the keys are those of `sources.global_key`."""
 
     order: tuple[int, ...]
     scores: Mapping[int, float]
@@ -51,6 +65,18 @@ class Ranked:
     recency: Mapping[int, float]
     titles: Mapping[int, float]
     rankings: Rankings = field(default_factory=lambda: Rankings({}, {}, {}))
+
+    def of(self, source: int) -> Ranked:
+        """What it says of one of several snapshots, by that one's own keys."""
+        order = tuple(local_key(key) for key in self.order if source_of(key) == source)
+        return Ranked(
+            order,
+            of_source(self.scores, source),
+            of_source(self.fused, source),
+            of_source(self.recency, source),
+            of_source(self.titles, source),
+            alone(self.rankings, source),
+        )
 
 
 def rank(
@@ -66,26 +92,46 @@ def rank(
 
     With `by_note` each note is there once, by its best chunk.
     """
+    return rank_together([Source(snapshot, prepared)], settings, fields, by_note=by_note, limit=limit)
+
+
+def rank_together(
+    sources: Sequence[Source], settings: SearchSettings, fields: FieldWeights, *, by_note: bool, limit: int
+) -> Ranked:
+    """Rank the candidates of several snapshots as those of one. Cosines and statistics of words have to be
+    comparable: the models are the same, and so are the collections of words (`shared_words`)."""
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
-    named = _first_chunks_by_name(snapshot, prepared)
-    rankings = _by_meaning_and_word(snapshot, prepared, settings, fields, k, named)
+    named = [_first_chunks_by_name(one.snapshot, one.prepared) for one in sources]
+    rankings = _by_meaning_and_word(sources, settings, fields, k, named)
+    first = joined(named)
     fused = _fuse(rankings, settings)
     if settings.weights.graph:
-        rankings = replace(rankings, graph=_by_link(snapshot, prepared, best_first(fused)))
+        rankings = replace(rankings, graph=_by_link(sources, best_first(fused)))
         fused = _add_link_scores(fused, rankings, settings)
-    for key in named.values():
+    for key in first.values():
         fused.setdefault(key, 0.0)
-    modified = snapshot.catalog.modified_times({note_id_of(key) for key in fused})
-    now = time.time_ns()
-    factors = {note: recency_factor(mtime_ns, now, settings.recency) for note, mtime_ns in modified.items()}
-    recency = {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
+    recency = _recency(sources, fused, settings)
     scores = {key: fused[key] * factor for key, factor in recency.items()}
     if by_note:
-        scores = {named.get(note_id, key): score for note_id, (key, score) in note_scores(scores).items()}
+        scores = {first.get(note_id, key): score for note_id, (key, score) in note_scores(scores).items()}
     bonus = max(scores.values(), default=0.0)
-    titles = {key: bonus for key in named.values() if key in scores}
+    titles = {key: bonus for key in first.values() if key in scores}
     final = {key: score + titles.get(key, 0.0) for key, score in scores.items()}
     return Ranked(tuple(best_first(final)), final, fused, recency, titles, rankings)
+
+
+def _recency(
+    sources: Sequence[Source], fused: Mapping[int, float], settings: SearchSettings
+) -> dict[int, float]:
+    """What the age of its note makes of each chunk's score; a note that is gone has none."""
+    now = time.time_ns()
+    factors: dict[int, float] = {}
+    for number, source in enumerate(sources):
+        notes = {note_id_of(local_key(key)) for key in fused if source_of(key) == number}
+        for note_id, mtime_ns in source.snapshot.catalog.modified_times(notes).items():
+            factor = recency_factor(mtime_ns, now, settings.recency)
+            factors[global_note(number, note_id)] = factor
+    return {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
 
 
 def relative(ranked: Ranked, key: int) -> float:
@@ -166,46 +212,72 @@ def _weights(rankings: Rankings, settings: SearchSettings) -> dict[str, float]:
 
 
 def _by_meaning_and_word(
-    snapshot: Snapshot,
-    prepared: PreparedQuery,
+    sources: Sequence[Source],
     settings: SearchSettings,
     fields: FieldWeights,
     k: int,
-    named: Mapping[int, int],
+    named: Sequence[Mapping[int, int]],
 ) -> Rankings:
     """The first `k` of both rankings, with what the whole notes say; for a convex combination with the
     scores that one of them lacks, and with those of the chunks that are `named`."""
     weights = settings.weights
-    meaning = by_meaning(snapshot, prepared.vector, k, prepared.chosen) if weights.vector else {}
-    prepared.deadline.check()
-    words = by_word(snapshot, prepared.terms, fields, k, prepared.chosen) if weights.keyword else {}
-    found = Rankings(meaning, words, {}, k, prepared.trust)
+    meaning = best_of([_meaning(one, k) if weights.vector else {} for one in sources], k)
+    words = best_of([_words(one, fields, k) if weights.keyword else {} for one in sources], k)
+    trust = sources[0].prepared.trust
     if weights.vector and weights.keyword:
-        found = replace(found, trust=_trust(snapshot, prepared, words, fields))
-        if settings.fusion == "convex":
-            keys = named.values()
-            found = fill_missing_scores(snapshot, found, prepared.vector, prepared.terms, fields, keys)
-    notes = note_evidence(snapshot, found.vector.keys() | found.keyword.keys(), prepared, fields)
-    prepared.deadline.check()
-    return replace(found, notes=notes)
+        trust = _trust(sources, words, fields)
+    found = []
+    for number, source in enumerate(sources):
+        own = Rankings(of_source(meaning, number), of_source(words, number), {}, k, trust)
+        prepared = source.prepared
+        if weights.vector and weights.keyword and settings.fusion == "convex":
+            keys = named[number].values()
+            own = fill_missing_scores(source.snapshot, own, prepared.vector, prepared.terms, fields, keys)
+        notes = note_evidence(source.snapshot, own.vector.keys() | own.keyword.keys(), prepared, fields)
+        prepared.deadline.check()
+        found.append(replace(own, notes=notes))
+    return together(found)
 
 
-def _by_link(snapshot: Snapshot, prepared: PreparedQuery, strongest: Sequence[int]) -> dict[int, GraphReason]:
-    """The ranking by link, from the strongest chunks so far (best first)."""
-    notes = snapshot.catalog.notes(note_ids(strongest)[:STRONGEST])
-    graph = by_link_text(snapshot, notes, strongest, prepared.terms)
-    seeds = [notes[note_id].path for note_id in note_ids(strongest)[:SEEDS] if note_id in notes]
-    return by_link(snapshot, seeds, graph, prepared.vector, prepared.chosen)
+def _meaning(source: Source, k: int) -> Ranks:
+    found = by_meaning(source.snapshot, source.prepared.vector, k, source.prepared.chosen)
+    source.prepared.deadline.check()
+    return found
 
 
-def _trust(snapshot: Snapshot, prepared: PreparedQuery, words: Ranks, fields: FieldWeights) -> float:
+def _words(source: Source, fields: FieldWeights, k: int) -> Ranks:
+    return by_word(source.snapshot, source.prepared.terms, fields, k, source.prepared.chosen)
+
+
+def _by_link(sources: Sequence[Source], strongest: Sequence[int]) -> dict[int, GraphReason]:
+    """The ranking by link, from the strongest chunks so far (best first) of all sources."""
+    first = note_ids(strongest)
+    linking, seeds = set(first[:STRONGEST]), set(first[:SEEDS])
+    found: dict[int, GraphReason] = {}
+    for number, source in enumerate(sources):
+        own = [key for key in strongest if source_of(key) == number]
+        keys = [local_key(key) for key in own if note_id_of(key) in linking]
+        snapshot, prepared = source.snapshot, source.prepared
+        notes = snapshot.catalog.notes(note_ids(keys))
+        graph = by_link_text(snapshot, notes, [local_key(key) for key in own], prepared.terms)
+        names = [note_id_of(local_key(key)) for key in own if note_id_of(key) in seeds]
+        paths = [notes[note_id].path for note_id in dict.fromkeys(names) if note_id in notes]
+        for key, reason in by_link(snapshot, paths, graph, prepared.vector, prepared.chosen).items():
+            found[global_key(number, key)] = reason
+    return found if len(sources) == 1 else in_order_of_score(found)
+
+
+def _trust(sources: Sequence[Source], words: Ranks, fields: FieldWeights) -> float:
     """What the vectors count for this query. In a language that the model does not know, what its words
     find or miss says nothing for the vectors."""
-    if prepared.trust < 1.0:
-        return prepared.trust
+    known = sources[0].prepared.trust
+    if known < 1.0:
+        return known
     best = next(iter(words), None)
-    held = 0.0 if best is None else snapshot.keywords.share(best, prepared.terms, fields)
-    return trust_beside(held)
+    if best is None:
+        return trust_beside(0.0)
+    source = sources[source_of(best)]
+    return trust_beside(source.snapshot.keywords.share(local_key(best), source.prepared.terms, fields))
 
 
 def _first_chunks_by_name(snapshot: Snapshot, prepared: PreparedQuery) -> dict[int, int]:

@@ -77,6 +77,7 @@ class McpApp:
             self._endpoints,
             strategies=strategy.choices if strategy else (),
             has_evals=context.actions.run_evals is not None,
+            vaults=context.vault_names,
         )
         made: StreamableHTTPSessionManager = server.make_manager(
             server.make_server(context, views, self._timeout_s)

@@ -311,7 +311,7 @@ class _Daemon:
         call.use(connection)
         try:
             sent = {**headers, "Authorization": f"Bearer {info.token}"}
-            connection.request("POST", PATH, body, sent)
+            connection.request("POST", address.path + PATH, body, sent)
             response = connection.getresponse()
             return _answer_of(response.read(), call.message["id"])
         except ConnectionRefusedError:

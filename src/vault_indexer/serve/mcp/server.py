@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -43,7 +43,7 @@ from pydantic import PrivateAttr
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.answers import answer
-from vault_indexer.serve.endpoints import NOTE
+from vault_indexer.serve.endpoints import NOTE, VAULT
 from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.mcp.budget import as_text
 from vault_indexer.serve.mcp.prompts import PROMPTS, PromptTemplate
@@ -60,6 +60,7 @@ from vault_indexer.serve.mcp.tools import (
     strategy_change,
 )
 from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.serve.vault_choice import CHOSEN_VAULT
 from vault_indexer.vault import resolve_in_vault
 
 _LOG = logging.getLogger(__name__)
@@ -153,6 +154,10 @@ class ToolCalls:
         """The result of a call; one that failed is marked as an error and holds one line."""
         try:
             given = checked_arguments(self.view, arguments)
+            named = str(given.pop(VAULT.name, ""))
+            if named and CHOSEN_VAULT.get() not in ("", named):
+                raise UsageError(f"vault = {named!r}: this address is that of {CHOSEN_VAULT.get()}")
+            CHOSEN_VAULT.set(named or CHOSEN_VAULT.get())  # of this call, which has a context of its own
             if self.view.is_read_only:
                 return _result(await self._in_thread(partial(answer_of, self.view, arguments=given)))
             return await self._set_chunker(str(given["strategy"]), bool(given["confirm"]), request)
@@ -188,8 +193,8 @@ async def _within(function: Callable[..., T], context: ToolContext, timeout_s: f
     doing is given up, too, as it is when the client has gone."""
     given_up = GIVEN_UP.get() or threading.Event()
     stopping = context.answers.is_cancelled
-    answers = replace(context.answers, is_cancelled=lambda: given_up.is_set() or stopping())
-    call = partial(function, context=replace(context, answers=answers))
+    own = context.on(CHOSEN_VAULT.get(), lambda: given_up.is_set() or stopping())
+    call = partial(function, context=own)
     try:
         with anyio.fail_after(timeout_s):
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,6 +35,18 @@ class ToolContext:
 
     answers: AnswerContext
     actions: AgentActions
+    actions_of: Callable[[str], AgentActions] | None = None
+
+    @property
+    def vault_names(self) -> tuple[str, ...]:
+        """What the vaults are called that it answers for."""
+        return self.answers.vaults.names
+
+    def on(self, vault: str, is_cancelled: Callable[[], bool]) -> ToolContext:
+        """The same for one call: about the vault of this name ("": none is named)."""
+        answers = replace(self.answers, vault=vault, is_cancelled=is_cancelled)
+        own = self.actions_of(vault) if self.actions_of and vault else self.actions
+        return replace(self, answers=answers, actions=own)
 
 
 def input_schema(view: ToolView) -> Schema:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, Endpoint, Parameter
+from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint, Parameter
 from vault_indexer.serve.mcp.projection import Keep, keys
 from vault_indexer.serve.mcp.protocol import PATH
 from vault_indexer.serve.mcp.reading import NotePartJson
@@ -264,10 +264,14 @@ def _ask(row: Endpoint[Any]) -> ToolView:
 
 
 def tool_views(
-    endpoints: Sequence[Endpoint[Any]], *, strategies: Sequence[str] = (), has_evals: bool = False
+    endpoints: Sequence[Endpoint[Any]],
+    *,
+    strategies: Sequence[str] = (),
+    has_evals: bool = False,
+    vaults: Sequence[str] = (),
 ) -> tuple[ToolView, ...]:
     """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered
-    if there are any."""
+    if there are any. Where there are several `vaults`, each tool can name one."""
     rows = {endpoint.name: endpoint for endpoint in endpoints}
     found = [view for view in (_SEARCH, _READ_NOTE, _RELATED, _LINKS, _STATUS) if view.row.name in rows]
     if ASK_NAME in rows:
@@ -280,4 +284,15 @@ def tool_views(
         )
     if has_evals:
         found.append(_RUN_EVAL)
-    return tuple(found)
+    return tuple(_in_vault(view, vaults) if len(vaults) > 1 else view for view in found)
+
+
+def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
+    """The tool with a parameter for the vault; its hits name theirs."""
+    text = "Without it: all." if view.row.vaults == "any" else "The vault of the note."
+    chosen = replace(VAULT, choices=("", *vaults), max_chars=None, help=text)
+    endpoint = replace(view.endpoint, parameters=(*view.endpoint.parameters, chosen))
+    if view.name != SEARCH.name or view.keep is None:
+        return replace(view, endpoint=endpoint)
+    hits = {"vault": None, **(view.keep["results"] or {})}
+    return replace(view, endpoint=endpoint, keep={**view.keep, "results": hits})

@@ -2,6 +2,21 @@
 
 const KEY = "vault-indexer-token";
 
+/** Where the routes begin: `/vault/NAME` if this is the page of one of several vaults. */
+const BASE = /^\/vault\/[a-z0-9-]+(?=\/)/.exec(location.pathname)?.[0] ?? "";
+
+/** The name of the vault that the address names; empty if it names none. */
+export const VAULT = BASE.slice("/vault/".length);
+
+/**
+ * The address of a view of a vault; of this page's own if there is no name.
+ * @param {string | undefined} name
+ * @param {string} view as `address` gives it
+ */
+export function inVault(name, view) {
+  return name ? `/vault/${name}/${view}` : view;
+}
+
 /** A refusal of the daemon, or no answer at all (status 0). */
 export class ApiError extends Error {
   /**
@@ -69,7 +84,7 @@ async function request(path, init) {
   /** @type {Response} */
   let response;
   try {
-    response = await fetch(path, { ...init, headers, cache: "no-store", credentials: "omit", redirect: "error" });
+    response = await fetch(`${BASE}${path}`, { ...init, headers, cache: "no-store", credentials: "omit", redirect: "error" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(0, "The daemon does not answer. Run indexer open to start it and to open this page again.");

@@ -1,6 +1,6 @@
 /** The page: takes the token, shows the view that the address names, and what has gone wrong. */
 
-import { ApiError, forgetToken, get, shareToken, takeToken, useToken } from "./api.js";
+import { ApiError, VAULT, forgetToken, get, inVault, shareToken, takeToken, useToken } from "./api.js";
 import { recordClicks } from "./clicks.js";
 import { byId, h } from "./dom.js";
 import { showGraph } from "./graph.js";
@@ -83,12 +83,36 @@ async function start() {
   await show();
   if (!takeToken()) return;
   try {
-    const status = await get("status");
-    byId("vault").textContent = status.vault.split(/[/\\]/).pop() || "Vault";
-    recordClicks(status.records_clicks === true);
+    const { vaults } = await get("vaults");
+    const shown = vaults.length === 1 ? vaults[0] : null;
+    if (!shown) showChoice(vaults);
+    byId("vault").textContent = shown ? shown.path.split(/[/\\]/).pop() || "Vault" : VAULT || "All vaults";
+    if (shown || VAULT) recordClicks((await get("status")).records_clicks === true);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && takeToken()) showError(error);
   }
+}
+
+/**
+ * The choice among several vaults, in place of the views that need one where none is chosen.
+ * @param {{ name: string, state: string }[]} vaults
+ */
+function showChoice(vaults) {
+  document.getElementById("vault-choice")?.remove();
+  const option = (/** @type {string} */ name, /** @type {string} */ label) => {
+    const made = h("option", { value: name }, label);
+    made.selected = name === VAULT;
+    return made;
+  };
+  const choice = h("select", { id: "vault-choice", "aria-label": "Vault",
+    onchange: () => location.assign(choice.value ? inVault(choice.value, "#/search") : "/#/search") },
+  option("", "All vaults"),
+  ...vaults.map(({ name, state }) => option(name, ["ready", "indexing"].includes(state) ? name : `${name} (${state})`)));
+  document.querySelector(".brand")?.after(choice);
+  for (const link of document.querySelectorAll("nav a[data-view]")) {
+    if (link instanceof HTMLElement) link.hidden = !VAULT && link.dataset.view !== "search";
+  }
+  document.body.dataset.vaults = VAULT ? "one" : "all";
 }
 
 /** @param {KeyboardEvent} event */

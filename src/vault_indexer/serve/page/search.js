@@ -1,6 +1,6 @@
 /** The search view: hits as you type, completion, filters as chips, reasons as a picture. */
 
-import { ApiError, get } from "./api.js";
+import { ApiError, get, inVault } from "./api.js";
 import { recordClick } from "./clicks.js";
 import { announce, byId, h, marked, quantity } from "./dom.js";
 import { address, go, setAddress } from "./route.js";
@@ -187,22 +187,22 @@ class SearchView {
    */
   hit(hit, at, asked) {
     const readable = hit.kind === "note" || hit.kind === "canvas";
-    const here = address("note", { path: hit.path, line: hit.line });
+    const here = inVault(hit.vault, address("note", { path: hit.path, line: hit.line }));
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
     const folder = hit.path.slice(0, hit.path.length - hit.path.split("/").pop().length - 1);
-    if (this.explained.has(hit.path)) void this.toggleWhy(hit, asked, details, toggle);
+    if (this.explained.has(place(hit))) void this.toggleWhy(hit, asked, details, toggle);
     const opened = () => void (readable && recordClick(asked.q, hit.path, at + 1));
     return h("li", { class: "hit", "data-read": readable ? here : null, onread: opened },
       h("div", { class: "hit-head" },
         h("a", { class: "hit-title", href: hit.uri, onclick: opened }, hit.title),
-        h("span", { class: "hit-path" }, folder, readable ? null : ` ${hit.kind}`)),
+        h("span", { class: "hit-path" }, hit.vault ? `${hit.vault}: ` : null, folder, readable ? null : ` ${hit.kind}`)),
       hit.header_path && h("p", { class: "hit-headings" }, hit.header_path),
       hit.snippet && h("p", { class: "snippet" }, ...marked(hit.snippet, hit.marks)),
       h("div", { class: "hit-foot" }, picture(hit.shares),
         readable && h("a", { href: here, class: "action", onclick: opened }, "Read here"),
-        readable && h("a", { href: address("graph", { path: hit.path }), class: "action" }, "Graph"),
+        readable && h("a", { href: inVault(hit.vault, address("graph", { path: hit.path })), class: "action" }, "Graph"),
         toggle,
         ...hit.tags.slice(0, 4).map((/** @type {string} */ tag) => h("button", { type: "button", class: "tag",
           "aria-label": `Filter by tag ${tag}`, onclick: () => this.addFilter(`tag:#${tag}`) }, `#${tag}`))),
@@ -218,13 +218,13 @@ class SearchView {
   async toggleWhy(hit, asked, details, toggle) {
     details.hidden = !details.hidden;
     toggle.setAttribute("aria-expanded", String(!details.hidden));
-    if (details.hidden) this.explained.delete(hit.path);
-    else this.explained.add(hit.path);
+    if (details.hidden) this.explained.delete(place(hit));
+    else this.explained.add(place(hit));
     if (details.childElementCount || details.hidden) return;
     // The same search again, so that the reasons are those of this very hit, whatever is typed meanwhile.
     const answer = await get("search",
       { ...asked, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
-    const found = answer.results.find((/** @type {any} */ one) => one.path === hit.path && one.line === hit.line);
+    const found = answer.results.find((/** @type {any} */ one) => one.path === hit.path && one.line === hit.line && one.vault === hit.vault);
     if (!found || details.childElementCount) return;
     const { vector, keyword, graph, note, filters } = found.why;
     const rows = [
@@ -299,7 +299,8 @@ class SearchView {
    */
   read(item, to) {
     item.dispatchEvent(new Event("read"));
-    go(to);
+    if (to.startsWith("/")) location.assign(to);
+    else go(to);
   }
 
   /** @param {number} at */
@@ -307,6 +308,14 @@ class SearchView {
     const link = this.list.children[at]?.querySelector("a.hit-title");
     if (link instanceof HTMLElement) link.focus();
   }
+}
+
+/**
+ * What tells a hit's note from others.
+ * @param {{ vault?: string, path: string }} hit
+ */
+function place(hit) {
+  return `${hit.vault ?? ""}:${hit.path}`;
 }
 
 /**
@@ -350,7 +359,7 @@ class Completions {
     const sequence = ++this.sequence;
     const input = this.view.input;
     const before = input.value.slice(0, input.selectionStart ?? undefined);
-    if (!before.trim()) return this.close();
+    if (!before.trim() || document.body.dataset.vaults === "all") return this.close();
     const found = await get("complete", { q: before }, this.view.signal).catch(() => null);
     if (sequence !== this.sequence) return;
     this.items = found?.items ?? [];

@@ -1,0 +1,31 @@
+"""When a command is about all vaults of the table `[vaults]`. Loads no configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.vault_folder import default_vault, enclosing_vault_here, vaults_in_config
+
+
+def keeps_all(place: Place, environ: Mapping[str, str]) -> bool:
+    """Whether a daemon that is started so keeps all vaults of the table: no vault and no index is named, and
+    it does not start in a vault that the table lacks."""
+    if _names_one(place, environ):
+        return False
+    table = vaults_in_config(place, environ)
+    around = enclosing_vault_here() if table else None
+    return bool(table) and (around is None or any(around == folder.resolve() for folder in table.values()))
+
+
+def asks_all(place: Place, environ: Mapping[str, str]) -> bool:
+    """Whether a question means all vaults of the table: it names none, is not asked in one, and there is no
+    key `vault` that says which is meant then."""
+    if _names_one(place, environ) or enclosing_vault_here() is not None:
+        return False
+    return default_vault(environ) is None and bool(vaults_in_config(place, environ))
+
+
+def _names_one(place: Place, environ: Mapping[str, str]) -> bool:
+    named = (place.vault, environ.get("INDEXER_VAULT"), place.index_dir, environ.get("INDEXER_INDEX_DIR"))
+    return any(named)

@@ -1,0 +1,132 @@
+"""Adding a vault to `[vaults]` of the user's configuration, and removing one; all else in it stays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import tomli
+
+from vault_indexer.config.edit import replace_config
+from vault_indexer.config.sources import MAX_CONFIG_BYTES
+from vault_indexer.config.values import toml_text
+from vault_indexer.config.vault_table import VAULT_NAME, NamedVault, is_vault_name
+from vault_indexer.errors import UsageError, VaultError
+
+_TABLE = re.compile(r"^[ \t]*\[[ \t]*vaults[ \t]*\][ \t]*(#.*)?\r?$", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+
+
+def add_vault(file: Path, vault: NamedVault) -> None:
+    """Write a vault into the table of a configuration file, which need not exist.
+
+    Raises UsageError for a name that cannot be one or is taken, and for a file that cannot be changed for
+    sure; VaultError where it cannot be written.
+    """
+    if not is_vault_name(vault.name):
+        raise UsageError(f"name = {vault.name[:60]!r}: a name has {VAULT_NAME}")
+    text = _read(file)
+    document = _parsed(text, file)
+    entries = _entries(document, file)
+    if vault.name in entries:
+        raise UsageError(
+            f"[vaults] of {file} has {vault.name} already: remove it first, or choose another name"
+        )
+    value: object = str(vault.path)
+    if vault.index_dir is not None:
+        value = {"path": value, "index_dir": str(vault.index_dir)}
+    wanted = {**document, "vaults": {**entries, vault.name: value}}
+    _write(file, _chosen(_with_line(text, f"{vault.name} = {toml_text(value)}"), wanted, file))
+
+
+def remove_vault(file: Path, name: str) -> None:
+    """Take a vault out of the table. Its notes and its index stay. Raises as `add_vault`."""
+    text = _read(file)
+    document = _parsed(text, file)
+    entries = _entries(document, file)
+    if name not in entries:
+        known = f"it has {', '.join(entries)}" if entries else "there are none"
+        raise UsageError(f"no vault {name[:60]!r} in [vaults] of {file}: {known}")
+    left = {one: value for one, value in entries.items() if one != name}
+    # A table that is written as `[vaults.NAME]` leaves no `[vaults]` behind.
+    others = {key: value for key, value in document.items() if key != "vaults"}
+    wanted = [{**others, "vaults": left}, *([] if left else [others])]
+    for one in wanted:
+        try:
+            _write(file, _chosen(_without(text, name), one, file))
+        except _NotSureError:
+            continue
+        return
+    raise UsageError(f"{file} cannot be changed for sure: remove {name} from [vaults] by hand")
+
+
+class _NotSureError(UsageError):
+    """No text was found that says what is wanted."""
+
+
+def _with_line(text: str, line: str) -> Iterator[str]:
+    """Texts that may be right: TOML decides which is."""
+    for header in _TABLE.finditer(text):
+        following = _HEADER.search(text, header.end())
+        end = following.start() if following else len(text)
+        body = text[header.end() : end].rstrip()
+        place = header.end() + len(body)
+        line_break = "\r\n" if header[0].endswith("\r") else "\n"
+        yield f"{text[:place]}{line_break}{line}{text[place:] or line_break}"
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    yield f"{text}{gap}[vaults]\n{line}\n"
+
+
+def _without(text: str, name: str) -> Iterator[str]:
+    for found in re.finditer(rf"^[ \t]*\"?{name}\"?[ \t]*=.*(\r?\n|\Z)", text, re.MULTILINE):
+        yield text[: found.start()] + text[found.end() :]
+    for found in re.finditer(rf"^[ \t]*\[[ \t]*vaults\.\"?{name}\"?[ \t]*\]", text, re.MULTILINE):
+        following = _HEADER.search(text, found.end())
+        yield text[: found.start()] + (text[following.start() :] if following else "")
+
+
+def _chosen(candidates: Iterator[str], wanted: dict[str, object], file: Path) -> str:
+    for candidate in candidates:
+        try:
+            if tomli.loads(candidate) == wanted:
+                return candidate
+        except tomli.TOMLDecodeError:
+            continue
+    raise _NotSureError(f"{file} cannot be changed for sure: change [vaults] by hand")
+
+
+def _read(file: Path) -> str:
+    try:
+        data = file.read_bytes()
+        if len(data) > MAX_CONFIG_BYTES:
+            raise UsageError(f"{file} is larger than {MAX_CONFIG_BYTES} bytes: change [vaults] by hand")
+        return data.decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise VaultError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not UTF-8: change [vaults] by hand") from error
+
+
+def _parsed(text: str, file: Path) -> dict[str, object]:
+    try:
+        return tomli.loads(text)
+    except (tomli.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} is not TOML: {error}") from error
+
+
+def _entries(document: dict[str, object], file: Path) -> dict[str, object]:
+    entries = document.get("vaults", {})
+    if not isinstance(entries, dict):
+        raise UsageError(f"{file}: vaults is no table: change it by hand")
+    return entries
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise VaultError(f"cannot write {file}: {error.strerror}") from error
+    replace_config(file, text)

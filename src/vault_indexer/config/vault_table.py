@@ -1,0 +1,88 @@
+"""The table `[vaults]`: which vaults the daemon keeps, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator
+
+from vault_indexer.config.fields import Allowed, Table, Trust
+
+VAULT_NAME = "lower-case letters, digits and hyphens, at most 40, beginning with a letter or digit"
+"""What a name may be: it stands in addresses (`/vault/NAME`) and in queries (`vault:NAME`)."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_ALLOWED = (
+    f'a table of name = "path" or name = {{ path = "...", index_dir = "..." }}; a name has {VAULT_NAME}'
+)
+
+
+def is_vault_name(text: str) -> bool:
+    """Whether a vault may have this name."""
+    return _NAME.fullmatch(text) is not None
+
+
+def vault_name_of(folder: Path) -> str:
+    """The name of a vault that has none in the configuration, made from its folder's name."""
+    made = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40].strip("-")
+    return made or "vault"
+
+
+def _path(value: object) -> object:
+    """A text as a path, and an empty one as none."""
+    return (Path(value) if value else None) if isinstance(value, str) else value
+
+
+class VaultEntry(Table):
+    """One vault of the table: the folder of its notes, and of its index where that is not the default."""
+
+    path: Annotated[Path, BeforeValidator(_path), Allowed("a path to a folder")]
+    index_dir: Annotated[Path | None, BeforeValidator(_path), Allowed("a path to a folder, or nothing")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedVault:
+    """A vault of the configuration. `index_dir` is None where its index is in the default folder."""
+
+    name: str
+    path: Path
+    index_dir: Path | None = None
+
+
+def vaults_of(entries: Mapping[str, VaultEntry], default: Path | None) -> tuple[NamedVault, ...]:
+    """The vaults of the table; where there are any, also the one of the key `vault`, named after its folder
+    unless the table has it or the name."""
+    named = [NamedVault(name, one.path, one.index_dir) for name, one in entries.items()]
+    if not named or default is None or any(one.path.resolve() == default.resolve() for one in named):
+        return tuple(named)
+    name = vault_name_of(default)
+    return tuple(named) if name in entries else (*named, NamedVault(name, default))
+
+
+def _entries(value: object) -> object:
+    """A bare path as an entry with this path."""
+    if not isinstance(value, Mapping):
+        return value
+    return {name: {"path": one} if isinstance(one, str) else one for name, one in value.items()}
+
+
+def _named_well(entries: dict[str, VaultEntry]) -> dict[str, VaultEntry]:
+    for name in entries:
+        if not is_vault_name(name):
+            raise ValueError(f"the name {name[:60]!r}: a name has {VAULT_NAME}")
+    return entries
+
+
+VaultEntries = Annotated[
+    dict[str, VaultEntry],
+    BeforeValidator(_entries),
+    AfterValidator(_named_well),
+    Allowed(_ALLOWED),
+    Trust.USER,
+]

@@ -1,0 +1,8 @@
+"""Several vaults beside each other: each with its own service, all answered for by one server."""
+
+from __future__ import annotations
+
+from vault_indexer.vaults.kept import ClosedVault, KeptVault, OpenVault, VaultHolder, keeping
+from vault_indexer.vaults.vaults import Vaults
+
+__all__ = ["ClosedVault", "KeptVault", "OpenVault", "VaultHolder", "Vaults", "keeping"]

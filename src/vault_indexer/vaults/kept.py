@@ -1,0 +1,236 @@
+"""One vault of a server: its service while it is open, and why it is not otherwise."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from vault_indexer.errors import IndexUnusableError, LockedError, VaultError, VaultIndexerError
+from vault_indexer.model import StatusReport, VaultSummary
+from vault_indexer.service import VaultService
+from vault_indexer.vault import root_identity
+
+_LOG = logging.getLogger("vault_indexer.vaults")
+
+_LOOK_EVERY_S = 0.5
+_RETRY_S = 2.0
+"""After so many seconds a vault that could not be opened is tried again: a disk that was plugged in is there
+within this time."""
+
+_RETRY_LATEST_S = 60.0
+"""A vault whose index fails again and again is tried as seldom as this. One whose folder is missing, or whose
+index another process holds, is tried every `_RETRY_S`: that costs one call of the system."""
+
+
+class VaultHolder(Protocol):
+    """A vault that a server answers for, whether or not it can be asked now."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in addresses and queries."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """The folder of the notes, as configured."""
+        ...
+
+    def service(self) -> VaultService:
+        """Its use cases. Raises VaultIndexerError that says why it cannot be asked now."""
+        ...
+
+    def summary(self) -> VaultSummary:
+        """Its state, for the list of all vaults."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVault:
+    """A vault whose service whoever made this opened, and closes."""
+
+    name: str
+    path: Path
+    opened: VaultService
+
+    def service(self) -> VaultService:
+        """Its use cases."""
+        return self.opened
+
+    def summary(self) -> VaultSummary:
+        """Its state."""
+        return summary_of(self.name, self.path, self.opened.status())
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedVault:
+    """A vault that could not be opened, and why."""
+
+    name: str
+    path: Path
+    problem: VaultIndexerError
+
+    def service(self) -> VaultService:
+        """Raises the problem."""
+        raise self.problem
+
+    def summary(self) -> VaultSummary:
+        """Its state."""
+        return VaultSummary(self.name, str(self.path), state_of(self.problem), 0, 0, str(self.problem))
+
+
+class KeptVault:
+    """A vault that is opened in a thread of its own, and again whenever it could not be, or had to end.
+
+    `open_service` opens it. `opened` is called with each new service before it answers, `closed` when it no
+    longer does. Any thread may call the methods. What happens to this vault happens to no other: a folder
+    that is missing, an index that another process holds or that cannot be used is its state, which
+    `summary` tells, and it is tried again until `close`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        open_service: Callable[[], VaultService],
+        opened: Callable[[VaultService], None],
+        closed: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self.path = path
+        self._open_service = open_service
+        self._opened = opened
+        self._closed = closed
+        self._service: VaultService | None = None
+        self._problem: VaultIndexerError | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name=f"indexer-vault {name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to open it; returns at once."""
+        self._thread.start()
+
+    def service(self) -> VaultService:
+        """Its use cases. Raises the error that keeps it closed, or IndexUnusableError while it opens."""
+        service, problem = self._service, self._problem
+        if service is not None:
+            return service
+        if problem is not None:
+            raise IndexUnusableError(f"vault {self.name} cannot be asked now: {problem}")
+        raise IndexUnusableError(f"vault {self.name} is being opened: try again")
+
+    def summary(self) -> VaultSummary:
+        """Its state. A vault whose folder is missing is `unavailable`, whatever its index could answer."""
+        service, problem = self._service, self._problem
+        if service is not None:
+            found = summary_of(self.name, self.path, service.status())
+            missing = _missing(self.path)
+            return found if missing is None else replace(found, state="unavailable", problem=str(missing))
+        state = "opening" if problem is None else state_of(problem)
+        return VaultSummary(self.name, str(self.path), state, 0, 0, str(problem or ""))
+
+    def stop(self) -> None:
+        """Begin to close it; returns at once."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Stop keeping it. Returns once it is closed."""
+        self.stop()
+        self._thread.join()
+
+    def _keep(self) -> None:
+        try:
+            self._keep_open()
+        finally:
+            if not self._stopping.is_set():  # an error in this program, which the thread's end reports
+                self._problem = IndexUnusableError("internal error: see the daemon's log")
+
+    def _keep_open(self) -> None:
+        wait_s = _RETRY_S
+        while not self._stopping.is_set():
+            if self._try_to_open():
+                wait_s = _RETRY_S
+                self._serve()
+            else:
+                wait_s = _RETRY_S if _is_cheap(self._problem) else min(2 * wait_s, _RETRY_LATEST_S)
+            if self._problem is not None:
+                self._stopping.wait(wait_s)
+
+    def _try_to_open(self) -> bool:
+        try:
+            service = self._open_service()
+        except (VaultIndexerError, OSError) as error:
+            self._fail(error)
+            return False
+        try:
+            self._opened(service)
+        except (VaultIndexerError, OSError) as error:
+            service.close()
+            self._fail(error)
+            return False
+        self._service, self._problem = service, None
+        _LOG.info("vault %s is open: %s", self.name, self.path)
+        return True
+
+    def _serve(self) -> None:
+        """Return when the service has failed, or is to be closed; then it is closed."""
+        service = self._service
+        assert service is not None
+        while service.failure is None and not self._stopping.wait(_LOOK_EVERY_S):
+            continue
+        failure = service.failure
+        self._service = None
+        self._closed()
+        service.close()
+        if failure is not None:
+            self._fail(failure)
+
+    def _fail(self, error: Exception) -> None:
+        known = (
+            error if isinstance(error, VaultIndexerError) else IndexUnusableError(str(error) or repr(error))
+        )
+        if str(known) != str(self._problem or ""):
+            _LOG.warning("vault %s cannot be kept now: %s", self.name, known)
+        self._problem = known
+
+
+@contextmanager
+def keeping(vaults: Sequence[KeptVault]) -> Iterator[None]:
+    """Keeps the vaults for the time of the block. At its end they close beside each other."""
+    for one in vaults:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in vaults:
+            one.stop()
+        for one in vaults:
+            one.close()
+
+
+def summary_of(name: str, path: Path, status: StatusReport) -> VaultSummary:
+    """An open vault in the list of all."""
+    return VaultSummary(name, str(path), status.state, status.counts.notes, status.pending, status.detail)
+
+
+def _missing(path: Path) -> VaultError | None:
+    try:
+        root_identity(path)
+    except VaultError as error:
+        return error
+    return None
+
+
+def state_of(problem: VaultIndexerError) -> str:
+    """The state of a vault that cannot be opened."""
+    if isinstance(problem, VaultError):
+        return "unavailable"
+    return "locked" if isinstance(problem, LockedError) else "unusable"
+
+
+def _is_cheap(problem: VaultIndexerError | None) -> bool:
+    return isinstance(problem, VaultError | LockedError)

@@ -1,0 +1,147 @@
+"""A daemon of several vaults, as a process: its folders, its configuration, its API."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import quote
+
+from cli_sandbox import Ran, Sandbox
+from waiting import DEADLINE_S, wait_until
+
+NOTES = {
+    "garden": {
+        "Tomatoes.md": "# Tomatoes\n\nSow the tomatoes in March. They need sun and a trellis.\n",
+        "Compost.md": "# Compost\n\nKitchen scraps and leaves become soil. See [[Tomatoes]].\n",
+    },
+    "work": {
+        "Budget.md": "# Budget\n\nThe garden centre sends the invoice for tomatoes in March.\n",
+        "Meeting.md": "---\ntags: [team]\n---\n# Meeting\n\nWe talk about the roadmap on Monday.\n",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    data: dict[str, object]
+
+
+@dataclass(frozen=True)
+class House:
+    """The sandbox of a daemon that keeps the vaults of its configuration."""
+
+    sandbox: Sandbox
+
+    @property
+    def config(self) -> Path:
+        return self.sandbox.root / "config" / "vault-indexer" / "config.toml"
+
+    def vault(self, name: str) -> Path:
+        return self.sandbox.root / "vaults" / name
+
+    def index_dir(self, name: str) -> Path:
+        return self.sandbox.root / "indices" / name
+
+    def write(self, vault: str, path: str, text: str) -> None:
+        file = self.vault(vault) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def configure(self, *names: str) -> None:
+        lines = [
+            f'{name} = {{ path = "{self.vault(name)}", index_dir = "{self.index_dir(name)}" }}'
+            for name in names
+        ]
+        self.config.parent.mkdir(parents=True, exist_ok=True)
+        self.config.write_text("\n".join(["[index]", "workers = 1", "", "[vaults]", *lines, ""]), "utf-8")
+
+    def run(self, *arguments: str, cwd: Path | None = None) -> Ran:
+        return self.sandbox.run(*arguments, cwd=cwd)
+
+    @property
+    def shared(self) -> dict[str, object]:
+        """The `daemon.json` of all vaults."""
+        return _read(self.sandbox.root / "state" / "vault-indexer" / "daemons" / "all" / "daemon.json")
+
+    def announced(self, name: str) -> dict[str, object]:
+        """The `daemon.json` of one vault."""
+        return _read(self.index_dir(name) / "daemon.json")
+
+    def ask(self, target: str, method: str = "GET", token: str | None = None, body: str = "{}") -> Answer:
+        port = int(str(self.shared["url"]).rpartition(":")[2])
+        headers = {"Authorization": f"Bearer {self.shared['token'] if token is None else token}"}
+        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
+        try:
+            if method == "POST":
+                connection.request(method, target, body, {**headers, "Content-Type": "application/json"})
+            else:
+                connection.request(method, target, headers=headers)
+            response = connection.getresponse()
+            return Answer(response.status, json.loads(response.read()))
+        finally:
+            connection.close()
+
+    def states(self) -> dict[str, str]:
+        listed = self.ask("/v1/vaults").data["vaults"]
+        assert isinstance(listed, list)
+        return {one["name"]: one["state"] for one in listed}
+
+    def wait_for(self, name: str, state: str) -> None:
+        wait_until(lambda: self.states()[name] == state, f"{name} is {state}")
+
+    def hits(self, query: str, more: str = "") -> list[tuple[str, str]]:
+        """Vault ("" where none is named) and path of each hit."""
+        answer = self.ask(f"/v1/search?q={quote(query)}{more}")
+        assert answer.status == 200, answer.data
+        results = answer.data["results"]
+        assert isinstance(results, list)
+        return [(hit.get("vault", ""), hit["path"]) for hit in results]
+
+
+def furnish(root: Path) -> House:
+    house = House(Sandbox(root))
+    for vault, notes in NOTES.items():
+        for path, text in notes.items():
+            house.write(vault, path, text)
+    return house
+
+
+@contextmanager
+def kept(house: House) -> Iterator[subprocess.Popen[str]]:
+    """`indexer serve` in the house, once it answers."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vault_indexer.cli", "serve"],
+        env=house.sandbox.environ,
+        cwd=house.sandbox.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if "http://127.0.0.1:" in line:
+            break
+    else:
+        raise AssertionError("".join(said))
+    try:
+        yield process
+    finally:
+        process.terminate()
+        _, rest = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 0, rest
+    assert "Traceback" not in rest, rest
+
+
+def _read(file: Path) -> dict[str, object]:
+    found = json.loads(file.read_text())
+    assert isinstance(found, dict)
+    return found

@@ -1,0 +1,88 @@
+"""The page of a daemon that keeps several vaults: all at once, or the one that is chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from cli_sandbox import Sandbox
+from page_site import WAIT_MS
+from playwright.sync_api import Browser, Page, expect
+from waiting import PROCESS_S, wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+NOTES = {
+    "garden": {
+        "Tomatoes.md": "# Tomatoes\n\nSow the tomatoes in March. See [[Compost]].\n",
+        "Compost.md": "# Compost\n",
+    },
+    "work": {"Budget.md": "# Budget\n\nThe invoice for tomatoes comes in March.\n"},
+}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page of two vaults, with the token."""
+    sandbox = Sandbox(tmp_path_factory.mktemp("several"))
+    lines = []
+    for vault, notes in NOTES.items():
+        folder = sandbox.root / vault
+        folder.mkdir()
+        for name, text in notes.items():
+            (folder / name).write_text(text, "utf-8")
+        lines.append(f'{vault} = "{folder}"')
+    config = sandbox.root / "config" / "vault-indexer" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("\n".join(["[vaults]", *lines, ""]), "utf-8")
+    assert sandbox.run("start", "--wait", str(PROCESS_S)).code == 0
+    try:
+        wait_until(lambda: _states(sandbox) == {"ready"}, "both vaults are ready")
+        yield sandbox.run("open", "--print").out.strip()
+    finally:
+        assert sandbox.run("stop").code == 0
+
+
+def _states(sandbox: Sandbox) -> set[str]:
+    listed = json.loads(sandbox.run("vault", "list", "--json").out)["vaults"]
+    return {one["state"] for one in listed}
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    errors: list[str] = []
+    found = browser.new_page()
+    found.set_default_timeout(WAIT_MS)
+    found.on("pageerror", lambda error: errors.append(str(error)))
+    found.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    found.goto(address)
+    yield found
+    assert errors == []
+    found.close()
+
+
+def test_all_are_searched_and_each_hit_leads_into_its_vault(page: Page) -> None:
+    expect(page.locator("#vault")).to_have_text("All vaults")
+    page.locator("#q").fill("tomatoes in march")
+    places = page.locator(".hit-path")
+    expect(places.filter(has_text="garden: ")).to_have_count(1)
+    expect(places.filter(has_text="work: ")).to_have_count(1)
+    page.locator(".hit", has_text="work: ").get_by_role("button", name="Why").click()
+    expect(page.locator(".hit", has_text="work: ").locator(".why")).to_contain_text("rank")
+    page.locator(".hit", has_text="work: ").get_by_role("link", name="Read here").click()
+    expect(page.locator("main h1").first).to_have_text("Budget")
+    assert "/vault/work/#/note" in page.url
+    assert page.locator("#vault-choice").input_value() == "work"
+
+
+def test_one_is_chosen(page: Page) -> None:
+    page.locator("#vault-choice").select_option("garden")
+    expect(page.locator("#vault")).to_have_text("garden")
+    page.locator("#q").fill("tomatoes")
+    expect(page.locator(".hit-title").first).to_have_text("Tomatoes")
+    expect(page.locator(".hit-title", has_text="Budget")).to_have_count(0)
+    page.get_by_role("link", name="Health").click()
+    expect(page.locator("main")).to_contain_text("2")
+    page.locator("#vault-choice").select_option("")
+    expect(page.locator("#vault")).to_have_text("All vaults")

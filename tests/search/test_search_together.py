@@ -1,0 +1,228 @@
+"""A search over several vaults is one search: nearly the answer of one index over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reliability_lab import assembly_of, unheard
+
+from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError, UsageError
+from vault_indexer.model import Hit, SearchAnswer, SearchRequest
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.search import QueryDeadline, SearchedVault, Searcher, search_together
+from vault_indexer.service import VaultService
+from vault_indexer.vaults import OpenVault, Vaults
+
+TOPICS = {
+    "bread": "Knead the dough with flour water and salt until the starter rises in the warm kitchen.",
+    "stars": "The telescope shows Saturn and the moons of Jupiter on a clear night in winter.",
+    "garden": "Sow tomatoes and kale in March and water the compost in the garden beds.",
+    "budget": "The invoice of the supplier is paid in March before the quarterly report.",
+    "travel": "The night train to Vienna leaves in the evening from the old station.",
+    "music": "The quartet plays the slow movement with a warm tone and little vibrato.",
+}
+QUERIES = [
+    "knead the dough",
+    "telescope saturn",
+    "tomatoes in march",
+    "invoice",
+    "night train",
+    "warm tone",
+    "moons of jupiter at night",
+    "how do I water the garden",
+    "quarterly report of the supplier",
+    "clear evening",
+    "telescpe",
+    '"old station"',
+]
+
+
+def _notes() -> dict[str, dict[str, str]]:
+    """Two vaults of different size and words: `a` is about bread and stars, `b` about the rest."""
+    vaults: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    for number, (topic, text) in enumerate(TOPICS.items()):
+        words = text.split()
+        for part in range(9):
+            turned = " ".join(words[part % 5 :] + words[: part % 5])
+            vault = "a" if number < 2 or part == 8 else "b"
+            vaults[vault][f"{topic.title()} {part}.md"] = (
+                f"# {topic.title()} {part}\n\n{turned}\n\nSee {part}.\n"
+            )
+    return vaults
+
+
+Three = tuple[Vaults, VaultService]
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Three]:
+    """Two vaults, and the service of one vault that holds both."""
+    root = tmp_path_factory.mktemp("together")
+    for vault, notes in _notes().items():
+        for path, text in notes.items():
+            file = root / "both" / vault / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+    with ExitStack() as stack:
+        one = {
+            name: _opened(stack, root / "both" / name if name else root / "both", root / f"index-{name}")
+            for name in ("a", "b", "")
+        }
+        yield Vaults([OpenVault(name, root / "both" / name, one[name]) for name in ("a", "b")]), one[""]
+
+
+def _opened(stack: ExitStack, vault: Path, index: Path) -> VaultService:
+    session = LocalSession(assembly_of(vault, index))
+    session.open(unheard, build=True)
+    stack.callback(session.close)
+    return VaultService(session)
+
+
+def _place(hit: Hit) -> str:
+    return f"{hit.vault}/{hit.path}" if hit.vault else hit.path
+
+
+def _places(answer: SearchAnswer) -> list[str]:
+    return [_place(hit) for hit in answer.results]
+
+
+@pytest.mark.parametrize("by_note", [False, True])
+def test_the_answer_is_nearly_that_of_one_index(three: Three, by_note: bool) -> None:
+    vaults, both = three
+    shared = []
+    for query in QUERIES:
+        request = SearchRequest(query, by_note=by_note)
+        alone, together = both.search(request), vaults.search(request)
+        expected, found = _places(alone), _places(together)
+        assert _topic(found[0]) == _topic(expected[0]), query
+        assert alone.verdict == together.verdict, query
+        assert together.results[0].score == pytest.approx(1.0)
+        scores = [hit.score for hit in together.results]
+        assert scores == sorted(scores, reverse=True)
+        shared.append(len({*expected} & {*found}) / len(expected))
+    assert sum(shared) / len(shared) > 0.8
+
+
+def _topic(place: str) -> str:
+    return place.rpartition("/")[2].split()[0]
+
+
+def test_one_vault_searched_together_gives_its_own_answer(three: Three) -> None:
+    _, both = three
+    reader = both.reader()
+    with reader.holder.lease() as snapshot:
+        for query in [*QUERIES, "path:Stars", "saturn -jupiter"]:
+            request = SearchRequest(query)
+            only = [SearchedVault("", both.vault, snapshot, reader.searcher)]
+            found = search_together(only, request, reader.searcher.settings, QueryDeadline(30))
+            expected = reader.searcher.search(snapshot, request, vault=both.vault)
+            assert found == expected, query
+
+
+def test_the_order_of_the_vaults_means_nothing(three: Three) -> None:
+    vaults, _ = three
+    for query in QUERIES:
+        turned = Vaults([_renamed(one, "ba"["ab".index(one.name)]) for one in vaults.holders()])
+        found = [_place(hit) for hit in vaults.search(SearchRequest(query)).results]
+        other = turned.search(SearchRequest(query)).results
+        again = [_place(replace(hit, vault="ba"["ab".index(hit.vault)])) for hit in other]
+        assert sorted(found) == sorted(again), query
+
+
+def _renamed(one: object, name: str) -> OpenVault:
+    assert isinstance(one, OpenVault)
+    return replace(one, name=name)
+
+
+@pytest.mark.parametrize(
+    ("query", "vaults"),
+    [
+        ("night vault:a", {"a"}),
+        ("night -vault:a", {"b"}),
+        ("night (vault:a OR vault:b)", {"a", "b"}),
+        ("night vault:A", {"a"}),
+        ("night vault:c", set()),
+        ("vault:b", {"b"}),
+        ("path:Stars", {"a"}),
+    ],
+)
+def test_a_filter_chooses_the_vault(three: Three, query: str, vaults: set[str]) -> None:
+    answer = three[0].search(SearchRequest(query))
+    assert {hit.vault for hit in answer.results} == vaults
+    if not vaults:
+        assert any("no note matches" in notice for notice in answer.notices)
+
+
+def test_limits_hold_for_the_whole_answer(three: Three) -> None:
+    vaults, _ = three
+    assert len(vaults.search(SearchRequest("night", limit=3)).results) == 3
+    by_note = _places(vaults.search(SearchRequest("march", limit=20, by_note=True)))
+    assert len(by_note) == len(set(by_note))
+    relevant = vaults.search(SearchRequest("telescope saturn", min_relevance=0.9))
+    assert all(hit.relevance >= 0.9 for hit in relevant.results)
+
+
+def test_what_is_unknown_to_one_vault_alone_is_no_misspelling(three: Three) -> None:
+    vaults, _ = three
+    assert vaults.search(SearchRequest("vibrato telescope")).corrections == ()
+    misspelt = vaults.search(SearchRequest("telescpe"))
+    assert [one.searched for one in misspelt.corrections] == ["telescope"]
+
+
+def test_wrong_queries_and_limits_are_refused(three: Three) -> None:
+    vaults, _ = three
+    with pytest.raises(QueryError):
+        vaults.search(SearchRequest("line:"))
+    assert vaults.search(SearchRequest("line:", as_you_type=True)).results == ()
+    with pytest.raises(UsageError):
+        vaults.search(SearchRequest(""))
+    with pytest.raises(QueryCancelledError):
+        vaults.search(SearchRequest("night"), is_cancelled=lambda: True)
+
+
+def test_the_deadline_holds_for_all(three: Three) -> None:
+    vaults, _ = three
+    readers = [one.service().reader() for one in vaults.holders()]
+    with ExitStack() as leases:
+        searched = [
+            SearchedVault(str(number), Path(), leases.enter_context(one.holder.lease()), one.searcher)
+            for number, one in enumerate(readers)
+        ]
+        with pytest.raises(QueryTimeoutError):
+            search_together(searched, SearchRequest("night"), readers[0].searcher.settings, QueryDeadline(0))
+
+
+class _Foreign:
+    """An embedder of another model, which finds everything alike."""
+
+    model = EmbeddingModel("other", "m", 256)
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> np.ndarray:
+        del text
+        vector: np.ndarray = np.zeros(256, np.float32)
+        vector[0] = 1
+        return vector
+
+
+def test_vaults_of_different_models_are_fused_by_rank(three: Three) -> None:
+    vaults, _ = three
+    with ExitStack() as leases:
+        searched = []
+        for one in vaults.holders():
+            reader = one.service().reader()
+            snapshot = leases.enter_context(reader.holder.lease())
+            settings = reader.searcher.settings
+            searcher = reader.searcher if one.name == "a" else Searcher(_Foreign(), settings)  # type: ignore[arg-type]
+            searched.append(SearchedVault(one.name, one.path, snapshot, searcher))
+        found = search_together(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
+    assert [hit.vault for hit in found.hits] == ["a", "b"] * 3
+    assert any("fused by rank" in notice for notice in found.notices)
