@@ -72,7 +72,10 @@ describe("discovery", () => {
 
   it("reads a daemon of this machine only", () => {
     expect(parseDaemon(JSON.stringify(file))).toEqual({ pid: 7, url: file.url, token: "t" });
-    for (const url of ["http://127.0.0.1:5001/vault/../x", "http://127.0.0.1:5001/v", "http://example.org:80", "http://127.0.0.1.evil.org:80", "http://127.0.0.1:80@evil.org"]) {
+    const one = { ...file, url: "http://127.0.0.1:5001/vault/work" };
+    expect(parseDaemon(JSON.stringify(one))).toEqual({ pid: 7, url: one.url, token: "t" });
+    const paths = ["http://127.0.0.1:5001/vault/../x", "http://127.0.0.1:5001/v"];
+    for (const url of [...paths, "http://example.org:80", "http://127.0.0.1.evil.org:80", "http://127.0.0.1:80@evil.org"]) {
       expect(parseDaemon(JSON.stringify({ ...file, url }))).toBeNull();
     }
     for (const text of ["", "null", "[]", "{", '{"pid":"7"}']) expect(parseDaemon(text)).toBeNull();

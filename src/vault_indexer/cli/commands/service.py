@@ -27,9 +27,10 @@ from vault_indexer.cli.commands.stop import end_daemon
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.reach import known_index_dir
 from vault_indexer.cli.terminal import clean, note, out, print_json, text
+from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
 from vault_indexer.config.paths import log_dir
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder
 
@@ -66,7 +67,9 @@ def install(
         options={"index.dir": place.index_dir} if place.index_dir else {},
     ).settings
     if vault is None and not _names_a_vault(settings):
-        raise UsageError("the configuration names no vault: set its key `vault`, or give --vault DIR")
+        raise UsageError(
+            "the configuration names no vault: add one by `indexer vault add NAME DIR`, or give --vault DIR"
+        )
     spec = _spec(place, vault, environ)
     service = chosen.name_of(vault)
     if print_only:
@@ -74,7 +77,8 @@ def install(
         note(f"would be written: {chosen.place(service)}")
         return
     spec.log_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _end_other_daemon(place, vault or settings.vault, chosen.status(service))
+    kept = vault if _keeps_all(place, vault, environ) else vault or settings.vault
+    _end_other_daemon(place, kept, chosen.status(service))
     changed = chosen.install(spec)
     note(f"{'installed' if changed else 'already installed'}: {chosen.place(service)}")
     for hint in _hints(name, spec, environ):
@@ -167,7 +171,7 @@ def _named_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
 
 def _names_a_vault(settings: Settings) -> bool:
     """Whether `indexer serve` without a vault knows what to serve."""
-    return settings.vault is not None
+    return settings.vault is not None or bool(settings.vaults)
 
 
 def _spec(place: Place, vault: Path | None, environ: Mapping[str, str]) -> ServiceSpec:
@@ -177,24 +181,38 @@ def _spec(place: Place, vault: Path | None, environ: Mapping[str, str]) -> Servi
         "--config": place.config or _path(environ.get(_NAMED_CONFIG)),
     }
     options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
+    if _keeps_all(place, vault, environ):
+        options.append("--all-vaults")
     command = (sys.executable, "-m", "vault_indexer.cli", "serve", *options)
     return ServiceSpec(vault, command, log_dir(environ), _environment(environ))
 
 
+def _keeps_all(place: Place, vault: Path | None, environ: Mapping[str, str]) -> bool:
+    """Whether the service keeps all vaults of the table `[vaults]`: it is told of none, and of no index."""
+    named_index = place.index_dir or environ.get(_NAMED_INDEX)
+    return vault is None and not named_index and bool(vaults_in_config(place, environ))
+
+
+def _daemon_folder(place: Place, vault: Path | None) -> Path | None:
+    """Where the daemon that the service runs is announced; None where that cannot be known."""
+    if _keeps_all(place, vault, os.environ):
+        return shared_daemon_dir(config_of(place, os.environ))
+    return known_index_dir(Place(vault, place.index_dir, place.config), os.environ)
+
+
 def _daemon(place: Place, vault: Path | None) -> DaemonInfo | None:
-    index_dir = known_index_dir(Place(vault, place.index_dir, place.config), os.environ)
-    return read_daemon(index_dir) if index_dir else None
+    folder = _daemon_folder(place, vault)
+    return read_daemon(folder) if folder else None
 
 
 def _end_other_daemon(place: Place, vault: Path | None, status: ServiceStatus) -> None:
     """A daemon that was started otherwise holds the index: the service takes its place."""
-    info = _daemon(place, vault)
-    if info is None or info.pid == status.pid:
+    folder = _daemon_folder(place, vault)
+    info = read_daemon(folder) if folder else None
+    if folder is None or info is None or info.pid == status.pid:
         return
-    index_dir = known_index_dir(Place(vault, place.index_dir, place.config), os.environ)
-    if index_dir is not None:
-        end_daemon(info, index_dir)
-        note(f"stopped: process {info.pid}; the service takes its place")
+    end_daemon(info, folder)
+    note(f"stopped: process {info.pid}; the service takes its place")
 
 
 def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str]:
