@@ -144,7 +144,7 @@ def test_without_a_systemd_for_the_user_it_says_what_to_do(sandbox: Sandbox, pro
 
 def test_what_cannot_be_installed_is_refused(sandbox: Sandbox) -> None:
     nothing = sandbox.run("service", "install", "--system", "systemd")
-    assert (nothing.code, nothing.complains("--vault DIR", "`vault`")) == (2, True)
+    assert (nothing.code, nothing.complains("--vault DIR", "indexer vault add")) == (2, True)
 
     odd = sandbox.root / "two\nlines"
     odd.mkdir()
@@ -164,6 +164,17 @@ def test_the_configuration_names_the_vault(sandbox: Sandbox) -> None:
     assert ran.code == 0, ran.err
     assert "-m vault_indexer.cli serve\n" in ran.out
     assert "vault-indexer.service" in ran.err
+
+
+def test_without_a_vault_the_service_keeps_all_of_the_table(sandbox: Sandbox) -> None:
+    added = sandbox.run("vault", "add", "notes", str(sandbox.vault))
+    assert added.code == 0, added.err
+    shown = sandbox.run("service", "install", "--print", "--system", "systemd")
+    assert shown.code == 0, shown.err
+    [start] = [line for line in shown.out.splitlines() if line.startswith("ExecStart=")]
+    assert start.endswith("serve --all-vaults")
+    one = sandbox.run("service", "install", "--print", "--system", "systemd", "--vault", str(sandbox.vault))
+    assert "--all-vaults" not in one.out
 
 
 def test_logs_are_the_journal_or_the_file(sandbox: Sandbox, programs: FakePrograms) -> None:
