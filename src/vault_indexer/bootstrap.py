@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +22,7 @@ from vault_indexer.config import (
 )
 from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
+from vault_indexer.config.milvus import MilvusSettings
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
@@ -28,6 +33,7 @@ from vault_indexer.errors import (
     IndexUnusableError,
     LockedError,
     ProviderError,
+    UnavailableError,
     UsageError,
     VaultError,
 )
@@ -40,6 +46,7 @@ from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
+from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
 from vault_indexer.index.sample import sample_texts
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
@@ -62,6 +69,7 @@ from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
+from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
 from vault_indexer.system import own_usage
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
@@ -336,6 +344,20 @@ class Assembly:
         advice = self._advice(opened.writer.holder, fit.manifest)
         return replace(opened, manifest=fit.manifest, reasons=fit.reasons, reader=reader, advice=advice)
 
+    def publication(self, opened: OpenGeneration) -> Publication | None:
+        """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
+        variable is not set."""
+        milvus = self.settings.milvus
+        if self.settings.index.backend != "milvus":
+            return None
+        connection = milvus_connection(milvus, os.environ)
+        vaults = MilvusVaults(connection, milvus.collection_prefix)
+        published = published_vault(self.vault, milvus.keeper)
+        model = opened.reader.searcher.embedder.model
+        publisher = MilvusPublisher(vaults, published.vault, model, store_bodies=milvus.store_bodies)
+        catalog = CatalogPublisher(vaults, publisher, published, opened.generation.number, model.key)
+        return Publication(catalog, EpochMark(opened.generation))
+
     def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""
         settings = settings_of(self._fit(generation).manifest, self.settings)
@@ -429,6 +451,29 @@ class Assembly:
 
 def _fit_weights(vault: Path, found: Scan) -> bytes:
     return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(vault, found))).to_bytes()
+
+
+def milvus_connection(settings: MilvusSettings, environ: Mapping[str, str]) -> MilvusConnection:
+    """The server of the settings; nothing is connected before the first call. Raises UnavailableError if the
+    variable for the token is not set."""
+    token = environ.get(settings.token_env, "") if settings.token_env else ""
+    if settings.token_env and not token:
+        raise UnavailableError(
+            f"milvus.token_env = {settings.token_env!r}: this environment variable is not set"
+        )
+    return MilvusConnection(
+        settings.uri, token, consistency=settings.consistency, timeout_s=settings.timeout_s
+    )
+
+
+def published_vault(vault: Path, keeper: str) -> PublishedVault:
+    """The identity of a vault on a server: its folder's name, and a hash of that with the keeper's, so that
+    vaults of one name on two machines stay apart. The same on each start."""
+    keeper = keeper or socket.gethostname()
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", vault.name).strip("-").lower()[:40] or "vault"
+    digest = hashlib.sha256(f"{keeper}\0{vault}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = vault.name.encode("utf-8", "replace").decode("utf-8")
+    return PublishedVault(f"{readable}-{digest}", name, keeper)
 
 
 def _close(writer: IndexWriter, *pools: Pool) -> None:

@@ -184,7 +184,7 @@ def _disagreement(
     cause = details.get("ctx", {}).get("error")
     if not isinstance(cause, DisagreementError):
         return ConfigProblem(table, "", "cannot be used with the other values", "configuration")
-    names = [f"{table}.{key}" for key in cause.keys]
+    names = [f"{table}.{key}" if table else key for key in cause.keys]
     if wrong & set(names):
         return None
     culprit = next((name for name in names if name in active), names[0])

@@ -10,13 +10,13 @@ becomes code in the docs.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from vault_indexer.config.ask import AskSettings
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.fields import Allowed, Table, Trust, Unit, Url, VariableName
+from vault_indexer.config.fields import Allowed, DisagreementError, Table, Trust, Unit, Url, VariableName
 from vault_indexer.config.llm import LlmSettings
 from vault_indexer.config.milvus import MilvusSettings
 
@@ -340,3 +340,9 @@ class Settings(Table):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     milvus: MilvusSettings = MilvusSettings()
+
+    @model_validator(mode="after")
+    def _server_is_named(self) -> Self:
+        if self.index.backend == "milvus" and not self.milvus.uri:
+            raise DisagreementError("the URL of the server is needed", "milvus.uri", "index.backend")
+        return self

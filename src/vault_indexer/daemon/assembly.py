@@ -9,6 +9,7 @@ from typing import Protocol
 
 from vault_indexer.config import Manifest, Settings
 from vault_indexer.index.build import Pool
+from vault_indexer.index.publishing import Publication
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.search import IndexReader
@@ -79,6 +80,11 @@ class Assembly(Protocol):
 
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
         """An open generation under this configuration: searched by it, and with what no longer fits."""
+        ...
+
+    def publication(self, opened: OpenGeneration) -> Publication | None:
+        """What a generation is published as on a server; None where it is not. Nothing is connected yet.
+        Raises VaultIndexerError."""
         ...
 
     def with_reloaded_config(self) -> Assembly:

@@ -17,6 +17,7 @@ from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
+from vault_indexer.daemon.publish_task import PublishTask
 from vault_indexer.daemon.rebuild_task import Problems, RebuildResult, RebuildTask
 from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
@@ -73,6 +74,7 @@ class IndexLoop:
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons)
         self._embedding = EmbeddingTask(vault_sync)
         self._merge = MergeTask(vault_sync, limits_of(assembly.settings.index))
+        self._publish_task = PublishTask(vault_sync, clock)
         set_aside = SetAsideRetry(vault_sync)
         # In order of priority, each with those that must not be busy when it begins something. The first two
         # share the generation's spare process; a merge would slow down the making of vectors.
@@ -81,6 +83,7 @@ class IndexLoop:
             (set_aside, (self._embedding,)),
             (self._merge, (self._embedding,)),
             (RechunkTask(vault_sync), ()),
+            (self._publish_task, ()),
         )
         self._checks: list[LoopRequest[Problems]] = []
         self._presence = IndexPresence(assembly.index_dir, lock)
@@ -196,11 +199,12 @@ class IndexLoop:
         )
 
     def pending(self) -> int:
-        """Changes heard of, being read, failed, or held: read in the order in which they move on, so that
-        none is missed between two of them. Any thread."""
+        """Changes heard of, being read, failed, held, or not yet published where the index is: read in the
+        order in which they move on, so that none is missed between two of them. Any thread."""
         heard, at_work = self._watcher.pending, int(self._watcher.at_work)
         state = self.state
-        return heard + max(at_work, state.remaining) + state.unsynced + len(self._vault_sync.hold)
+        indexing = heard + max(at_work, state.remaining) + state.unsynced + len(self._vault_sync.hold)
+        return indexing + self._publish_task.behind()
 
     def stalled_s(self) -> float:
         """Seconds for which the pending changes have made no progress; 0 while they do. Any thread."""
@@ -219,6 +223,8 @@ class IndexLoop:
             return "a worker process that does not answer"
         if held:
             return f"{quantity(held, 'deletion')} held back, in case the files come back"
+        if self._publish_task.behind():
+            return self._publish_task.trouble or "the server to which the index is published"
         return "files that are still being written"
 
     def _fail(self, error: Exception) -> None:

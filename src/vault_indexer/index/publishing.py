@@ -9,10 +9,12 @@ from itertools import islice
 from vault_indexer.index.documents import keyword_documents, note_words
 from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.model import ChunkRow, NoteRow, note_id_of
+from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import FIELDS
 from vault_indexer.store.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, VaultState
 from vault_indexer.store.retrieval import PublishedChunk
+from vault_indexer.system import write_atomically
 from vault_indexer.vault import kind_of
 
 _KEYS_AT_ONCE = 2000
@@ -42,9 +44,9 @@ class CatalogPublisher:
     """Applies the commits of one generation's catalog to what the server holds of the vault.
 
     `follow` brings the server to the catalog's seq: by the log of changes, or by comparing keys where the log
-    is too short. `publish_all` writes everything beside and switches: the first time, and where `applied`
-    says that the server has lost something. All need the catalog alone, no vault and no model. One thread at
-    a time uses it. Raises BackendError; the next call begins where the server really is.
+    is too short or rows are missing. `publish_all` writes everything beside and switches: the first time, and
+    where the server has lost the collection or the vault's state. Both need the catalog alone, no vault and
+    no model, and both can be repeated after a failure. One thread at a time uses it. Raises BackendError.
     """
 
     def __init__(
@@ -62,17 +64,18 @@ class CatalogPublisher:
         self._model = model
 
     def applied(self, epoch: int) -> VaultState | None:
-        """What the server holds of the epoch; None where that is lost or of another index. The rows are
-        counted, so that a collection that somebody emptied is noticed."""
+        """What the server says it holds of this generation, published as `epoch`; None where that is lost or
+        of another index."""
         state = self._publisher.state()
-        if state is None or state.epoch != epoch or state.generation != self._generation:
+        if state is None or (state.epoch, state.generation) != (epoch, self._generation):
             return None
-        try:
-            return state if self._publisher.count(state) == state.chunks else None
-        except CollectionMissingError:
-            return None
+        return state
 
-    def publish_all(self, catalog: CatalogReader) -> VaultState:
+    def is_whole(self, state: VaultState) -> bool:
+        """Whether all rows are there, by their number. Raises CollectionMissingError."""
+        return self._publisher.count(state) == state.chunks
+
+    def publish_all(self, catalog: CatalogReader) -> Change:
         """Write everything beside what is there, and switch."""
         self._vaults.create()
         weights = catalog.blob(WEIGHTS_BLOB)
@@ -91,18 +94,20 @@ class CatalogPublisher:
             generation=self._generation,
             chunks=len(keys),
         )
-        return self._publisher.replace(state, published_chunks(catalog, self._model, keys))
+        made = self._publisher.replace(state, published_chunks(catalog, self._model, keys))
+        return Change(made, tuple(keys[-_PROBED:]))
 
-    def follow(self, catalog: CatalogReader, state: VaultState) -> Change:
-        """Apply what the catalog has since `state`. Raises CollectionMissingError where all is gone."""
-        gone, come = self._difference(catalog, state)
+    def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
+        """Apply what the catalog has since `state`; with `whole` false, what the server lacks. Raises
+        CollectionMissingError where all is gone."""
+        gone, come = self._difference(catalog, state, whole=whole)
         chunks = published_chunks(catalog, self._model, come)
         after = replace(
             state, seq=catalog.seq, languages=catalog.languages(), chunks=len(catalog.chunk_keys())
         )
         self._publisher.apply(after, gone, chunks)
         left = sorted(gone - come)
-        return Change(after, tuple(sorted(come)[:_PROBED]), tuple(left[:_PROBED]))
+        return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(left[-_PROBED:]))
 
     def shows(self, change: Change) -> bool:
         """Whether the server answers with the change."""
@@ -112,17 +117,121 @@ class CatalogPublisher:
         """Remove what earlier editions have left."""
         self._publisher.sweep(state)
 
-    def _difference(self, catalog: CatalogReader, state: VaultState) -> tuple[set[int], set[int]]:
+    def close(self) -> None:
+        """Close the connection."""
+        self._vaults.connection.close()
+
+    def _difference(
+        self, catalog: CatalogReader, state: VaultState, *, whole: bool
+    ) -> tuple[set[int], set[int]]:
         """The keys that went and those to be written; both hold those that got their vector."""
-        if catalog.trimmed_seq() <= state.seq:
+        if whole and catalog.trimmed_seq() <= state.seq:
             added, removed = catalog.changes_since(state.seq)
-            embedded = catalog.embedded_since(state.seq)
-            return removed | embedded, (added | embedded) & catalog.chunk_keys()
+            embedded = catalog.embedded_since(state.seq) & catalog.chunk_keys()
+            return removed | embedded, added | embedded
         held = self._publisher.keys(state)
         wanted = catalog.chunk_keys()
         embedded = set(catalog.nonzero_vector_keys(self._model))
         late = {key for key, has_vector in held.items() if not has_vector and key in embedded}
         return (held.keys() - wanted) | late, (wanted - held.keys()) | late
+
+
+class EpochMark:
+    """The file in a generation's folder that says as which epoch it is published; 0 where there is none. An
+    index that was deleted and built again has none, so that no state of the old one passes for its own."""
+
+    def __init__(self, generation: Generation) -> None:
+        self._path = generation.folder / "published"
+
+    def read(self) -> int:
+        """The epoch."""
+        try:
+            return int(self._path.read_text("ascii"))
+        except (OSError, ValueError):
+            return 0
+
+    def write(self, epoch: int) -> None:
+        """Durably. Raises OSError."""
+        write_atomically(self._path, f"{epoch}\n".encode())
+
+
+class Publication:
+    """One generation as it is published: where the server is, and the next step towards the catalog.
+
+    After a failed step the server's own account counts: the state is read again and the rows are counted.
+    One thread at a time calls it.
+    """
+
+    def __init__(self, publisher: CatalogPublisher, mark: EpochMark) -> None:
+        self._publisher = publisher
+        self._mark = mark
+        self._state: VaultState | None = None
+        self._unseen: Change | None = None
+        self._swept = False
+        self.republished = 0
+        """How often everything was written."""
+
+    @property
+    def applied_seq(self) -> int:
+        """The seq up to which the server answers; -1 where that is not known."""
+        return -1 if self._state is None or self._unseen is not None else self._state.seq
+
+    def check(self) -> None:
+        """Trust nothing: the next step reads the state and counts the rows."""
+        self._state = self._unseen = None
+
+    def step(self, catalog: CatalogReader) -> bool:
+        """Bring the server to the catalog. False if it does not answer with all of that yet: then call again
+        soon. Raises BackendError, OSError."""
+        try:
+            return self._step(catalog)
+        except BaseException:
+            self.check()
+            raise
+
+    def close(self) -> None:
+        """Close the connection; a call under way fails. Any thread."""
+        self._publisher.close()
+
+    def _step(self, catalog: CatalogReader) -> bool:
+        if self._state is None:
+            self._unseen = self._opened(catalog)
+        elif self._state.seq != catalog.seq:
+            self._unseen = self._followed(catalog, self._state, whole=True)
+        if self._unseen is not None:
+            self._state = self._unseen.state
+            if not self._publisher.shows(self._unseen):
+                return False
+            self._unseen = None
+        if self._state is not None and not self._swept:
+            self._publisher.sweep(self._state)
+            self._swept = True
+        return True
+
+    def _opened(self, catalog: CatalogReader) -> Change:
+        state = self._publisher.applied(self._mark.read())
+        if state is None or state.seq > catalog.seq:
+            return self._published(catalog)
+        try:
+            whole = self._publisher.is_whole(state)
+        except CollectionMissingError:
+            return self._published(catalog)
+        if whole and state.seq == catalog.seq:
+            return Change(state)
+        return self._followed(catalog, state, whole=whole)
+
+    def _followed(self, catalog: CatalogReader, state: VaultState, *, whole: bool) -> Change:
+        try:
+            return self._publisher.follow(catalog, state, whole=whole)
+        except CollectionMissingError:
+            return self._published(catalog)
+
+    def _published(self, catalog: CatalogReader) -> Change:
+        change = self._publisher.publish_all(catalog)
+        self._mark.write(change.state.epoch)
+        self._swept = False
+        self.republished += 1
+        return change
 
 
 def published_chunks(catalog: CatalogReader, model: str, keys: Iterable[int]) -> Iterator[PublishedChunk]:

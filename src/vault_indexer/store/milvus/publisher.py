@@ -65,7 +65,7 @@ class MilvusPublisher:
         for start in range(0, len(keys), _DELETE_KEYS):
             batch = keys[start : start + _DELETE_KEYS]
             primary = [f"{state.edition}:{key}" for key in batch]
-            self._connection.call("delete", self.collection, ids=primary)
+            self._connection.call("delete", self.collection, filter=text_in("pk", primary))
         self._write(state.edition, come)
         self._vaults.put(state)
 

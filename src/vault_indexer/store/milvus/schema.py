@@ -51,8 +51,17 @@ FOUND_FIELDS = (
 """What a search asks of each hit; the fields of `retrieval.FoundChunk` but the score."""
 
 
+_WEIGHTS = re.compile(r"\+sif-[0-9a-f]{12}(?=/)")
+"""What `providers` puts into the name of a model whose tokens are weighted."""
+
+
 def collection_name(prefix: str, model: str) -> str:
-    """The alias of the collection for the vectors of one model (`EmbeddingModel.key`)."""
+    """The alias of the collection for the vectors of one model (`EmbeddingModel.key`).
+
+    Token weights belong to a vault, and leave its vectors in the space of the model: vaults with different
+    ones share a collection. `VaultState.model` and `weights` say what a query's vector is made with.
+    """
+    model = _WEIGHTS.sub("", model)
     readable = re.sub(r"[^A-Za-z0-9]+", "_", model).strip("_")[:60]
     digest = hashlib.sha256(model.encode()).hexdigest()[:8]
     return f"{prefix}_chunks_{readable}_{digest}_v{SCHEMA_VERSION}"

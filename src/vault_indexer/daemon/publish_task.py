@@ -1,0 +1,209 @@
+"""Publishes the index to a Milvus server beside the loop: no edit and no search waits for the server."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from vault_indexer.config import Settings
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.index.publishing import Publication
+from vault_indexer.store import SnapshotHolder
+from vault_indexer.store.catalog import CatalogReader
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_UNSEEN_S = 0.2
+"""Between two questions whether the server answers with a change."""
+
+_CHECK_S = 60.0
+"""So often the rows are counted while nothing changes: somebody may have dropped the collection."""
+
+_RETRY_S = 0.5
+_RETRY_LATEST_S = 30.0
+_END_S = 1.0
+
+
+class PublishingAssembly(Protocol):
+    """What the task asks of the composition root."""
+
+    @property
+    def settings(self) -> Settings:
+        """The active configuration."""
+        ...
+
+    def publication(self, opened: OpenGeneration) -> Publication | None:
+        """What a generation is published as; None where it is not. Raises VaultIndexerError."""
+        ...
+
+
+class PublishingSource(Protocol):
+    """Whatever has the active generation: VaultSync."""
+
+    @property
+    def current(self) -> OpenGeneration | None:
+        """The active generation, open for edits."""
+        ...
+
+    @property
+    def assembly(self) -> PublishingAssembly:
+        """The configuration in use."""
+        ...
+
+
+class PublishTask:
+    """Implements BackgroundTask: one thread follows the active generation, another one after a rebuild or a
+    change of the configuration. `busy` is never true, so that nothing waits for the server."""
+
+    busy = False
+
+    def __init__(self, source: PublishingSource, clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
+        self._clock = clock
+        self._follower: _Follower | None = None
+        self._for: tuple[OpenGeneration | None, Settings | None] = (None, None)
+        self._refused = ""
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing is published at the moment."""
+        reason = self._refused or (self._follower.trouble if self._follower else "")
+        if not reason:
+            return ""
+        return f"the index is not published, but searched here as ever; it is tried again: {reason}"
+
+    def behind(self) -> int:
+        """The commits with which the server does not answer yet; 1 while it is not known what it has. Any
+        thread."""
+        current, follower = self._source.current, self._follower
+        if current is None or self._source.assembly.settings.index.backend != "milvus":
+            return 0
+        applied = -1 if follower is None else follower.applied_seq
+        with current.writer.holder.lease() as snapshot:
+            return 1 if applied < 0 else max(0, snapshot.seq - applied)
+
+    def step(self, *, idle: bool) -> None:  # noqa: ARG002 - publishing takes nothing from an edit
+        """Let the thread of the active generation know of new commits."""
+        current, settings = self._source.current, self._source.assembly.settings
+        before, with_settings = self._for
+        same = current is not None and before is not None and current.writer is before.writer
+        if not same or with_settings is None or _published_by(settings) != _published_by(with_settings):
+            self._follow(current, settings)
+        if self._follower is not None:
+            self._follower.wake()
+
+    def end(self) -> None:
+        """Stop; what is not published yet is after the next start."""
+        if self._follower is not None:
+            self._follower.stop()
+        self._follower, self._for = None, (None, None)
+
+    def _follow(self, current: OpenGeneration | None, settings: Settings) -> None:
+        self.end()
+        self._refused = ""
+        self._for = current, settings
+        if current is None:
+            return
+        try:
+            publication = self._source.assembly.publication(current)
+        except VaultIndexerError as error:
+            self._refused = str(error)
+            log.error("%s", self.trouble)
+            return
+        if publication is not None:
+            self._follower = _Follower(publication, current.writer.holder, current, self._clock)
+            self._follower.start()
+
+
+def _published_by(settings: Settings) -> tuple[object, object]:
+    return settings.index.backend, settings.milvus
+
+
+class _Follower:
+    """The thread that brings the server to the catalog, again and again."""
+
+    def __init__(
+        self,
+        publication: Publication,
+        holder: SnapshotHolder,
+        opened: OpenGeneration,
+        clock: Callable[[], float],
+    ) -> None:
+        self.trouble = ""
+        self.applied_seq = -1
+        self._publication = publication
+        self._holder = holder
+        self._catalog = opened.generation.catalog
+        self._clock = clock
+        self._retry_s = _RETRY_S
+        self._checked = clock()
+        self._stopping = False
+        self._news = threading.Event()
+        self._ended = threading.Event()
+        name = f"indexer-publish {opened.generation.folder}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be something to publish."""
+        with self._holder.lease() as snapshot:
+            if snapshot.seq != self.applied_seq:
+                self._news.set()
+
+    def stop(self) -> None:
+        """End soon. A call that is under way is cut off: it is made again after the next start."""
+        self._stopping = True
+        self._news.set()
+        self._ended.set()
+        self._publication.close()
+        self._thread.join(_END_S)
+
+    def _run(self) -> None:
+        while not self._stopping:
+            self._news.clear()
+            seconds = self._round()
+            if self.trouble:  # a server that is down is not asked more often because there is an edit
+                self._ended.wait(seconds)
+            elif not self._stopping:
+                self._news.wait(seconds)
+        self._publication.close()
+
+    def _round(self) -> float:
+        """One step towards the catalog. Returns for how long nothing is to be done."""
+        if self._clock() - self._checked >= _CHECK_S:
+            self._checked = self._clock()
+            self._publication.check()
+        try:
+            catalog = CatalogReader(self._catalog)
+            try:
+                done = self._publication.step(catalog)
+            finally:
+                catalog.close()
+        except (VaultIndexerError, OSError) as error:
+            return self._failed(error)
+        except Exception as error:
+            log.error("publishing failed", exc_info=error)
+            return self._failed(error)
+        if self.trouble:
+            log.info("the index is published again")
+        self.trouble, self._retry_s = "", _RETRY_S
+        if not done:
+            return _UNSEEN_S
+        self.applied_seq = self._publication.applied_seq
+        return _CHECK_S
+
+    def _failed(self, error: Exception) -> float:
+        if self._stopping:
+            return 0.0
+        if not self.trouble:
+            log.warning("the index is not published: %s", error)
+        self.trouble = str(error)
+        wait, self._retry_s = self._retry_s, min(2 * self._retry_s, _RETRY_LATEST_S)
+        return wait

@@ -1,0 +1,69 @@
+"""A Milvus server for tests: Milvus Lite in a process of its own, on a port of this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from waiting import wait_until
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class MilvusServer:
+    """Can be started, killed and started again over the same data."""
+
+    def __init__(self, data: Path, port: int | None = None) -> None:
+        self.data = data
+        self.port = port or free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def uri(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(self.data)]
+        self.process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(self.port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        wait_until(self._answers, "Milvus Lite listens")
+
+    def kill(self) -> None:
+        """As a power cut ends it."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.kill()
+
+    def _answers(self) -> bool:
+        assert self.process is not None and self.process.poll() is None
+        with closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+@contextmanager
+def milvus_server(data: Path) -> Iterator[MilvusServer]:
+    server = MilvusServer(data)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,215 @@
+"""One contract for both backends of the derived indices: every test runs over each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from backends import SCOPE, VAULT, Backend, backend, paths, terms, vector
+
+from vault_indexer.errors import UsageError
+from vault_indexer.model import note_id_of
+from vault_indexer.store import IndexDir
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.retrieval import FoundChunk, Fusion, Selection, VaultScope
+
+ALL = Selection(limit=50)
+
+
+@pytest.fixture(scope="module", params=["embedded", "milvus"])
+def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    """A vault that no test changes."""
+    yield from made(request, tmp_path_factory.mktemp("kept"), "kept")
+
+
+@pytest.fixture(params=["embedded", "milvus"])
+def edited(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    """A vault of the test's own."""
+    yield from made(request, tmp_path, f"edited_{abs(hash(tmp_path)):x}")
+
+
+def made(request: pytest.FixtureRequest, folder: Path, prefix: str) -> Iterator[Backend]:
+    uri = request.getfixturevalue("shared_server").uri if request.param == "milvus" else ""
+    with backend(request.param, folder / "place", uri, prefix) as one:
+        yield one
+
+
+def everything(of: Backend, selection: Selection, scope: VaultScope = SCOPE) -> list[list[FoundChunk]]:
+    """What each kind of question finds with a selection."""
+    text = "Saturn rings ice beans pole hazel leaves spade kiln oak 土星"
+    retriever, query = of.retriever(), vector(of, text)
+    return [
+        retriever.nearest(scope, query, selection),
+        retriever.best(scope, terms(text), selection),
+        retriever.hybrid(scope, query, terms(text), selection, Fusion()),
+        retriever.hybrid(scope, query, terms(text), selection, Fusion("weighted")),
+    ]
+
+
+def test_a_hit_says_where_it_stands_and_what_it_says(kept: Backend) -> None:
+    first = kept.retriever().best(SCOPE, terms("rings of Saturn"), ALL)[0]
+    catalog = catalog_of(kept)
+    row = catalog.chunks([first.key])[first.key]
+    assert (first.vault, first.path, first.title) == (VAULT, "Sky/Saturn.md", "Saturn")
+    assert (first.note_id, first.language) == (note_id_of(first.key), "en")
+    assert (first.start_pos, first.end_pos) == (row.chunk.start_pos, row.chunk.end_pos)
+    assert (first.start_line, first.end_line) == (row.chunk.start_line, row.chunk.end_line)
+    assert first.header_path == row.chunk.header_path
+    assert first.body == row.chunk.body
+    assert first.modified_ns == catalog.note("Sky/Saturn.md").mtime_ns  # type: ignore[union-attr]
+    catalog.close()
+
+
+def test_the_nearest_are_those_of_a_comparison_with_every_vector(kept: Backend) -> None:
+    catalog = catalog_of(kept)
+    model = kept.session.reader().model  # type: ignore[attr-defined]
+    query = vector(kept, "planets with rings")
+    held = {
+        key: np.frombuffer(row, np.float16).astype(np.float32) @ query
+        for key, row in catalog.chunk_vectors(model)
+    }
+    expected = sorted(held, key=lambda key: (-held[key], key))
+    found = kept.retriever().nearest(SCOPE, query, ALL)
+    assert [one.key for one in found] == expected
+    assert [one.score for one in found] == pytest.approx([held[key] for key in expected], abs=1e-5)
+    catalog.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("climbing", "Garden/Beds/Beans.md"),  # by its stem
+        ("光环", "Sky/土星.md"),  # by pairs of characters
+        ("rotting", "Garden/Compost.md"),
+        ("Jupiter", "Sky/Map.canvas"),
+        ("the compost", "Garden/Compost.md"),
+    ],
+)
+def test_a_word_is_found_as_our_analysis_sees_it(kept: Backend, query: str, first: str) -> None:
+    assert paths(kept.retriever().best(SCOPE, terms(query), ALL))[:1] == [first]
+
+
+def test_a_word_of_no_note_finds_nothing(kept: Backend) -> None:
+    assert kept.retriever().best(SCOPE, terms("xylophone"), ALL) == []
+    assert kept.retriever().best(SCOPE, [], ALL) == []
+    assert kept.retriever().nearest(SCOPE, np.zeros_like(vector(kept, "x")), ALL) == []
+
+
+SELECTIONS = [
+    (Selection(50, folders=("Garden",)), {"Garden/Compost.md", "Garden/Beds/Beans.md"}),
+    (
+        Selection(50, folders=("Garden/Beds", "Sky")),
+        {"Garden/Beds/Beans.md", "Sky/Saturn.md", "Sky/土星.md", "Sky/Map.canvas"},
+    ),
+    (Selection(50, folders=("Gard",)), set()),
+    (Selection(50, folders=("garden",)), set()),
+    (Selection(50, paths=("Gardening.md", "No such.md")), {"Gardening.md"}),
+    (Selection(50, tags=("area",)), {"Garden/Compost.md", "Garden/Beds/Beans.md"}),
+    (Selection(50, tags=("#AREA/garden/", "soil")), {"Garden/Compost.md"}),
+    (Selection(50, tags=("gard",)), set()),
+    (Selection(50, kinds=("canvas",)), {"Sky/Map.canvas"}),
+    (Selection(50, folders=("Sky",), kinds=("note",), tags=("planet",)), {"Sky/Saturn.md"}),
+    (Selection(50, note_ids=(1 << 40,)), set()),
+]
+
+
+@pytest.mark.parametrize(("selection", "expected"), SELECTIONS)
+def test_a_filter_leaves_the_same_notes_in_every_kind_of_search(
+    kept: Backend, selection: Selection, expected: set[str]
+) -> None:
+    by_meaning, *others = everything(kept, selection)
+    assert set(paths(by_meaning)) == expected
+    for found in others:
+        assert set(paths(found)) == expected
+
+
+def test_notes_are_chosen_by_their_ids(kept: Backend) -> None:
+    catalog = catalog_of(kept)
+    ids = {path: catalog.note(path).note_id for path in ("Long.md", "Gardening.md")}  # type: ignore[union-attr]
+    catalog.close()
+    for found in everything(kept, Selection(50, note_ids=tuple(ids.values()))):
+        assert set(paths(found)) == set(ids)
+
+
+@pytest.mark.parametrize("per_note", [1, 2, 3])
+def test_a_note_has_at_most_as_many_hits_as_are_allowed(kept: Backend, per_note: int) -> None:
+    for found in everything(kept, Selection(5, per_note=per_note)):
+        unlimited = paths(found)
+        assert len(found) == 5
+        assert max(unlimited.count(path) for path in unlimited) <= per_note
+    (first, *_), (whole, *_) = everything(kept, Selection(5, per_note=per_note)), everything(kept, ALL)
+    left = [one for at, one in enumerate(whole) if paths(whole[:at]).count(one.path) < per_note]
+    assert [one.key for one in first] == [one.key for one in left[:5]]
+
+
+def test_more_is_asked_for_where_one_note_holds_the_first_hits(kept: Backend) -> None:
+    query = vector(kept, "The kiln burns hazel and oak at night")
+    found = kept.retriever().nearest(SCOPE, query, Selection(7, per_note=1))
+    assert len({one.path for one in found}) == len(found) == 7
+
+
+def test_a_scope_without_the_vault_finds_nothing(kept: Backend) -> None:
+    for scope in (VaultScope.of([]), VaultScope.of(["another"]), SCOPE.only(["another"])):
+        assert everything(kept, ALL, scope) == [[], [], [], []]
+
+
+@pytest.mark.parametrize("name", ["limit", "per_note", "depth"])
+def test_what_nobody_can_answer_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} = -1"):
+        Selection(**{name: -1})  # type: ignore[arg-type]
+
+
+def test_an_edit_a_rename_and_a_deletion_are_found_at_once(edited: Backend) -> None:
+    vault, retriever = edited.where.vault, edited.retriever()
+    edited.where.write("Gardening.md", "# Gardening\n\nA wheelbarrow stands in the shed.\n")
+    (vault / "Sky" / "Saturn.md").rename(vault / "Saturn moved.md")
+    (vault / "Garden" / "Compost.md").unlink()
+    edited.where.write("New.md", "---\ntags: [fresh]\n---\n# New\n\nA trombone.\n")
+    edited.follow()
+    assert paths(retriever.best(SCOPE, terms("wheelbarrow"), ALL)) == ["Gardening.md"]
+    assert retriever.best(SCOPE, terms("spade"), ALL) == []
+    assert "Saturn moved.md" in paths(retriever.best(SCOPE, terms("rings"), ALL))
+    assert retriever.best(SCOPE, terms("rings"), Selection(folders=("Sky",), kinds=("note",))) == []
+    assert retriever.best(SCOPE, terms("compost"), ALL) == []
+    assert paths(retriever.nearest(SCOPE, vector(edited, "trombone"), Selection(tags=("fresh",)))) == [
+        "New.md"
+    ]
+    assert "Garden/Compost.md" not in paths(retriever.nearest(SCOPE, vector(edited, "compost"), ALL))
+    assert edited.applied_seq() == seq_of(edited)
+    assert the_same_as_the_catalog(edited)
+
+
+def test_what_is_lost_is_made_again_from_the_catalog_alone(edited: Backend) -> None:
+    before = everything(edited, ALL)
+    hidden = edited.where.vault.with_name("hidden")
+    edited.where.vault.rename(hidden)
+    edited.where.vault.mkdir()
+    edited.lose()
+    assert [[one.key for one in found] for found in everything(edited, ALL)] == [
+        [one.key for one in found] for found in before
+    ]
+    assert edited.applied_seq() == seq_of(edited)
+    assert the_same_as_the_catalog(edited)
+
+
+def catalog_of(of: Backend) -> CatalogReader:
+    generation = IndexDir(of.where.index_dir).current()
+    assert generation is not None
+    return CatalogReader(generation.catalog)
+
+
+def seq_of(of: Backend) -> int:
+    catalog = catalog_of(of)
+    catalog.close()
+    return catalog.seq
+
+
+def the_same_as_the_catalog(of: Backend) -> bool:
+    """Whether a search that asks for everything finds the chunks of the catalog, each once."""
+    catalog = catalog_of(of)
+    wanted = sorted(catalog.chunk_keys())
+    catalog.close()
+    found = of.retriever().nearest(SCOPE, vector(of, "night"), Selection(limit=1000))
+    return sorted(one.key for one in found) == wanted

@@ -1,0 +1,216 @@
+"""The daemon publishes to Milvus: freshness, faults of the server, and what is found here meanwhile."""
+
+from __future__ import annotations
+
+import re
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from milvus_server import MilvusServer
+from tcp_proxy import TcpProxy, tcp_proxy
+from vault_at_work import Place, daemon, holding, opened, place, wait_for
+
+from vault_indexer.bootstrap import published_vault
+from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
+from vault_indexer.store.milvus import MilvusConnection, MilvusRetriever, MilvusVaults, VaultState
+from vault_indexer.store.retrieval import Selection, VaultScope
+from vault_indexer.text.query import analyze_query
+
+NOT_PUBLISHED = "the index is not published, but searched here as ever"
+
+
+@dataclass
+class Published:
+    """A vault whose daemon publishes through a proxy, and a client that asks the server itself."""
+
+    where: Place
+    proxy: TcpProxy
+    server: MilvusServer
+    vaults: MilvusVaults
+
+    @property
+    def vault(self) -> str:
+        return published_vault(self.where.vault, "keeper").vault
+
+    def state(self) -> VaultState | None:
+        return self.vaults.state(self.vault)
+
+    def found(self, word: str) -> list[str]:
+        """The notes in which the server finds a word."""
+        state = self.state()
+        if state is None:
+            return []
+        retriever = MilvusRetriever(self.vaults, state.collection)
+        hits = retriever.best(VaultScope.of([self.vault]), analyze_query(word, ("en",)), Selection())
+        return [hit.path for hit in hits]
+
+
+@pytest.fixture
+def published(tmp_path: Path, shared_server: MilvusServer) -> Iterator[Published]:
+    where = place(tmp_path)
+    prefix = "keeper_" + re.sub(r"\W", "_", tmp_path.name)[-40:]
+    with tcp_proxy(shared_server.port) as proxy:
+        configure(where, proxy.uri, prefix)
+        yield Published(
+            where, proxy, shared_server, MilvusVaults(MilvusConnection(shared_server.uri), prefix)
+        )
+
+
+def configure(where: Place, uri: str, prefix: str, consistency: str = "session") -> None:
+    where.configure(
+        f'[index]\nworkers = 1\nbackend = "milvus"\n[milvus]\nuri = "{uri}"\nkeeper = "keeper"\n'
+        f'collection_prefix = "{prefix}"\ntimeout_s = 2\nconsistency = "{consistency}"\n'
+    )
+
+
+def notices(service: VaultService) -> str:
+    return "; ".join(service.search(SearchRequest("bread")).notices)
+
+
+def all_published(service: VaultService) -> bool:
+    return service.status().pending == 0
+
+
+@pytest.mark.parametrize("consistency", ["session", "bounded"])
+def test_a_change_is_pending_until_the_server_answers_with_it(published: Published, consistency: str) -> None:
+    configure(published.where, published.proxy.uri, published.vaults.prefix, consistency)
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        assert published.found("dough") == ["Bread.md"]
+        published.where.write("Bread.md", "# Bread\n\nThe marmalade is on the table.\n")
+        wait_for(lambda: holding(service, "marmalade") and all_published(service))
+        assert published.found("marmalade") == ["Bread.md"]
+        assert published.found("dough") == []
+        assert NOT_PUBLISHED not in notices(service)
+
+
+def test_the_state_on_the_server_is_that_of_the_catalog(published: Published) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        state = published.state()
+        assert state is not None
+        assert (state.name, state.keeper, state.languages) == ("vault", "keeper", ("en",))
+        assert (state.generation, state.chunks) == (service.status().generation, service.status().chunks)
+        assert published.vaults.weights(state.weights)
+
+
+@pytest.mark.parametrize("fault", ["hang", "refuse"])
+def test_edits_and_searches_go_on_while_the_server_does_not_answer(published: Published, fault: str) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        getattr(published.proxy, fault)()
+        for number in range(3):
+            published.where.write(f"New {number}.md", f"# New\n\nA wheelbarrow{number} of gravel.\n")
+            wait_for(lambda n=number: holding(service, f"wheelbarrow{n}"))
+        assert service.status().pending
+        wait_for(lambda: NOT_PUBLISHED in notices(service))
+        assert "Milvus at http://127.0.0.1" in service.status().detail
+        published.proxy.let_pass()
+        wait_for(lambda: all_published(service))
+        assert published.found("gravel") == ["New 0.md", "New 1.md", "New 2.md"]
+        assert NOT_PUBLISHED not in notices(service)
+
+
+def test_a_daemon_that_starts_without_the_server_catches_up(published: Published) -> None:
+    published.proxy.refuse()
+    with daemon(published.where) as service:
+        assert holding(service, "dough") == {"Bread.md"}
+        wait_for(lambda: NOT_PUBLISHED in notices(service))
+        published.proxy.let_pass()
+        wait_for(lambda: all_published(service))
+        assert published.found("dough") == ["Bread.md"]
+
+
+def test_what_was_written_without_a_daemon_is_published_by_the_next(published: Published) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+    before = published.state()
+    published.where.write("Later.md", "# Later\n\nA harpsichord.\n")
+    with opened(published.where) as service:
+        assert holding(service, "harpsichord") == {"Later.md"}
+    assert published.found("harpsichord") == []
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        assert published.found("harpsichord") == ["Later.md"]
+    after = published.state()
+    assert before is not None
+    assert after is not None
+    assert after.epoch == before.epoch, "a change is applied, not everything written again"
+
+
+def test_a_lost_collection_is_written_again_with_the_next_edit(published: Published) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        drop_all(published)
+        assert published.found("dough") == []
+        published.where.write("Later.md", "# Later\n\nA harpsichord.\n")
+        wait_for(lambda: holding(service, "harpsichord") and all_published(service))
+        assert published.found("harpsichord") == ["Later.md"]
+        assert published.found("dough") == ["Bread.md"]
+
+
+def test_a_rebuild_is_published_beside_and_leaves_nothing_behind(published: Published) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        before = published.state()
+        service.rebuild(lambda _: None, refit=False)
+        wait_for(lambda: (published.state() or before) != before and all_published(service))
+        after = published.state()
+        assert before is not None
+        assert after is not None
+        assert (after.generation, after.epoch) == (before.generation + 1, before.epoch + 1)
+        assert published.found("dough") == ["Bread.md"]
+        assert rows(published) == after.chunks
+
+
+def test_an_index_that_was_deleted_does_not_pass_for_the_old_one(published: Published) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+    published.where.index_dir.rename(published.where.index_dir.with_name("old index"))
+    (published.where.vault / "Bread.md").unlink()
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        assert published.found("dough") == []
+        state = published.state()
+        assert state is not None
+        assert rows(published) == state.chunks
+
+
+def test_a_server_whose_disk_is_full_gets_the_rest_later(published: Published) -> None:
+    process = published.server.process
+    assert process is not None
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        usual = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        try:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, usual[1]))
+            published.where.write("Later.md", "# Later\n\nA harpsichord.\n")
+            wait_for(lambda: holding(service, "harpsichord") and NOT_PUBLISHED in notices(service))
+            assert service.status().pending
+        finally:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, usual)
+        wait_for(lambda: all_published(service))
+        assert published.found("harpsichord") == ["Later.md"]
+
+
+def drop_all(published: Published) -> None:
+    connection = published.vaults.connection
+    for name in connection.call("list_collections"):
+        if str(name).startswith(published.vaults.prefix):
+            for alias in connection.call("list_aliases", name)["aliases"]:
+                connection.call("drop_alias", alias)
+            connection.call("drop_collection", name)
+
+
+def rows(published: Published) -> int:
+    """All rows of the vault, active or not."""
+    state = published.state()
+    assert state is not None
+    found = published.vaults.connection.read(
+        "query", state.collection, filter='vault != ""', output_fields=["count(*)"]
+    )
+    return int(found[0]["count(*)"])
