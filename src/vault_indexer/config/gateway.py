@@ -19,9 +19,7 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 
 EVERY_VAULT = "*"
 
-Name = Annotated[
-    str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")
-]
+Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
 HostName = Annotated[
     str,
     Field(pattern=r"^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"),
@@ -60,8 +58,8 @@ class GatewayServer(Table):
     )
     allowed_hosts: tuple[HostName, ...] = Field(
         default=(),
-        description="values of the header Host that are answered, beside the names of loopback: the name that "
-        "users know the gateway by",
+        description="values of the header Host that are answered, beside the names of loopback: the name by "
+        "which users know the gateway",
     )
     allowed_origins: tuple[Origin, ...] = Field(
         default=(), description="browser origins that may call the API; all others get status 403"
@@ -91,7 +89,9 @@ class GatewayUser(Table):
     token_sha256: Annotated[
         str,
         Field(pattern=r"^[0-9a-f]{64}$"),
-        Allowed("the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"),
+        Allowed(
+            "the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"
+        ),
     ] = Field(description="of the token; the token itself is nowhere but with the user")
     vaults: tuple[Name, ...] = Field(
         default=(), description='names of the vaults that the user may read, exactly; "*" for all'

@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from vault_indexer.errors import UsageError
 from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchRequest
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
+    BODIES,
     CHUNKS,
     CLUSTERS,
     COMPLETE,
@@ -36,6 +38,7 @@ from vault_indexer.serve.endpoints import (
 from vault_indexer.serve.shapes import (
     AskEventJson,
     AskJson,
+    BodiesJson,
     ClustersJson,
     CompletionsJson,
     DaemonJson,
@@ -80,7 +83,7 @@ from vault_indexer.serve.wire_page import (
     view_json,
 )
 from vault_indexer.service import VaultService
-from vault_indexer.text.bounds import DEFAULT_MENTIONS
+from vault_indexer.text.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.vault import read_note
 
 _NOTE_BYTES = 64 << 20
@@ -212,6 +215,25 @@ def _health(context: AnswerContext) -> HealthJson:
     return health_json(context.service.health())
 
 
+def _bodies(context: AnswerContext, *, keys: str) -> BodiesJson:
+    written = keys.split(",")
+    if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
+        raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
+    found = context.service.chunk_rows(int(key[:19]) for key in written)
+    return {
+        "bodies": [
+            {
+                "key": row.key,
+                "path": path,
+                "start_pos": row.chunk.start_pos,
+                "end_pos": row.chunk.end_pos,
+                "body": row.chunk.body,
+            }
+            for row, path in found
+        ]
+    }
+
+
 def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:
     return verify_json(context.service.verify(repair=repair))
 
@@ -243,6 +265,7 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(CLUSTERS, _clusters),
         _row(VIEW, _view),
         _row(CHUNKS, _chunks),
+        _row(BODIES, _bodies),
         _row(COMPLETE, _complete),
         _row(HEALTH, _health),
         _row(VERIFY, _verify),

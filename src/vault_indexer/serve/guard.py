@@ -95,11 +95,12 @@ def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
     hosts = headers.get("host", ())
     if len(hosts) == 1 and hosts[0].lower() in ours | rules.hosts:
         return None
-    others = "".join(f", {name}" for name in sorted(rules.hosts))
+    names = ", ".join(sorted(rules.hosts))
     return Refusal(
         421,
         "host",
-        f"the header Host must be 127.0.0.1:{rules.port}, localhost:{rules.port} or [::1]:{rules.port}{others}",
+        f"the header Host must be 127.0.0.1:{rules.port}, localhost:{rules.port} or [::1]:{rules.port}"
+        + (f", or one of: {names}" if names else ""),
     )
 
 

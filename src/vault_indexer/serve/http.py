@@ -15,10 +15,12 @@ from pydantic import BaseModel
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.errors import (
+    BackendError,
     NoteError,
     ProviderError,
     QueryTimeoutError,
     UnknownNoteError,
+    UnknownVaultError,
     UsageError,
     VaultIndexerError,
 )
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _EVENTS = "/v1/events"
 """The one route that is not in the table of endpoints: its answer is a stream, not JSON."""
+
+_RETRY_AFTER_S = "2"
 
 Respond = Callable[[Mapping[str, Value]], "Response"]
 """The response to a request, from the values of its parameters."""
@@ -83,11 +87,11 @@ def make_app(
     }
     for endpoint in endpoints:
         respond = responses.get(endpoint.name) or _respond(endpoint, service, daemon, options.stopping)
-        _add_route(api, endpoint, respond)
+        add_route(api, endpoint, respond)
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
     page = page_files()
     add_page(api, page)
-    _add_errors(api)
+    add_errors(api)
     rules = GuardRules(
         token=options.token,
         port=options.port,
@@ -152,7 +156,7 @@ def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]
         yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
 
 
-def _add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
+def add_route(api: FastAPI, endpoint: Endpoint[Any], respond: Respond) -> None:
     """Add the route of an endpoint. FastAPI reads its parameters from the signature of the function, runs the
     function in a thread, and names the operation in `/openapi.json` after the endpoint."""
     from fastapi import Query
@@ -221,14 +225,18 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
         )
 
 
-def _add_errors(api: FastAPI) -> None:
+def add_errors(api: FastAPI) -> None:
+    """Answer every error in the one shape that errors have."""
     from fastapi.exceptions import RequestValidationError
     from fastapi.requests import Request
     from starlette.exceptions import HTTPException
 
     async def of_ours(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, VaultIndexerError)
-        return _error(_status_of(error), error_json(error))
+        answer = _error(_status_of(error), error_json(error))
+        if isinstance(error, BackendError):
+            answer.headers["Retry-After"] = _RETRY_AFTER_S
+        return answer
 
     async def of_request(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
@@ -251,7 +259,7 @@ def _add_errors(api: FastAPI) -> None:
 
 def _status_of(error: VaultIndexerError) -> int:
     match error:
-        case NoteError() | UnknownNoteError():
+        case NoteError() | UnknownNoteError() | UnknownVaultError():
             return 404
         case UsageError():
             return 422

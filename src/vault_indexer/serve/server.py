@@ -41,8 +41,8 @@ _GRACE_S = 1
 
 
 def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.socket:
-    """A socket that listens on the address; port 0 lets the system choose. Raises DaemonError, which names the
-    key that chooses another port."""
+    """A socket that listens on the address; port 0 lets the system choose. Raises DaemonError, which names
+    the key that chooses another port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is named, for asyncio turns Nagle's algorithm off on such sockets only: with it, each
     # answer after the first of a connection is 40 ms late.
