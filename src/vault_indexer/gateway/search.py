@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.errors import BackendError, ProviderError, UsageError
-from vault_indexer.gateway.bodies import BodySource
+from vault_indexer.gateway.bodies import Bodies, BodySource
 from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.gateway.hits import hits_of
 from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
-from vault_indexer.gateway.shapes import GatewayHitJson, GatewaySearchJson
+from vault_indexer.gateway.shapes import GatewaySearchJson
 from vault_indexer.search.present import Snippets
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_indexer.store.retrieval import FoundChunk, Fusion, Selection, VaultScope, in_order
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
-from vault_indexer.text.terms import QueryTerm
 
 _FUSION = Fusion()
 _CHECKED = 1000
@@ -104,13 +104,17 @@ class GatewaySearch:
             notices += own
         hits = _joined(rankings, order.limit)
         terms = [term for group in groups for term in analyze_query(question.text, group.languages)]
-        results, missing = self._hits(hits, states, question, terms, with_text=order.with_text)
-        self._calls.metrics.found(len(results))
+        languages = tuple(dict.fromkeys(one for group in groups for one in group.languages))
+        snippets = Snippets(
+            (term.word for term in terms), self._settings.snippet_chars, detect(question.text, languages)
+        )
+        bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
+        self._calls.metrics.found(len(hits))
         return {
             "query": order.query,
             "took_ms": round(1000 * (time.monotonic() - began), 2),
-            "results": results,
-            "notices": [*dict.fromkeys([*notices, *missing])],
+            "results": hits_of(hits, states, bodies, terms, snippets),
+            "notices": [*dict.fromkeys([*notices, *bodies.notices])],
         }
 
     def _ask(
@@ -156,45 +160,6 @@ class GatewaySearch:
             )
         return left, notices
 
-    def _hits(
-        self,
-        found: Sequence[FoundChunk],
-        states: Mapping[str, VaultState],
-        question: Question,
-        terms: Sequence[QueryTerm],
-        *,
-        with_text: bool,
-    ) -> tuple[list[GatewayHitJson], tuple[str, ...]]:
-        bodies = self._bodies.of(found, states) if with_text and found else None
-        languages = tuple(dict.fromkeys(one for state in states.values() for one in state.languages))
-        words = {term.word: term.weight for term in terms}
-        snippets = Snippets(words, self._settings.snippet_chars, detect(question.text, languages) or "")
-        best = max((one.score for one in found), default=0.0)
-        hits = []
-        for one in found:
-            body = bodies.known.get((one.vault, one.key), "") if bodies else ""
-            snippet = snippets.of(body, words) if body else None
-            hit: GatewayHitJson = {
-                "vault": states[one.vault].name,
-                "keeper": states[one.vault].keeper,
-                "path": one.path,
-                "kind": "canvas" if one.path.lower().endswith(".canvas") else "note",
-                "title": one.title,
-                "header_path": one.header_path,
-                "start_pos": one.start_pos,
-                "end_pos": one.end_pos,
-                "start_line": one.start_line,
-                "end_line": one.end_line,
-                "line": one.start_line + (body.count("\n", 0, snippet.at) if snippet else 0),
-                "score": round(one.score / best, 4) if best > 0 else 0.0,
-                "snippet": snippet.text if snippet else "",
-                "marks": [list(mark) for mark in snippet.marks] if snippet else [],
-                "content": body,
-                "modified_time": _iso_time(one.modified_ns),
-            }
-            hits.append(hit)
-        return hits, bodies.notices if bodies else ()
-
 
 def _groups(states: Iterable[VaultState]) -> list[_Group]:
     """The vaults by what has to be asked once for each."""
@@ -229,7 +194,3 @@ def _first_of_notes(found: Iterable[FoundChunk], per_note: int) -> list[FoundChu
 
 def _names(group: _Group) -> str:
     return ", ".join(sorted({state.name for state in group.states}))
-
-
-def _iso_time(time_ns: int) -> str:
-    return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
