@@ -39,6 +39,7 @@ FACED = (
     "store.catalog",
     "store.graph",
     "store.keywords",
+    "store.milvus",
     "store.vectors",
     "system",
 )

@@ -9,11 +9,10 @@ from itertools import islice
 from vault_indexer.index.documents import keyword_documents, note_words
 from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.model import ChunkRow, NoteRow, note_id_of
-from vault_indexer.store import Generation
+from vault_indexer.store import Generation, PublishedChunk
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import FIELDS
 from vault_indexer.store.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, VaultState
-from vault_indexer.store.retrieval import PublishedChunk
 from vault_indexer.system import write_atomically
 from vault_indexer.vault import kind_of
 

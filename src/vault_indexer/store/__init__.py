@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+from vault_indexer.store.embedded import EmbeddedRetriever
 from vault_indexer.store.generations import Generation, IndexDir
 from vault_indexer.store.index_errors import index_errors
+from vault_indexer.store.retrieval import (
+    ChunkRetriever,
+    FoundChunk,
+    Fusion,
+    PublishedChunk,
+    Selection,
+    VaultScope,
+)
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
-__all__ = ["Generation", "IndexDir", "Snapshot", "SnapshotHolder", "index_errors"]
+__all__ = [
+    "ChunkRetriever",
+    "EmbeddedRetriever",
+    "FoundChunk",
+    "Fusion",
+    "Generation",
+    "IndexDir",
+    "PublishedChunk",
+    "Selection",
+    "Snapshot",
+    "SnapshotHolder",
+    "VaultScope",
+    "index_errors",
+]

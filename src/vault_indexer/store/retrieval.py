@@ -2,7 +2,7 @@
 
 A question goes to the vaults of a `VaultScope`, which is asked for everywhere: there is no way to search
 without saying in which vaults. The embedded backend answers for one vault (`store.embedded`), Milvus for
-many (`store.milvus`). `tests/milvus` holds both to one contract.
+many (`store.milvus`). `tests/store/test_store_milvus_contract.py` holds both to it.
 """
 
 from __future__ import annotations

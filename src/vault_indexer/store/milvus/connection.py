@@ -13,6 +13,9 @@ _NO_COLLECTION = 100
 
 _SHOWN_CHARS = 300
 
+_CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
+"""No pings on an idle connection: Milvus Lite closes one that sends as many as pymilvus does by itself."""
+
 Consistency = Literal["session", "bounded"]
 
 
@@ -39,17 +42,12 @@ class MilvusConnection:
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
         """The answer of one operation of the client."""
-        from pymilvus.exceptions import MilvusException
-
         client = self.client()
         try:
             return getattr(client, operation)(*values, timeout=self._timeout_s, **named)
-        except MilvusException as error:
-            if error.code == _NO_COLLECTION:
+        except _failures() as error:
+            if getattr(error, "code", None) == _NO_COLLECTION:
                 raise CollectionMissingError(self._message(error)) from error
-            self._forget(client)
-            raise BackendError(self._message(error)) from error
-        except ValueError as error:  # grpc: a call on a channel that another thread has closed
             self._forget(client)
             raise BackendError(self._message(error)) from error
 
@@ -74,7 +72,6 @@ class MilvusConnection:
     def _connect(self) -> Any:
         try:
             from pymilvus import MilvusClient
-            from pymilvus.exceptions import MilvusException
         except ImportError as error:
             raise BackendError(
                 f'{error.name} is not installed, index.backend = "milvus" needs it: '
@@ -83,8 +80,14 @@ class MilvusConnection:
         # It logs every error with a traceback; each one reaches the caller anyway.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         try:
-            return MilvusClient(uri=self.uri, token=self._token, timeout=self._timeout_s, dedicated=True)
-        except MilvusException as error:
+            return MilvusClient(
+                uri=self.uri,
+                token=self._token,
+                timeout=self._timeout_s,
+                dedicated=True,
+                grpc_options=_CHANNEL_OPTIONS,
+            )
+        except _failures() as error:
             raise BackendError(self._message(error)) from error
 
     def _forget(self, client: Any) -> None:
@@ -96,8 +99,19 @@ class MilvusConnection:
         client.close()
 
     def _message(self, error: Exception) -> str:
-        text = " ".join(str(getattr(error, "message", error)).split()) or type(error).__name__
+        details = getattr(error, "details", None)  # of a call that gRPC has ended
+        told = details() if callable(details) else getattr(error, "message", "") or str(error)
+        text = " ".join(str(told).split()) or type(error).__name__
         if self._token:
             text = text.replace(self._token, "…")
         shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
         return f"Milvus at {self.uri}: {shown}"
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What a call can raise: pymilvus' own errors, those of gRPC that it lets through (a deadline), and the
+    ValueError of a channel that another thread has closed."""
+    import grpc
+    from pymilvus.exceptions import MilvusException
+
+    return MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ValueError

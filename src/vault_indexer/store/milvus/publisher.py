@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -123,7 +123,7 @@ class MilvusPublisher:
         )
         return {int(row["key"]) for row in rows} == set(present)
 
-    def _iterate(self, state: VaultState) -> Iterator[dict[str, Any]]:
+    def _iterate(self, state: VaultState) -> Iterator[Mapping[str, Any]]:
         iterator = self._connection.read(
             "query_iterator",
             self.collection,
@@ -148,7 +148,7 @@ class MilvusPublisher:
         for batch in _batches(self._row(edition, chunk) for chunk in chunks):
             self._connection.call("upsert", self.collection, data=batch)
 
-    def _row(self, edition: str, chunk: PublishedChunk) -> dict[str, Any]:
+    def _row(self, edition: str, chunk: PublishedChunk) -> Mapping[str, Any]:
         vector = np.zeros(self._model.dimension, np.float32)
         if chunk.vector is not None:
             vector = np.frombuffer(chunk.vector, np.float16).astype(np.float32)
@@ -184,8 +184,8 @@ def cut(text: str, most: int) -> str:
     return text.encode("utf-8")[:most].decode("utf-8", "ignore")
 
 
-def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
+def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    batch: list[Mapping[str, Any]] = []
     size = 0
     for row in rows:
         batch.append(row)

@@ -31,7 +31,10 @@ TAG_BYTES = 1024
 MAX_FOLDERS = 256
 MAX_TAGS = 1024
 K1 = 1.2
-B = 0.75
+B = 0.5
+"""Lower than the 0.75 of the embedded content field: title, headings and path lengthen every text. nDCG@10 by
+words on XQuAD en, XQuAD ru and Obsidian's help: .968, .945, .667 with it; .971, .946, .649 with 0.75;
+embedded .964, .949, .657."""
 
 FOUND_FIELDS = (
     "vault",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -136,7 +136,7 @@ class MilvusVaults:
         rows = self._rows(self._table, expression, [*_FIELDS])
         return {str(row["vault"]): _state_of(row) for row in rows}
 
-    def _rows(self, table: str, expression: str, fields: Iterable[str]) -> list[dict[str, Any]]:
+    def _rows(self, table: str, expression: str, fields: Iterable[str]) -> list[Mapping[str, Any]]:
         try:
             found = self.connection.read(
                 "query", table, filter=expression, output_fields=list(fields), limit=_MAX_VAULTS
@@ -146,6 +146,6 @@ class MilvusVaults:
         return list(found)
 
 
-def _state_of(row: dict[str, Any]) -> VaultState:
+def _state_of(row: Mapping[str, Any]) -> VaultState:
     values = {field: row[field] for field in _FIELDS}
     return VaultState(**values | {"languages": tuple(str(row["languages"]).split())})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from backends import SCOPE, VAULT, Backend, backend, paths, terms, vector
+from retrieval_backends import SCOPE, VAULT, Backend, backend, paths, terms, vector
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import note_id_of

@@ -6,6 +6,7 @@ import re
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusRetriever, MilvusVaults, VaultState
 from vault_indexer.store.retrieval import Selection, VaultScope
 from vault_indexer.text.query import analyze_query
+
+pytestmark = pytest.mark.long
 
 NOT_PUBLISHED = "the index is not published, but searched here as ever"
 
@@ -94,7 +97,10 @@ def test_the_state_on_the_server_is_that_of_the_catalog(published: Published) ->
         state = published.state()
         assert state is not None
         assert (state.name, state.keeper, state.languages) == ("vault", "keeper", ("en",))
-        assert (state.generation, state.chunks) == (service.status().generation, service.status().chunks)
+        assert (state.generation, state.chunks) == (
+            service.status().generation,
+            service.status().counts.chunks,
+        )
         assert published.vaults.weights(state.weights)
 
 
@@ -105,7 +111,7 @@ def test_edits_and_searches_go_on_while_the_server_does_not_answer(published: Pu
         getattr(published.proxy, fault)()
         for number in range(3):
             published.where.write(f"New {number}.md", f"# New\n\nA wheelbarrow{number} of gravel.\n")
-            wait_for(lambda n=number: holding(service, f"wheelbarrow{n}"))
+            wait_for(partial(holding, service, f"wheelbarrow{number}"))
         assert service.status().pending
         wait_for(lambda: NOT_PUBLISHED in notices(service))
         assert "Milvus at http://127.0.0.1" in service.status().detail

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
 from waiting import wait_until
+
+REASON = 'the extra "milvus" is not installed: pip install "vault-indexer[milvus]"'
 
 
 def free_port() -> int:
@@ -67,3 +70,12 @@ def milvus_server(data: Path) -> Iterator[MilvusServer]:
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
+    """One for all tests that do not end it: each test has collections of its own."""
+    pytest.importorskip("pymilvus", reason=REASON)
+    pytest.importorskip("milvus_lite", reason=REASON)
+    with milvus_server(tmp_path_factory.mktemp("milvus") / "data") as server:
+        yield server

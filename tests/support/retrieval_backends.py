@@ -6,12 +6,14 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
+from waiting import wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
@@ -118,8 +120,7 @@ class MilvusBackend:
         self.publication = self.publication or self.opened()
         catalog = CatalogReader(self.generation().catalog)
         try:
-            while not self.publication.step(catalog):
-                pass
+            wait_until(partial(self.publication.step, catalog), "Milvus answers with all that was published")
         finally:
             catalog.close()
 
