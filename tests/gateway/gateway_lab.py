@@ -152,7 +152,7 @@ def gateway(
     config = team.folder / f"gateway-{os.urandom(4).hex()}.toml"
     config.write_text(
         f'{top}\nstates_s = 0.2\n[milvus]\nuri = "{uri or team.uri}"\ncollection_prefix = "{team.prefix}"\n'
-        f'consistency = "session"\ntimeout_s = 3\n[server]\nport = 0\n'
+        f'consistency = "session"\ntimeout_s = 2\n[server]\nport = 0\n'
         + "".join(user.toml for user in users)
         + tables,
         "utf-8",

@@ -392,7 +392,8 @@ class StatusReport:
     """The state of an index and of the process that keeps it.
 
     `paused_until` is UTC, ISO 8601; empty where nothing is paused, or until somebody says so. `vectors_owed`
-    chunks are found by word and link, and by meaning once they have their vectors.
+    chunks are found by word and link, and by meaning once they have their vectors. `unpublished` counts the
+    commits with which the server that the index is published to does not answer yet.
     """
 
     vault: str
@@ -410,3 +411,4 @@ class StatusReport:
     paused: bool = False
     paused_until: str = ""
     vectors_owed: int = 0
+    unpublished: int = 0

@@ -32,6 +32,7 @@ from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, allowed_parameters
@@ -91,6 +92,9 @@ def make_app(
     _add_events(api, StatusEvents(lambda: status_json(service.status(), daemon), options.stopping))
     page = page_files()
     add_page(api, page)
+    routes = frozenset({_EVENTS, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
+    metrics = DaemonMetrics(service.status, routes)
+    _add_metrics(api, metrics)
     add_errors(api)
     rules = GuardRules(
         token=options.token,
@@ -102,7 +106,8 @@ def make_app(
         public=frozenset(page),
     )
     mcp = McpApp(partial(_tool_context, service, options, daemon), endpoints, options.settings.timeout_s)
-    return Guard(with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi()))), rules)
+    checked = ParameterCheck(api, allowed_parameters(api.openapi()))
+    return metrics.watch(Guard(with_mcp(mcp, checked), rules))
 
 
 def _tool_context(service: VaultService, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
@@ -223,6 +228,19 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
         return StreamingResponse(
             events.stream(), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )
+
+
+def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:
+    from fastapi.responses import Response
+
+    @api.get(METRICS_PATH, include_in_schema=False, response_model=None, response_class=Response)
+    def figures() -> Response:
+        """Figures for Prometheus."""
+        try:
+            content, kind = metrics.exposition()
+        except ProviderError as error:
+            return _error(501, error_json(error))
+        return Response(content, headers={"Content-Type": kind})
 
 
 def add_errors(api: FastAPI) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import ProviderError
+from vault_indexer.model import StatusReport
 from vault_indexer.serve.guard import App, Message, Receive, Send
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+    from prometheus_client.metrics_core import Metric
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds: searches take 10 ms to 1 s."""
 
 METRICS_PATH = "/metrics"
 _OTHER = "other"
+_DAEMON = "vault_indexer"
 
 
 class RequestMetrics:
@@ -71,3 +76,68 @@ class RequestMetrics:
             await app(scope, receive, send_counted)
 
         return watched
+
+
+class DaemonMetrics:
+    """The figures of a daemon: those of its requests, and the state of its index when they are read.
+
+    Requests are counted from the first time on that somebody reads the figures: a daemon that nobody watches
+    loads nothing for them.
+    """
+
+    def __init__(self, status: Callable[[], StatusReport], routes: frozenset[str]) -> None:
+        self._status = status
+        self._routes = routes
+        self._lock = threading.Lock()
+        self._requests: RequestMetrics | None = None
+
+    def exposition(self) -> tuple[bytes, str]:
+        """As of RequestMetrics. Raises ProviderError where prometheus-client is not installed."""
+        with self._lock:
+            if self._requests is None:
+                requests = RequestMetrics(_DAEMON, self._routes)
+                requests.registry.register(_IndexCollector(self._status))
+                self._requests = requests
+        return self._requests.exposition()
+
+    def watch(self, app: App) -> App:
+        """The application, with its answers counted."""
+
+        async def watched(scope: Message, receive: Receive, send: Send) -> None:
+            requests = self._requests
+            await (app if requests is None else requests.watch(app))(scope, receive, send)
+
+        return watched
+
+
+class _IndexCollector:
+    """The state of the index as gauges; Prometheus' client asks for them with each exposition."""
+
+    def __init__(self, status: Callable[[], StatusReport]) -> None:
+        self._status = status
+
+    def describe(self) -> list[Metric]:
+        """Nothing: then registering it does not ask for the status."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """The gauges."""
+        from prometheus_client.core import GaugeMetricFamily
+
+        report = self._status()
+        for name, text, value in (
+            ("notes", "Notes of the index.", report.counts.notes),
+            ("chunks", "Chunks of the index.", report.counts.chunks),
+            ("pending", "Changes that are noticed and not in the index yet.", report.pending),
+            ("vectors_owed", "Chunks without their vector.", report.vectors_owed),
+            ("skipped", "Files that could not be indexed.", len(report.skipped)),
+            ("index_seq", "Number of the last commit.", report.seq),
+            ("index_generation", "Number of the index.", report.generation),
+            ("unpublished", "Commits with which Milvus does not answer yet.", report.unpublished),
+        ):
+            yield GaugeMetricFamily(f"{_DAEMON}_{name}", text, value=value)
+        state = GaugeMetricFamily(
+            f"{_DAEMON}_state", "1 for the state that the index is in.", labels=["state"]
+        )
+        state.add_metric([report.state], 1)
+        yield state
