@@ -70,7 +70,7 @@ class MilvusCalls:
             if failed:
                 self._failed_at = self._clock()
             elif self._away and is_try:
-                log.info("the server answers again")
+                log.warning("the search server answers again")
             if failed or is_try:
                 self._away = failed
 

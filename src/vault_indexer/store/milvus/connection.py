@@ -11,6 +11,9 @@ from vault_indexer.errors import BackendError
 _NO_COLLECTION = 100
 """Milvus' code for a collection or alias that is not there (`pkg/util/merr`: ErrCollectionNotFound)."""
 
+_NOT_LOADED = 101
+"""The code for one not in memory (ErrCollectionNotLoaded): all are so when Milvus Lite has restarted."""
+
 _SHOWN_CHARS = 300
 
 _CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
@@ -21,6 +24,10 @@ Consistency = Literal["session", "bounded"]
 
 class CollectionMissingError(BackendError):
     """A collection that should be there is not: somebody dropped it, or the server lost it."""
+
+
+class CollectionNotLoadedError(BackendError):
+    """A collection is there, but not in the server's memory."""
 
 
 class MilvusConnection:
@@ -48,12 +55,20 @@ class MilvusConnection:
         except _failures() as error:
             if getattr(error, "code", None) == _NO_COLLECTION:
                 raise CollectionMissingError(self._message(error)) from error
+            if getattr(error, "code", None) == _NOT_LOADED:
+                raise CollectionNotLoadedError(self._message(error)) from error
             self._forget(client)
             raise BackendError(self._message(error)) from error
 
-    def read(self, operation: str, *values: Any, **named: Any) -> Any:
-        """`call` for a search or query, at the consistency that the settings choose."""
-        return self.call(operation, *values, consistency_level=self.consistency_level, **named)
+    def read(self, operation: str, collection: str, **named: Any) -> Any:
+        """`call` for a search or query, at the consistency that the settings choose. The collection is loaded
+        first if it has to be."""
+        level = self.consistency_level
+        try:
+            return self.call(operation, collection, consistency_level=level, **named)
+        except CollectionNotLoadedError:
+            self.call("load_collection", collection)
+            return self.call(operation, collection, consistency_level=level, **named)
 
     def close(self) -> None:
         """Close the connection; a later call makes a new one."""
