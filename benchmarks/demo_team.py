@@ -81,7 +81,7 @@ class Demo:
         config = root / "config.toml"
         # One model without weights of each vault: so both are in one collection and one ranking.
         config.write_text(
-            f'[index]\nbackend = "milvus"\nworkers = 1\n[embedding]\nprovider = "wordllama"\n'
+            f'[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\nprovider = "wordllama"\n'
             f'token_weights = "none"\n[milvus]\nuri = "{self._milvus}"\nkeeper = "{keeper.name}"\n'
             f'store_bodies = false\n[server]\nport = {keeper.port}\ntoken_env = "KEEPER_TOKEN"\n'
         )

@@ -89,6 +89,9 @@ from vault_indexer.vault import read_note
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
 
+_LARGEST_KEY = (1 << 63) - 1
+_KEY_DIGITS = len(str(_LARGEST_KEY))
+
 
 def _never() -> bool:
     return False
@@ -219,7 +222,8 @@ def _bodies(context: AnswerContext, *, keys: str) -> BodiesJson:
     written = keys.split(",")
     if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
         raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
-    found = context.service.chunk_rows(int(key[:19]) for key in written)
+    possible = (int(key) for key in written if len(key) <= _KEY_DIGITS)
+    found = context.service.chunk_rows(key for key in possible if key <= _LARGEST_KEY)
     return {
         "bodies": [
             {
