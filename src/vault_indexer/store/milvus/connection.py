@@ -11,10 +11,10 @@ from vault_indexer.errors import BackendError
 _NO_COLLECTION = 100
 """Milvus' code for a collection or alias that is not there (`pkg/util/merr`: ErrCollectionNotFound)."""
 
-_NOT_LOADED = 101
-"""The code for one not in memory (ErrCollectionNotLoaded): all are so when Milvus Lite has restarted."""
-
 _SHOWN_CHARS = 300
+
+_NOT_LOADED = 101
+"""Milvus' code for a collection that is there and not in memory (ErrCollectionNotLoaded)."""
 
 _CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
 """No pings on an idle connection: Milvus Lite closes one that sends as many as pymilvus does by itself."""
@@ -26,8 +26,8 @@ class CollectionMissingError(BackendError):
     """A collection that should be there is not: somebody dropped it, or the server lost it."""
 
 
-class CollectionNotLoadedError(BackendError):
-    """A collection is there, but not in the server's memory."""
+class _NotLoadedError(BackendError):
+    """A collection has to be loaded first."""
 
 
 class MilvusConnection:
@@ -48,27 +48,30 @@ class MilvusConnection:
         self._client: Any = None
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
-        """The answer of one operation of the client."""
+        """The answer of one operation of the client; its first value names the collection. One that is not
+        loaded is: Milvus Lite has loaded none after a start."""
+        try:
+            return self._once(operation, *values, **named)
+        except _NotLoadedError:
+            self._once("load_collection", *values[:1])
+            return self._once(operation, *values, **named)
+
+    def _once(self, operation: str, *values: Any, **named: Any) -> Any:
         client = self.client()
         try:
             return getattr(client, operation)(*values, timeout=self._timeout_s, **named)
         except _failures() as error:
-            if getattr(error, "code", None) == _NO_COLLECTION:
+            code = getattr(error, "code", None)
+            if code == _NOT_LOADED and operation != "load_collection":
+                raise _NotLoadedError(self._message(error)) from error
+            if code == _NO_COLLECTION:
                 raise CollectionMissingError(self._message(error)) from error
-            if getattr(error, "code", None) == _NOT_LOADED:
-                raise CollectionNotLoadedError(self._message(error)) from error
             self._forget(client)
             raise BackendError(self._message(error)) from error
 
-    def read(self, operation: str, collection: str, **named: Any) -> Any:
-        """`call` for a search or query, at the consistency that the settings choose. The collection is loaded
-        first if it has to be."""
-        level = self.consistency_level
-        try:
-            return self.call(operation, collection, consistency_level=level, **named)
-        except CollectionNotLoadedError:
-            self.call("load_collection", collection)
-            return self.call(operation, collection, consistency_level=level, **named)
+    def read(self, operation: str, *values: Any, **named: Any) -> Any:
+        """`call` for a search or query, at the consistency that the settings choose."""
+        return self.call(operation, *values, consistency_level=self.consistency_level, **named)
 
     def close(self) -> None:
         """Close the connection; a later call makes a new one."""
