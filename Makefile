@@ -14,10 +14,11 @@ SLOW_SIZE ?= full
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo test test-all check gates format docs torture plugin package clean
+.PHONY: help venv bytecode demo demo-team test test-all check gates format docs torture plugin package clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
+	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
 	@echo "make test     the test suite in 300 seconds of processor time: all but the long, the slow and the gates"
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
@@ -49,6 +50,12 @@ demo: $(STAMP)
 	find 'By meaning: no word of the question stands in any note.' 'unwell kitten'; \
 	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \
 	find 'By link: another note calls the tea by this word; its own text does not hold it.' 'antifreeze'
+
+# Bounded at 90 seconds, all in a temporary folder.
+demo-team: $(STAMP)
+	@$(BIN)/python -c 'import milvus_lite, prometheus_client, pymilvus' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet -e ".[milvus]"
+	@$(BIN)/python benchmarks/demo_team.py
 
 # The tests start hundreds of processes. With PYTHONDONTWRITEBYTECODE each would compile every module first.
 bytecode: $(STAMP)

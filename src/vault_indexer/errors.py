@@ -3,7 +3,8 @@
 VaultIndexerError
 ├── UsageError            exit 2   wrong option, argument or query
 │   ├── QueryError                 a query that cannot be parsed; knows the column
-│   └── UnknownNoteError           no note of the index has this path or name
+│   ├── UnknownNoteError           no note of the index has this path or name
+│   └── UnknownVaultError          no vault that may be read has this name
 ├── ConfigError           exit 2   every mistake of a configuration, all at once
 ├── UnavailableError      exit 3   the vault or the index cannot be used
 │   ├── VaultError                 missing, not a folder, unreadable
@@ -49,6 +50,10 @@ class QueryError(UsageError):
 
 class UnknownNoteError(UsageError):
     """No note of the index has this path or name."""
+
+
+class UnknownVaultError(UsageError):
+    """No vault that may be read has this name."""
 
 
 @dataclass(frozen=True, slots=True)

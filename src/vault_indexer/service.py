@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ from vault_indexer.links import (
 from vault_indexer.model import (
     AskAnswer,
     AskRequest,
+    ChunkRow,
     ClusterKind,
     ClusterMap,
     Completions,
@@ -442,6 +443,13 @@ class VaultService:
             )
         used = stored[0].strategy if stored else ""
         return NoteChunks(row.path, used, OPEN_STRATEGIES, tuple(stored))
+
+    def chunk_rows(self, keys: Iterable[int]) -> list[tuple[ChunkRow, str]]:
+        """The chunks that the catalog has under these keys, each with the path of its note; in order."""
+        with self._session.reader().holder.lease() as snapshot:
+            rows = snapshot.catalog.chunks(list(keys))
+            notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
+        return [(rows[key], notes[rows[key].note_id].path) for key in sorted(rows)]
 
     def complete(self, query: str, limit: int = 12) -> Completions:
         """How a query can go on; `query` is what stands before the cursor."""

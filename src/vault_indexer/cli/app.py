@@ -50,6 +50,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rebuild", "rebuild", "Build the index again from the vault."),
     Command("status", "status", "Show what the index holds and what the daemon does."),
     Command("serve", "serve", "Run the daemon in the foreground: watch, index, answer."),
+    Command("gateway", "gateway", "Search the vaults of many daemons, for many users."),
     Command("start", "start", "Start the daemon in the background."),
     Command("mcp", "mcp", "Serve agents over standard input and output (MCP)."),
     Command("stop", "stop", "Stop the daemon."),

@@ -121,7 +121,8 @@ def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
 
 def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
     """The variables named by any key that names one for a secret."""
-    keys = [SCHEMA["embedding.api_key_env"], SCHEMA["llm.api_key_env"], SCHEMA["milvus.token_env"]]
+    secrets = ("embedding.api_key_env", "llm.api_key_env", "milvus.token_env", "server.token_env")
+    keys = [SCHEMA[name] for name in secrets]
     names = {key.name for key in keys}
     file_values = (
         item.value

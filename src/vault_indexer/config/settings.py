@@ -270,6 +270,11 @@ class ServerSettings(Table):
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
         default=30.0, description="time after which a request is cancelled"
     )
+    token_env: VariableName = Field(
+        default="",
+        description="environment variable that holds the token of the API, for clients that cannot read "
+        "daemon.json, such as a gateway; empty makes a new token at each start",
+    )
 
 
 class IndexSettings(Table):

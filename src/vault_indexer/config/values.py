@@ -21,7 +21,7 @@ from vault_indexer.config.schema import SCHEMA, Key, describe, nearest
 from vault_indexer.config.vault_table import VaultEntry
 from vault_indexer.errors import ConfigProblem
 
-_SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token$", re.IGNORECASE)
+_SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token(_sha256)?$", re.IGNORECASE)
 _MESSAGE_CHARS = 80
 _JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 """A zero-width joiner inside a word or an emoji; elsewhere it is only an invisible character."""
@@ -115,7 +115,7 @@ def _validate(key: Key, raw: RawValue) -> object:
         if not (key.is_list or key.is_table):  # the text of those is TOML
             return adapter.validate_python(value)
         value = _one_toml_value(value)
-    return adapter.validate_python(_with_tuples(value), strict=True)
+    return adapter.validate_python(with_tuples(value), strict=True)
 
 
 def _one_toml_value(text: str) -> object:
@@ -126,12 +126,12 @@ def _one_toml_value(text: str) -> object:
     return value
 
 
-def _with_tuples(value: object) -> object:
+def with_tuples(value: object) -> object:
     """Settings are frozen, so their lists are tuples, and strict validation takes nothing else."""
     if isinstance(value, list):
-        return tuple(_with_tuples(part) for part in value)
+        return tuple(with_tuples(part) for part in value)
     if isinstance(value, dict):
-        return {name: _with_tuples(part) for name, part in value.items()}
+        return {name: with_tuples(part) for name, part in value.items()}
     return value
 
 
@@ -155,37 +155,49 @@ def _absolute_path(path: Path, base: Path | None) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A spot in the value of a key: its name for people, its type, and what stands there."""
+class Place:
+    """A spot in a configuration: its name for people ("" for the whole), its type, what stands there."""
 
     name: str
     annotation: object
     marks: list[object]
     value: object
 
+    def inside(self, part: int | str, value: object) -> Place | None:
+        """An element or a key of this place; None if the type has none such."""
+        step = _step(self.annotation, part)
+        if step is None:
+            return None
+        name = f"{self.name}[{part}]" if isinstance(part, int) else f"{self.name}.{part}".lstrip(".")
+        return Place(name, *step, value)
+
 
 def _problem(key: Key, raw: RawValue, details: ErrorDetails) -> ConfigProblem:
     """A pydantic error in our words; its location may lead into a list or table inside the value."""
-    place = _Place(key.name, key.field.annotation, list(key.field.metadata), raw.value)
+    place = Place(key.name, key.field.annotation, list(key.field.metadata), raw.value)
+    return problem_within(place, details, raw.origin, is_text=raw.is_text)
+
+
+def problem_within(
+    place: Place, details: ErrorDetails, origin: str, *, is_text: bool = False
+) -> ConfigProblem:
+    """What pydantic found wrong at a place, or at some place inside it."""
     for part in details["loc"]:
-        step = _step(place.annotation, part)
-        if step is None:
+        inner = place.inside(part, details["input"])
+        if inner is None:
             break
-        name = f"{place.name}[{part}]" if isinstance(part, int) else f"{place.name}.{part}"
-        place = _Place(name, *step, details["input"])
+        place = inner
     if details["type"] == "extra_forbidden" and _is_table(place.annotation):
         unknown = str(details["loc"][-1])
-        return _unknown(f"{place.name}.{unknown}", nearest(unknown, _fields(place.annotation)), raw)
+        name = f"{place.name}.{unknown}".lstrip(".")
+        near = nearest(unknown, _fields(place.annotation))
+        return ConfigProblem(printable(name), "", unknown_key(near), origin)
     cause = details.get("ctx", {}).get("error")
     allowed = str(cause) if isinstance(cause, ValueError) else describe(place.annotation, place.marks)
     if details["type"] == "missing":
-        return ConfigProblem(printable(place.name), "", f"is missing; {allowed}", raw.origin)
-    text = format_value(place.name, place.value, raw.is_text)
-    return ConfigProblem(printable(place.name), text, printable(allowed, 400), raw.origin)
-
-
-def _unknown(name: str, near: str, raw: RawValue) -> ConfigProblem:
-    return ConfigProblem(printable(name), "", unknown_key(near), raw.origin)
+        return ConfigProblem(printable(place.name), "", f"is missing; {allowed}", origin)
+    text = format_value(place.name, place.value, is_text)
+    return ConfigProblem(printable(place.name), text, printable(allowed, 400), origin)
 
 
 def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | None:

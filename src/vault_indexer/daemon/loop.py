@@ -207,7 +207,12 @@ class IndexLoop:
         heard, at_work = self._watcher.pending, int(self._watcher.at_work)
         state = self.state
         indexing = heard + max(at_work, state.remaining) + state.unsynced + len(self._vault_sync.hold)
-        return indexing + self._publish_task.behind()
+        return indexing + self.unpublished
+
+    @property
+    def unpublished(self) -> int:
+        """Commits with which the server does not answer yet that the index is published to. Any thread."""
+        return self._publish_task.behind()
 
     def stalled_s(self) -> float:
         """Seconds for which the pending changes have made no progress; 0 while they do. Any thread."""
@@ -226,7 +231,7 @@ class IndexLoop:
             return "a worker process that does not answer"
         if held:
             return f"{quantity(held, 'deletion')} held back, in case the files come back"
-        if self._publish_task.behind():
+        if self.unpublished:
             return self._publish_task.trouble or "the server to which the index is published"
         return "files that are still being written"
 

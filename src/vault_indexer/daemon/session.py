@@ -150,6 +150,7 @@ class DaemonSession:
             progress=self._loop.state.progress or self._check_progress,
             paused=self.paused,
             paused_until=_utc(until) if until else "",
+            unpublished=self._loop.unpublished,
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:

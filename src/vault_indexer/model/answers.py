@@ -396,7 +396,8 @@ class StatusReport:
 
     `paused_until` is UTC, ISO 8601; empty where nothing is paused, or until somebody says so. `vectors_owed`
     chunks are found by word and link, and by meaning once they have their vectors. `records_clicks`: the user
-    wants it to be kept which notes are opened from hits.
+    wants it to be kept which notes are opened from hits. `unpublished` counts the commits with which the
+    server that the index is published to does not answer yet.
     """
 
     vault: str
@@ -415,6 +416,7 @@ class StatusReport:
     paused_until: str = ""
     vectors_owed: int = 0
     records_clicks: bool = False
+    unpublished: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
+    BODIES,
     CHUNKS,
     CLICK,
     CLUSTERS,
@@ -43,6 +44,7 @@ from vault_indexer.serve.endpoints import (
 from vault_indexer.serve.shapes import (
     AskEventJson,
     AskJson,
+    BodiesJson,
     ClickJson,
     ClustersJson,
     CompletionsJson,
@@ -95,12 +97,15 @@ from vault_indexer.serve.wire_page import (
     view_json,
 )
 from vault_indexer.service import VaultService
-from vault_indexer.text.bounds import DEFAULT_MENTIONS
+from vault_indexer.text.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.vault import read_note
 from vault_indexer.vaults import Vaults
 
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
+
+_LARGEST_KEY = (1 << 63) - 1
+_KEY_DIGITS = len(str(_LARGEST_KEY))
 
 
 def _never() -> bool:
@@ -278,6 +283,26 @@ def _desk(context: AnswerContext) -> EvalDesk:
     return context.desk
 
 
+def _bodies(context: AnswerContext, *, keys: str) -> BodiesJson:
+    written = keys.split(",")
+    if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
+        raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
+    possible = (int(key) for key in written if len(key) <= _KEY_DIGITS)
+    found = context.service.chunk_rows(key for key in possible if key <= _LARGEST_KEY)
+    return {
+        "bodies": [
+            {
+                "key": row.key,
+                "path": path,
+                "start_pos": row.chunk.start_pos,
+                "end_pos": row.chunk.end_pos,
+                "body": row.chunk.body,
+            }
+            for row, path in found
+        ]
+    }
+
+
 def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:
     return verify_json(context.service.verify(repair=repair))
 
@@ -314,6 +339,7 @@ FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
         _row(VIEW, _view),
         _row(PICTURE, _picture),
         _row(CHUNKS, _chunks),
+        _row(BODIES, _bodies),
         _row(COMPLETE, _complete),
         _row(HEALTH, _health),
         _row(CLICK, _click),

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from vault_indexer.serve.shapes import (
     AskJson,
+    BodiesJson,
     ClickJson,
     ClustersJson,
     CompletionsJson,
@@ -464,6 +465,22 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     has_command=True,
 )
 
+BODIES: Endpoint[BodiesJson] = Endpoint(
+    name="bodies",
+    path="/v1/bodies",
+    help="The bodies of chunks by their keys in the catalog, for a gateway.",
+    parameters=(
+        Parameter(
+            name="keys",
+            required=True,
+            max_chars=_MAX_TEXT,
+            help=f"Keys of chunks, separated by commas; at most {MAX_LIMIT}.",
+        ),
+    ),
+    answer=BodiesJson,
+    answer_help="The bodies; a key that the index does not have is left out.",
+)
+
 COMPLETE: Endpoint[CompletionsJson] = Endpoint(
     name="complete",
     path="/v1/complete",
@@ -647,6 +664,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     VIEW,
     PICTURE,
     CHUNKS,
+    BODIES,
     COMPLETE,
     HEALTH,
     CLICK,

@@ -41,6 +41,9 @@ class GuardRules:
 
     `public` paths can be read without the token: the files of the page, which say nothing of the vault. A
     browser asks for them before the page's script has the token.
+
+    A server with many users has `knows_token` instead of the one `token`. `hosts` are further values of the
+    header Host, in small letters, for a server behind a proxy.
     """
 
     token: str
@@ -50,6 +53,16 @@ class GuardRules:
     timeout_s: float
     long_lived: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    knows_token: Callable[[str], bool] | None = None
+    where_token: str = "the token is in daemon.json"
+    """For whoever has none."""
+
+    def accepts(self, token: str) -> bool:
+        """Whether a request with this token is answered; decided in the same time for each wrong token."""
+        if self.knows_token is not None:
+            return self.knows_token(token)
+        return hmac.compare_digest(token.encode("latin-1", "replace"), self.token.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +93,14 @@ def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
     """A rebound name sends itself as Host. Only the names of loopback with this port are accepted."""
     ours = {f"{name}:{rules.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     hosts = headers.get("host", ())
-    if len(hosts) == 1 and hosts[0].lower() in ours:
+    if len(hosts) == 1 and hosts[0].lower() in ours | rules.hosts:
         return None
+    names = ", ".join(sorted(rules.hosts))
     return Refusal(
         421,
         "host",
-        f"the header Host must be 127.0.0.1:{rules.port}, localhost:{rules.port} or [::1]:{rules.port}",
+        f"the header Host must be 127.0.0.1:{rules.port}, localhost:{rules.port} or [::1]:{rules.port}"
+        + (f", or one of: {names}" if names else ""),
     )
 
 
@@ -120,17 +135,21 @@ def _preflight(method: str, headers: Headers) -> Refusal | None:
 
 
 def _no_token(rules: GuardRules, headers: Headers) -> Refusal | None:
-    given = headers.get("authorization", ())
-    scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-    right = hmac.compare_digest(token.strip().encode("latin-1", "replace"), rules.token.encode())
-    if scheme.lower() == "bearer" and right:
+    if rules.accepts(token_of(headers)):
         return None
     return Refusal(
         401,
         "token",
-        "the header Authorization: Bearer TOKEN is missing or wrong; the token is in daemon.json",
+        f"the header Authorization: Bearer TOKEN is missing or wrong; {rules.where_token}",
         (("www-authenticate", "Bearer"),),
     )
+
+
+def token_of(headers: Headers) -> str:
+    """The token of a request; "" where there is none, or more than one."""
+    given = headers.get("authorization", ())
+    scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _too_long(query: bytes, headers: Headers) -> Refusal | None:
@@ -190,7 +209,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-        headers = _by_name(scope["headers"])
+        headers = headers_by_name(scope["headers"])
         refused = refusal(self._rules, scope, headers)
         origins = _origins(headers)
         if origins and (refused is None or refused.status not in (403, 421)):
@@ -303,7 +322,8 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers of an ASGI scope, names in small letters."""
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in raw:
         key = name.decode("latin-1").lower()

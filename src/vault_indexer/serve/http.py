@@ -8,6 +8,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import ProviderError, VaultIndexerError
+from vault_indexer.model import StatusReport
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, VAULT, Endpoint, Value
@@ -25,12 +27,13 @@ from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.rebuilds import VaultRebuilds
 from vault_indexer.serve.request_models import request_model
-from vault_indexer.serve.responses import failure, internal_error
+from vault_indexer.serve.responses import error_response, failure, internal_error
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
 from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson, StatusJson
 from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
@@ -95,13 +98,16 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     }
     routes: dict[Route, App] = {}
     for endpoint in endpoints:
-        _describe(api, endpoint, names_vault=vaults.are_several and endpoint.vaults != "none")
+        describe(api, endpoint, names_vault=vaults.are_several and endpoint.vaults != "none")
         respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
     _add_events(api, StatusEvents(partial(_status, vaults, daemon), options.stopping))
     page = page_files()
     add_page(api, page)
-    _add_errors(api)
+    known = frozenset({_EVENTS, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
+    metrics = DaemonMetrics(partial(_statuses, vaults), known)
+    _add_metrics(api, metrics)
+    add_errors(api)
     rules = GuardRules(
         token=options.token,
         port=options.port,
@@ -113,12 +119,22 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     )
     mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
     rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
-    return without_prefix(Guard(VaultChoice(EndpointRoutes(routes, rest), vaults), rules))
+    guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults), rules)
+    return without_prefix(metrics.watch(guarded))
 
 
 def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
     context = AnswerContext(vaults, daemon, options.stopping)
     return ToolContext(context, options.parts.actions, lambda vault: options.parts_for(vault).actions)
+
+
+def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
+    """The state of each vault that can be asked, by its name."""
+    found = {}
+    for name in vaults.names:
+        with suppress(VaultIndexerError):
+            found[name] = vaults.one(name).status()
+    return found
 
 
 def _status(vaults: Vaults, daemon: DaemonJson) -> StatusJson:
@@ -175,7 +191,7 @@ def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]
         yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
 
 
-def _describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool) -> None:
+def describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool = False) -> None:
     """Add the route of an endpoint to `/openapi.json`, the operation named after the endpoint. FastAPI reads
     its parameters from the signature of the function and answers 405 for other methods; `EndpointRoutes`
     calls it for no other request, so the function never runs."""
@@ -255,10 +271,27 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
         )
 
 
-def _add_errors(api: FastAPI) -> None:
-    """The errors of paths that no endpoint has."""
+def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:
+    from fastapi.responses import Response
+
+    @api.get(METRICS_PATH, include_in_schema=False, response_model=None, response_class=Response)
+    def figures() -> Response:
+        """Figures for Prometheus."""
+        try:
+            content, kind = metrics.exposition()
+        except ProviderError as error:
+            return failure(501, error_json(error))
+        return Response(content, headers={"Content-Type": kind})
+
+
+def add_errors(api: FastAPI) -> None:
+    """Answer the errors of paths that no endpoint has in the one shape that errors have."""
     from fastapi.requests import Request
     from starlette.exceptions import HTTPException
+
+    async def of_ours(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, VaultIndexerError)
+        return error_response(error)
 
     async def of_http(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
@@ -268,6 +301,7 @@ def _add_errors(api: FastAPI) -> None:
         _LOG.error("a request failed", exc_info=error)
         return internal_error()
 
+    api.add_exception_handler(VaultIndexerError, of_ours)
     api.add_exception_handler(HTTPException, of_http)
     api.add_exception_handler(Exception, answer_unforeseen)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import (
+    BackendError,
     NoteError,
     ProviderError,
     QueryTimeoutError,
     UnknownNoteError,
+    UnknownVaultError,
     UsageError,
     VaultIndexerError,
 )
@@ -18,10 +20,15 @@ from vault_indexer.serve.wire import error_json
 if TYPE_CHECKING:
     from starlette.responses import JSONResponse
 
+_RETRY_AFTER_S = "2"
+
 
 def error_response(error: VaultIndexerError) -> JSONResponse:
     """An error of ours."""
-    return failure(_status_of(error), error_json(error))
+    response = failure(_status_of(error), error_json(error))
+    if isinstance(error, BackendError):
+        response.headers["Retry-After"] = _RETRY_AFTER_S
+    return response
 
 
 def wrong_request(problem: str) -> JSONResponse:
@@ -43,7 +50,7 @@ def failure(status: int, error: ErrorJson) -> JSONResponse:
 
 def _status_of(error: VaultIndexerError) -> int:
     match error:
-        case NoteError() | UnknownNoteError():
+        case NoteError() | UnknownNoteError() | UnknownVaultError():
             return 404
         case UsageError():
             return 422

@@ -1,4 +1,4 @@
-"""Running the HTTP API on loopback until a signal ends it."""
+"""Running an HTTP API until a signal ends it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.errors import DaemonError, VaultIndexerError
+from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
+from vault_indexer.serve.guard import App
 from vault_indexer.serve.http import NO_PARTS, ServerOptions, ServerParts, make_app
 from vault_indexer.system import ENDING_SIGNALS
 from vault_indexer.vaults import Vaults
@@ -31,24 +33,29 @@ _LOOPBACK = "127.0.0.1"
 _TICKS_PER_S = 10
 """Of uvicorn's main loop."""
 
+_SHORTEST_TOKEN = 32
+"""Characters of a token that a user chooses; those that are made have 43."""
+
 _GRACE_S = 1
 """Seconds that answers under way have at the end; the whole end takes at most two."""
 
 
-def bind(port: int) -> socket.socket:
-    """A socket that listens on loopback; port 0 lets the system choose. Raises DaemonError."""
+def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.socket:
+    """A socket that listens on the address; port 0 lets the system choose. Raises DaemonError, which names
+    the key that chooses another port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is named, for asyncio turns Nagle's algorithm off on such sockets only: with it, each
     # answer after the first of a connection is 40 ms late.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # a port just left is free again; elsewhere this would share a live one
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((_LOOPBACK, port))
+        listener.bind((host, port))
         listener.listen(128)
     except OSError as error:
         listener.close()
         raise DaemonError(
-            f"port {port} cannot be taken: {error.strerror or error}; stop what uses it, or set server.port "
+            f"port {port} cannot be taken: {error.strerror or error}; stop what uses it, or set {key} "
             "to another one (0 lets the system choose)"
         ) from error
     return listener
@@ -72,14 +79,17 @@ class Site:
     parts_of: Callable[[str], ServerParts] | None = None
 
 
-def daemon_info(listener: socket.socket, vault: str, start_command: Sequence[str] = ()) -> DaemonInfo:
-    """What to announce of a server of this process on this socket, with a new token. `vault` is the folder
-    that it keeps, "" for several; `start_command` starts it again."""
+def daemon_info(
+    listener: socket.socket, vault: str, settings: ServerSettings, start_command: Sequence[str] = ()
+) -> DaemonInfo:
+    """What to announce of a server of this process on this socket, with its token. `vault` is the folder that
+    it keeps, "" for several; `start_command` starts it again. Raises UsageError for a token that can be
+    guessed."""
     port: int = listener.getsockname()[1]
     return DaemonInfo(
         pid=os.getpid(),
         url=f"http://{_LOOPBACK}:{port}",
-        token=secrets.token_urlsafe(32),
+        token=_token(settings),
         vault=vault,
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         command=tuple(start_command),
@@ -91,20 +101,54 @@ def run(
 ) -> None:
     """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the failure
     of the site if that ends it."""
+    port: int = listener.getsockname()[1]
+
+    def must_end() -> bool:
+        site.announce_again()
+        return site.failure() is not None
+
+    def app(stopping: Callable[[], bool]) -> App:
+        return make_app(
+            site.vaults,
+            ServerOptions(site.info.token, port, settings, stopping, site.parts, site.parts_of),
+        )
+
+    serve_app(app, listener, settings.max_concurrent, partial(ready, site.info), must_end)
+    failure = site.failure()
+    if failure is not None:
+        raise failure
+
+
+def _token(settings: ServerSettings) -> str:
+    """A token for this run, or the one that others have been given. Raises UsageError for one that can be
+    guessed."""
+    if not settings.token_env:
+        return secrets.token_urlsafe(32)
+    token = os.environ.get(settings.token_env, "")
+    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(
+            f"server.token_env: {settings.token_env} holds no token; set it to {_SHORTEST_TOKEN} or more "
+            "printable ASCII characters without spaces"
+        )
+    return token
+
+
+def serve_app(
+    make: Callable[[Callable[[], bool]], App],
+    listener: socket.socket,
+    max_concurrent: int,
+    ready: Callable[[], None],
+    must_end: Callable[[], bool] = lambda: False,
+) -> None:
+    """Answer by an application until SIGTERM or SIGINT, or until `must_end`, which is asked once a second.
+
+    `make` gets a function that says whether the server stops, so that long answers can end.
+    """
     import uvicorn
 
-    port: int = listener.getsockname()[1]
     serving: list[uvicorn.Server] = []
-    options = ServerOptions(
-        site.info.token,
-        port,
-        settings,
-        lambda: any(one.should_exit for one in serving),
-        site.parts,
-        site.parts_of,
-    )
     config = uvicorn.Config(
-        make_app(site.vaults, options),
+        make(lambda: any(one.should_exit for one in serving)),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -125,10 +169,10 @@ def run(
             await super().startup([])
             if self.started:
                 connections = self.server_state.connections
-                limit = connection_limit(settings.max_concurrent)
+                limit = connection_limit(max_concurrent)
                 acceptor = Acceptor(listener, self._connect, connections, limit)
                 self._accepting = asyncio.create_task(acceptor.run())
-                ready(site.info)
+                ready()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             self._accepting.cancel()
@@ -139,17 +183,13 @@ def run(
             return Connection(config, self.server_state, self.lifespan.state)
 
         async def on_tick(self, counter: int) -> bool:
-            if counter % _TICKS_PER_S == 0:
-                site.announce_again()
-            self.should_exit = self.should_exit or site.failure() is not None
+            if counter % _TICKS_PER_S == 0 and must_end():
+                self.should_exit = True
             return await super().on_tick(counter)
 
     server = Server(config)
     serving.append(server)
     server.run(sockets=[listener])
-    failure = site.failure()
-    if failure is not None:
-        raise failure
 
 
 @contextmanager

@@ -627,6 +627,22 @@ class NoteChunksJson(TypedDict):
     chunks: list[dict[str, JsonValue]]
 
 
+class BodyJson(TypedDict):
+    """The body of a chunk, and where it stands in its note."""
+
+    key: int
+    path: str
+    start_pos: int
+    end_pos: int
+    body: str
+
+
+class BodiesJson(TypedDict):
+    """`GET /v1/bodies`: those of the keys that the index has."""
+
+    bodies: list[BodyJson]
+
+
 class CompletionJson(TypedDict):
     """One way to go on; `count` notes have it."""
 

@@ -74,7 +74,7 @@ def _serve_one(place: Place) -> None:
         closing(open_daemon(target)) as service,
     ):
         command = start_command(place, target, os.environ)
-        info = daemon_info(listener, str(target.vault), command)
+        info = daemon_info(listener, str(target.vault), settings, command)
         parts = server_parts(target, service)
         site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, parts)
         run(site, listener, settings, ready)
@@ -91,7 +91,7 @@ def _serve_all(place: Place) -> None:
         closing(bind(settings.server.port)) as listener,
         closing(Announcements()) as announced,
     ):
-        info = daemon_info(listener, "", _start_all_command(config_file))
+        info = daemon_info(listener, "", settings.server, _start_all_command(config_file))
         shared = _SharedDaemon(
             config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )

@@ -6,9 +6,10 @@ from vault_indexer.search.present.function_words import function_words
 from vault_indexer.search.present.hits import HitBuilder, RankedChunk, obsidian_uri
 from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens
 from vault_indexer.search.present.readable import ReadableText, code_blocks, open_fence, readable
-from vault_indexer.search.present.snippet import Snippets
+from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 
 __all__ = [
+    "ChunkHeading",
     "ExpandMode",
     "Expansion",
     "HitBuilder",

@@ -1,0 +1,175 @@
+"""The configuration of a gateway: one TOML file of its own, read once, all mistakes reported together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tomli
+from pydantic import Field, ValidationError
+
+from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
+from vault_indexer.config.milvus import Prefix, ServerUrl
+from vault_indexer.config.settings import Origin
+from vault_indexer.config.sources import MAX_CONFIG_BYTES
+from vault_indexer.config.values import Place, printable, problem_within, with_tuples
+from vault_indexer.errors import ConfigError, ConfigProblem
+
+EVERY_VAULT = "*"
+
+Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
+HostName = Annotated[
+    str,
+    Field(pattern=r"^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"),
+    Allowed("a host name or address, with its port if the header Host has one"),
+]
+Address = Annotated[
+    str,
+    Field(pattern=r"^([0-9]{1,3}(\.[0-9]{1,3}){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$"),
+    Allowed("an address of this machine, such as 127.0.0.1 or ::1"),
+]
+GivenUrl = Annotated[ServerUrl, Field(min_length=1), Allowed("a URL such as http://127.0.0.1:19530")]
+
+
+class GatewayMilvus(Table):
+    """The server that is searched. The first three keys are those of the daemons that publish to it."""
+
+    uri: GivenUrl = Field(description="address of the server")
+    token_env: VariableName = Field(default="", description="environment variable that holds its token")
+    collection_prefix: Prefix = Field(default="vault_indexer", description="as the daemons have it")
+    consistency: Literal["session", "bounded"] = Field(
+        default="bounded", description="how new an answer of the server has to be"
+    )
+    timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = Field(
+        default=5.0, description="a call to the server that takes longer has failed: status 503"
+    )
+
+
+class GatewayServer(Table):
+    """Where the gateway listens, and for whom."""
+
+    host: Address = Field(
+        default="127.0.0.1", description="address that it listens on. It speaks HTTP without TLS"
+    )
+    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
+        default=7610, description="0 lets the system choose"
+    )
+    allowed_hosts: tuple[HostName, ...] = Field(
+        default=(),
+        description="values of the header Host that are answered, beside the names of loopback: the name by "
+        "which users know the gateway",
+    )
+    allowed_origins: tuple[Origin, ...] = Field(
+        default=(), description="browser origins that may call the API; all others get status 403"
+    )
+    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
+        default=32, description="requests answered at the same time; further ones get status 503"
+    )
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
+        default=20.0, description="time after which a request is cancelled"
+    )
+
+
+class GatewayKeeper(Table):
+    """A daemon that keeps vaults, to be asked for bodies."""
+
+    name: Name = Field(description="its milvus.keeper")
+    url: GivenUrl = Field(description="where it answers")
+    token_env: Annotated[VariableName, Field(min_length=1)] = Field(
+        description="environment variable that holds its token (its server.token_env)"
+    )
+
+
+class GatewayUser(Table):
+    """Who may ask, and what of."""
+
+    name: Name = Field(description="for logs of the operator; no secret")
+    token_sha256: Annotated[
+        str,
+        Field(pattern=r"^[0-9a-f]{64}$"),
+        Allowed(
+            "the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"
+        ),
+    ] = Field(description="of the token; the token itself is nowhere but with the user")
+    vaults: tuple[Name, ...] = Field(
+        default=(), description='names of the vaults that the user may read, exactly; "*" for all'
+    )
+    metrics: bool = Field(default=False, description="whether the user may read /metrics")
+
+
+class GatewaySettings(Table):
+    """All of it."""
+
+    milvus: GatewayMilvus
+    server: GatewayServer = GatewayServer()
+    users: tuple[GatewayUser, ...] = Field(description="at least one")
+    bodies: Literal["milvus", "keepers"] = Field(
+        default="milvus", description="where the text of a hit is from"
+    )
+    keepers: tuple[GatewayKeeper, ...] = Field(default=(), description='with bodies = "keepers"')
+    keeper_timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = Field(
+        default=2.0, description="how long an answer waits for all keepers together"
+    )
+    states_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
+        default=2.0, description="how long the list of published vaults is good"
+    )
+    snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
+        default=240, description="length of the text shown around the match"
+    )
+    max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
+        default=3, description="largest number of hits from one note"
+    )
+
+
+def load_gateway(path: Path) -> GatewaySettings:
+    """The configuration in the file. Raises ConfigError with every mistake."""
+    origin = f"file {printable(str(path), 4096)}"
+    table = _table(path, origin)
+    try:
+        settings = GatewaySettings.model_validate(with_tuples(table), strict=True)
+    except ValidationError as error:
+        whole = Place("", GatewaySettings, [], table)
+        raise ConfigError(
+            [problem_within(whole, details, origin) for details in error.errors(include_url=False)]
+        ) from error
+    problems = [ConfigProblem(key, "", allowed, origin) for key, allowed in _disagreements(settings)]
+    if problems:
+        raise ConfigError(problems)
+    return settings
+
+
+def _table(path: Path, origin: str) -> object:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_CONFIG_BYTES + 1)
+        if len(content) > MAX_CONFIG_BYTES:
+            raise ConfigError([ConfigProblem("file", "", f"is larger than {MAX_CONFIG_BYTES} bytes", origin)])
+        return tomli.loads(content.decode("utf-8-sig"))
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror or error}"
+    except UnicodeDecodeError as error:
+        reason = f"is not UTF-8 text (byte {error.start})"
+    except (ValueError, RecursionError) as error:
+        reason = f"is not valid TOML: {error}"
+    raise ConfigError([ConfigProblem("file", "", reason, origin)])
+
+
+def _disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
+    if not settings.users:
+        yield "users", "at least one [[users]]"
+    yield from _repeated("users.name", [user.name for user in settings.users])
+    yield from _repeated("users.token_sha256", [user.token_sha256 for user in settings.users])
+    yield from _repeated("keepers.name", [keeper.name for keeper in settings.keepers])
+    if settings.bodies == "keepers" and not settings.keepers:
+        yield "keepers", 'at least one [[keepers]], since bodies is "keepers"'
+    if settings.milvus.timeout_s >= settings.server.timeout_s:
+        yield "milvus.timeout_s", f"below server.timeout_s ({settings.server.timeout_s:g})"
+
+
+def _repeated(key: str, values: list[str]) -> Iterator[tuple[str, str]]:
+    for value, count in Counter(values).items():
+        if count > 1:
+            shown = f"{value[:8]}…" if key.endswith("sha256") else printable(value)
+            yield key, f"each one once: {shown} stands {count} times"

@@ -1,0 +1,165 @@
+"""The text of hits: with the hit from Milvus, or from the catalogs of the keepers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Protocol
+from urllib.parse import quote, urlsplit
+
+from vault_indexer.config.gateway import GatewayKeeper
+from vault_indexer.errors import ConfigError, ConfigProblem
+from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.serve.endpoints import BODIES
+from vault_indexer.store.milvus import VaultState
+from vault_indexer.store.retrieval import FoundChunk
+
+log = logging.getLogger("vault_indexer.gateway")
+
+_MAX_ANSWER_BYTES = 32 << 20
+_READ_BYTES = 1 << 16
+_THREADS = 16
+
+ChunkId = tuple[str, int]
+"""The vault's id and the chunk's key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """The bodies that are known, and what the user should know of the others."""
+
+    known: Mapping[ChunkId, str]
+    notices: tuple[str, ...] = ()
+
+
+class BodySource(Protocol):
+    """Where the bodies are from."""
+
+    def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
+        """The bodies of hits; `states` has those of their vaults."""
+        ...
+
+
+class PublishedBodies:
+    """The bodies that Milvus has sent with the hits."""
+
+    def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
+        """Those that are published."""
+        known = {(one.vault, one.key): one.body for one in found if one.body is not None}
+        without = sorted({states[one.vault].name for one in found if (one.vault, one.key) not in known})
+        notices = (f"without text, since their text is not published: hits of {', '.join(without)}",)
+        return Bodies(known, notices if without else ())
+
+
+class KeptBodies:
+    """Asks the keepers, all at the same time, and waits `timeout_s` for them at most. Any thread may ask.
+
+    A chunk that its keeper has changed since it was published has no body: another text is at its place.
+    """
+
+    def __init__(
+        self,
+        keepers: Sequence[GatewayKeeper],
+        environ: Mapping[str, str],
+        timeout_s: float,
+        metrics: GatewayMetrics,
+    ) -> None:
+        """Raises ConfigError for tokens that are not in the environment."""
+        missing = [one for one in keepers if not environ.get(one.token_env)]
+        if missing:
+            raise ConfigError(
+                [
+                    ConfigProblem("keepers.token_env", one.token_env, "is not set", f"keeper {one.name}")
+                    for one in missing
+                ]
+            )
+        self._clients = {one.name: _KeeperClient(one, environ[one.token_env], timeout_s) for one in keepers}
+        self._timeout_s = timeout_s
+        self._metrics = metrics
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="gateway-bodies")
+
+    def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
+        """The bodies that the keepers know."""
+        asked: dict[tuple[str, str], list[FoundChunk]] = {}
+        for one in found:
+            asked.setdefault((states[one.vault].keeper, one.vault), []).append(one)
+        running = {
+            self._pool.submit(self._clients[keeper].bodies, own): (keeper, own)
+            for (keeper, _), own in asked.items()
+            if keeper in self._clients
+        }
+        wait(running, timeout=self._timeout_s)
+        known: dict[ChunkId, str] = {}
+        for future, (keeper, _) in running.items():
+            known |= self._result(future, keeper)
+        without = {states[one.vault].keeper for one in found if (one.vault, one.key) not in known}
+        notices = tuple(
+            f"without text, since the keeper {one} did not give it: some hits" for one in sorted(without)
+        )
+        return Bodies(known, notices)
+
+    def close(self) -> None:
+        """Wait for nobody."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _result(self, future: Future[dict[ChunkId, str]], keeper: str) -> dict[ChunkId, str]:
+        if not future.done():
+            future.cancel()
+            reason = f"no answer within {self._timeout_s:g} seconds"
+        else:
+            try:
+                return future.result()
+            except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError) as error:
+                reason = str(error) or type(error).__name__
+        self._metrics.keeper_failed(keeper)
+        log.warning("keeper %s: %s", keeper, reason)
+        return {}
+
+
+class _KeeperClient:
+    """The route for bodies of one keeper. It follows no redirect, and the size of an answer is bounded."""
+
+    def __init__(self, keeper: GatewayKeeper, token: str, timeout_s: float) -> None:
+        self._address = urlsplit(keeper.url)
+        self._token = token
+        self._timeout_s = timeout_s
+
+    def bodies(self, found: Sequence[FoundChunk]) -> dict[ChunkId, str]:
+        """The bodies of chunks of one vault that are as they were published. Raises OSError, HTTPException,
+        or ValueError and its like for an answer of another shape."""
+        keys = ",".join(str(one.key) for one in found)
+        answer = json.loads(self._get(f"{BODIES.path}?keys={quote(keys)}"))
+        held = {int(one["key"]): one for one in answer["bodies"]}
+        return {
+            (one.vault, one.key): str(held[one.key]["body"])
+            for one in found
+            if one.key in held and _is_same(one, held[one.key])
+        }
+
+    def _get(self, target: str) -> bytes:
+        kind = HTTPSConnection if self._address.scheme == "https" else HTTPConnection
+        until = time.monotonic() + self._timeout_s
+        connection = kind(self._address.hostname or "", self._address.port, timeout=self._timeout_s)
+        try:
+            connection.request("GET", target, headers={"Authorization": f"Bearer {self._token}"})
+            response = connection.getresponse()
+            if response.status != 200:
+                raise ValueError(f"status {response.status}")
+            content = bytearray()
+            while part := response.read1(_READ_BYTES):
+                content += part
+                if len(content) > _MAX_ANSWER_BYTES or time.monotonic() > until:
+                    raise ValueError("the answer is too long, or too slow")
+            return bytes(content)
+        finally:
+            connection.close()
+
+
+def _is_same(found: FoundChunk, held: Mapping[str, object]) -> bool:
+    wanted = (found.path, found.start_pos, found.end_pos)
+    return wanted == (held["path"], held["start_pos"], held["end_pos"])

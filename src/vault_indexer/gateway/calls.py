@@ -1,0 +1,79 @@
+"""Calls to Milvus: each one timed and counted, and none made again and again while the server is away."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from vault_indexer.errors import BackendError
+from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.store.milvus import CollectionMissingError
+
+log = logging.getLogger("vault_indexer.gateway")
+
+Answer = TypeVar("Answer")
+
+_PAUSE_S = 1.0
+_AWAY = "the search server does not answer: try again in a few seconds"
+"""To users. Where the server is, and what it said, is in the log."""
+
+
+class MilvusCalls:
+    """Makes the calls of all requests. Any thread may use it.
+
+    After a failed call, only one request at a time tries the server, a second after the last try; the
+    others fail at once. So requests do not pile up behind a server that does not answer.
+    """
+
+    def __init__(self, metrics: GatewayMetrics, clock: Callable[[], float] = time.monotonic) -> None:
+        self.metrics = metrics
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._away = False
+        self._trying = False
+        self._failed_at = 0.0
+
+    def run(self, operation: str, call: Callable[[], Answer]) -> Answer:
+        """The answer of a call. Raises BackendError, and CollectionMissingError as it is: then the server is
+        there."""
+        is_try = self._begin()
+        began = self._clock()
+        failed = False
+        try:
+            return call()
+        except CollectionMissingError:
+            raise
+        except BackendError as error:
+            failed = True
+            self._say(error)
+            raise BackendError(_AWAY) from error
+        finally:
+            self.metrics.milvus(operation, self._clock() - began, failed=failed)
+            self._end(is_try=is_try, failed=failed)
+
+    def _begin(self) -> bool:
+        with self._lock:
+            if not self._away:
+                return False
+            if self._trying or self._clock() - self._failed_at < _PAUSE_S:
+                raise BackendError(_AWAY)
+            self._trying = True
+            return True
+
+    def _end(self, *, is_try: bool, failed: bool) -> None:
+        with self._lock:
+            if is_try:
+                self._trying = False
+            if failed:
+                self._failed_at = self._clock()
+            elif self._away and is_try:
+                log.warning("the search server answers again")
+            if failed or is_try:
+                self._away = failed
+
+    def _say(self, error: BackendError) -> None:
+        if not self._away:
+            log.error("%s", error)

@@ -1,0 +1,58 @@
+"""What Prometheus reads of a gateway. No label holds what a user wrote, nor who it was."""
+
+from __future__ import annotations
+
+from vault_indexer.serve.metrics import BUCKETS, RequestMetrics
+
+
+class GatewayMetrics(RequestMetrics):
+    """The figures of one gateway. Raises ProviderError where prometheus-client is not installed."""
+
+    def __init__(self, routes: frozenset[str]) -> None:
+        super().__init__("vault_indexer_gateway", routes)
+        from prometheus_client import Counter, Gauge, Histogram
+
+        name = "vault_indexer_gateway"
+        self._milvus = Histogram(
+            f"{name}_milvus_seconds",
+            "Time of calls to Milvus.",
+            ["operation"],
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._failures = Counter(
+            f"{name}_milvus_failures", "Calls to Milvus that failed.", ["operation"], registry=self.registry
+        )
+        self._states = Counter(
+            f"{name}_states_reads",
+            "How often the list of published vaults was needed, and where it was from.",
+            ["source"],
+            registry=self.registry,
+        )
+        self._keepers = Counter(
+            f"{name}_keeper_failures",
+            "Requests for bodies that a keeper did not answer.",
+            ["keeper"],
+            registry=self.registry,
+        )
+        self._hits = Counter(f"{name}_hits", "Hits that were sent.", registry=self.registry)
+        self.ready = Gauge(f"{name}_ready", "1 if Milvus answered last, else 0.", registry=self.registry)
+
+    def milvus(self, operation: str, seconds: float, *, failed: bool) -> None:
+        """One call to Milvus."""
+        self._milvus.labels(operation).observe(seconds)
+        if failed:
+            self._failures.labels(operation).inc()
+        self.ready.set(0 if failed else 1)
+
+    def states(self, *, from_server: bool) -> None:
+        """The list of published vaults was needed."""
+        self._states.labels("milvus" if from_server else "cache").inc()
+
+    def keeper_failed(self, keeper: str) -> None:
+        """A keeper of the configuration gave no bodies."""
+        self._keepers.labels(keeper).inc()
+
+    def found(self, hits: int) -> None:
+        """An answer has so many hits."""
+        self._hits.inc(hits)

@@ -1,0 +1,78 @@
+"""The models that made the vectors of the published vaults: a question's vector has to come from the same."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+
+import numpy as np
+
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.ports import Embedder
+from vault_indexer.providers import TokenWeights, embedder_for
+from vault_indexer.store.milvus import MilvusVaults
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
+_LocalProvider = Literal["wordllama", "multilingual", "e5", "minilm"]
+"""Providers that need neither a network nor a setting: what users ask stays in this process."""
+
+MAX_MODELS = 8
+"""Models in memory at once: the table of a static model with token weights has 33 MB."""
+
+
+class QueryModels:
+    """Embeds questions with the models of the vaults. A model is loaded when a question first needs it; the
+    one that was not used for longest makes room. Any thread may ask; one loads while others wait."""
+
+    def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
+        self._vaults = vaults
+        self._calls = calls
+        self._lock = threading.Lock()
+        self._loaded: OrderedDict[tuple[str, str], Embedder] = OrderedDict()
+
+    def vector(self, model: str, weights: str, text: str) -> Vectors:
+        """The vector of a question, by the key of a model and the digest of its token weights ("" for none).
+        Raises ProviderError where this gateway cannot make it, and BackendError."""
+        return self._embedder(model, weights).embed_query(text)
+
+    def _embedder(self, model: str, weights: str) -> Embedder:
+        with self._lock:
+            found = self._loaded.get((model, weights)) or self._load(model, weights)
+            self._loaded[model, weights] = found
+            self._loaded.move_to_end((model, weights))
+            while len(self._loaded) > MAX_MODELS:
+                self._loaded.popitem(last=False)
+            return found
+
+    def _load(self, model: str, weights: str) -> Embedder:
+        provider = model.partition("/")[0]
+        if not _is_local(provider):
+            raise ProviderError(f"a gateway has no model of the provider {provider}")
+        fitted = self._weights(weights) if weights else None
+        settings = EmbeddingSettings(provider=provider, token_weights="idf" if fitted else "none")
+        embedder = embedder_for(settings, weights=fitted)
+        if embedder.model.key != model:
+            raise ProviderError(f"the model {model} is not installed here, but {embedder.model.key}")
+        return embedder
+
+    def _weights(self, digest: str) -> TokenWeights:
+        found = self._calls.run("weights", partial(self._vaults.weights, digest))
+        if found is None:
+            raise ProviderError("the token weights of the vault are not on the search server")
+        return TokenWeights.from_bytes(found)
+
+
+def no_vector(model: str) -> Vectors:
+    """Stands for a question whose vector cannot be made: all zeros, which are near to nothing."""
+    dimension = model.rpartition("/")[2]
+    return np.zeros(int(dimension) if dimension.isdecimal() else 1, np.float32)
+
+
+def _is_local(provider: str) -> TypeGuard[_LocalProvider]:
+    return provider in get_args(_LocalProvider)

@@ -1,0 +1,176 @@
+"""What a query asks of Milvus: words, what the server filters by, and what is checked of each hit.
+
+A gateway has no text of the notes and no properties. What it cannot decide it refuses by name; no operator is
+ever taken as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from vault_indexer.errors import QueryError
+from vault_indexer.search.filters import holds, name_contains, plain
+from vault_indexer.search.query import (
+    All,
+    Condition,
+    Either,
+    Language,
+    Linked,
+    Modified,
+    Node,
+    Not,
+    Phrase,
+    Property,
+    Regex,
+    Scope,
+    Within,
+    Word,
+    compile_regex,
+    moment_ns,
+    parse_query,
+)
+from vault_indexer.store.retrieval import FoundChunk
+
+_VAULT_OPERATOR = re.compile(r"(?:^|[\s(])-?vault:\S")
+_KNOWN = "words, tag:, path:, file:, lang:, before: and after:"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as a gateway answers it.
+
+    `text` ranks. The server filters by `tags`; the `conditions` are checked of each hit by its path, language
+    and time, at the time `now`.
+    """
+
+    text: str
+    tags: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    notices: tuple[str, ...]
+    now: datetime
+
+    def leaves(self, found: FoundChunk) -> bool:
+        """Whether all conditions hold for a chunk."""
+        return all(_holds(condition.node, found, self.now) for condition in self.conditions)
+
+
+def understand(query: str, now: datetime) -> Question:
+    """The question in a query. Raises QueryError for a wrong one, for one that only filters, and for
+    operators that a gateway cannot decide."""
+    parsed = parse_query(query)
+    if _VAULT_OPERATOR.search(parsed.text):
+        raise QueryError("vault: is the parameter vault of a gateway, not a part of the query", 1)
+    tags: list[str] = []
+    checked: list[Condition] = []
+    refused: list[Condition] = []
+    for condition in parsed.conditions:
+        own = _tags(condition.node)
+        if own is not None:
+            tags += own
+        else:
+            (checked if _can_check(condition.node, now) else refused).append(condition)
+    if refused:
+        named = ", ".join(f"{one.source} ({_name(one.node)})" for one in refused)
+        raise QueryError(
+            f"a gateway cannot decide {named}; it knows {_KNOWN}. A daemon knows all operators", 1
+        )
+    if not parsed.text:
+        raise QueryError("the query has only filters; a gateway needs a word that ranks", 1)
+    return Question(parsed.text, tuple(tags), tuple(checked), parsed.notices, now)
+
+
+def _tags(node: Node) -> list[str] | None:
+    """The tags that must all be there; None for another condition."""
+    match node:
+        case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
+            return [text]
+        case Within(Scope.TAG, All(parts), column):
+            return _all_tags([Within(Scope.TAG, part, column) for part in parts])
+        case All(parts):
+            return _all_tags(parts)
+        case _:
+            return None
+
+
+def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] | None:
+    found = [_tags(part) for part in parts]
+    return None if None in found else [tag for one in found if one for tag in one]
+
+
+def _can_check(node: Node, now: datetime) -> bool:
+    """Whether a hit says enough to decide the condition. Raises QueryError for a wrong value in it."""
+    match node:
+        case Not(operand, _):
+            return _can_check(operand, now)
+        case All(parts) | Either(parts):
+            return all(_can_check(part, now) for part in parts)
+        case Within(Scope.PATH | Scope.FILE, inside, _) if inside:
+            for regex in _expressions(inside):
+                compile_regex(regex.pattern, regex.column, match_case=regex.match_case)
+            return True
+        case Language():
+            return True
+        case Modified(moment, _, _):
+            moment_ns(moment, now)
+            return True
+        case _:
+            return False
+
+
+def _expressions(node: Node) -> Iterator[Regex]:
+    match node:
+        case Regex():
+            yield node
+        case Not(operand, _):
+            yield from _expressions(operand)
+        case All(parts) | Either(parts):
+            for part in parts:
+                yield from _expressions(part)
+        case _:
+            return
+
+
+def _holds(node: Node, found: FoundChunk, now: datetime) -> bool:
+    match node:
+        case Not(operand, _):
+            return not _holds(operand, found, now)
+        case All(parts):
+            return all(_holds(part, found, now) for part in parts)
+        case Either(parts):
+            return any(_holds(part, found, now) for part in parts)
+        case Within(scope, inside, _) if inside:
+            name = found.path.rpartition("/")[2] if scope is Scope.FILE else found.path
+            return holds(inside, partial(name_contains, name, plain(name)))
+        case Language(code, _):
+            return found.language == code
+        case Modified(moment, since, _):
+            return (found.modified_ns >= moment_ns(moment, now)) == since
+        case _:
+            raise AssertionError(node)
+
+
+def _name(node: Node) -> str:
+    """What people call a condition."""
+    match node:
+        case Phrase():
+            return "a phrase"
+        case Regex():
+            return "a regular expression"
+        case Word():
+            return "a word that must be there"
+        case Not():
+            return "a condition with -"
+        case All() | Either():
+            return "conditions joined"
+        case Property():
+            return "a property"
+        case Linked(direction, _, _):
+            return f"{direction}:"
+        case Within(scope, _, _):
+            return f"{scope}:"
+        case _:
+            return "a condition"

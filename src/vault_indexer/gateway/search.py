@@ -1,0 +1,196 @@
+"""One search over the vaults that a user may read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from vault_indexer.config.gateway import GatewaySettings, GatewayUser
+from vault_indexer.errors import BackendError, ProviderError, UsageError
+from vault_indexer.gateway.bodies import Bodies, BodySource
+from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.gateway.hits import hits_of
+from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
+from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.question import Question, understand
+from vault_indexer.gateway.shapes import GatewaySearchJson
+from vault_indexer.search.present import Snippets
+from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
+from vault_indexer.store.retrieval import FoundChunk, Fusion, Selection, VaultScope, in_order
+from vault_indexer.text.language import detect
+from vault_indexer.text.query import analyze_query
+
+_FUSION = Fusion()
+_CHECKED = 1000
+"""Chunks that are looked at where a condition is checked of each one here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOrder:
+    """A request. `folder` and `kind` are filters of the server; "" is none."""
+
+    query: str
+    limit: int = 10
+    by_note: bool = False
+    vault: str = ""
+    folder: str = ""
+    kind: str = ""
+    with_text: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The vaults of one collection whose questions have one vector."""
+
+    collection: str
+    model: str
+    weights: str
+    states: tuple[VaultState, ...]
+
+    @property
+    def scope(self) -> VaultScope:
+        return VaultScope.of([state.vault for state in self.states])
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one for state in self.states for one in state.languages))
+
+
+class GatewaySearch:
+    """Answers searches. It keeps no state between two of them; any thread may call it."""
+
+    def __init__(
+        self,
+        vaults: MilvusVaults,
+        published: PublishedVaults,
+        calls: MilvusCalls,
+        bodies: BodySource,
+        settings: GatewaySettings,
+    ) -> None:
+        self._vaults = vaults
+        self._published = published
+        self._calls = calls
+        self._bodies = bodies
+        self._settings = settings
+        self._models = QueryModels(vaults, calls)
+
+    def search(self, user: GatewayUser, order: SearchOrder) -> GatewaySearchJson:
+        """The best hits of the vaults that the user may read.
+
+        Raises QueryError for a query that a gateway cannot answer, UnknownVaultError, UsageError for vaults
+        of too many models, and BackendError where the server does not answer or is too slow.
+        """
+        began = time.monotonic()
+        question = understand(order.query, datetime.now().astimezone())
+        states = self._published.of(user, order.vault)
+        groups = _groups(states.values())
+        notices = list(question.notices)
+        if len(groups) > MAX_MODELS:
+            raise UsageError(
+                f"your vaults have {len(groups)} models, a search can have {MAX_MODELS}: name one by vault="
+            )
+        if len(groups) > 1:
+            notices.append(f"vaults of {len(groups)} models are ranked by themselves and joined by rank")
+        until = began + self._settings.server.timeout_s / 2
+        rankings = []
+        for group in groups:
+            if time.monotonic() > until:
+                raise BackendError("the search server is too slow: try again, or name one vault by vault=")
+            found, own = self._ask(group, question, order)
+            rankings.append(found)
+            notices += own
+        hits = _joined(rankings, order.limit)
+        terms = [term for group in groups for term in analyze_query(question.text, group.languages)]
+        languages = tuple(dict.fromkeys(one for group in groups for one in group.languages))
+        snippets = Snippets(
+            (term.word for term in terms), self._settings.snippet_chars, detect(question.text, languages)
+        )
+        bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
+        self._calls.metrics.found(len(hits))
+        return {
+            "query": order.query,
+            "took_ms": round(1000 * (time.monotonic() - began), 2),
+            "results": hits_of(hits, states, bodies, terms, snippets),
+            "notices": [*dict.fromkeys([*notices, *bodies.notices])],
+        }
+
+    def _ask(
+        self, group: _Group, question: Question, order: SearchOrder
+    ) -> tuple[list[FoundChunk], list[str]]:
+        """The ranking of one group, cut, and what the user should know of it."""
+        notices: list[str] = []
+        try:
+            vector = self._models.vector(group.model, group.weights, question.text)
+        except ProviderError as error:
+            vector = no_vector(group.model)
+            notices.append(f"only words were searched in {_names(group)}: {error}")
+        per_note = 1 if order.by_note else self._settings.max_chunks_per_note
+        selection = Selection(
+            limit=order.limit,
+            per_note=per_note,
+            folders=(order.folder,) if order.folder else (),
+            tags=question.tags,
+            kinds=(order.kind,) if order.kind else (),
+        )
+        if question.conditions:
+            selection = replace(selection, limit=_CHECKED, per_note=0, depth=_CHECKED)
+        terms = analyze_query(question.text, group.languages)
+        retriever = MilvusRetriever(self._vaults, group.collection)
+        ask = partial(retriever.hybrid, group.scope, vector, terms, selection, _FUSION)
+        try:
+            found = self._calls.run("search", ask)
+        except CollectionMissingError:
+            return [], [*notices, f"not searched, since it is being published again: {_names(group)}"]
+        if question.conditions:
+            return self._checked(found, question, order.limit, per_note, notices)
+        return found, notices
+
+    def _checked(
+        self, found: Sequence[FoundChunk], question: Question, limit: int, per_note: int, notices: list[str]
+    ) -> tuple[list[FoundChunk], list[str]]:
+        left = _first_of_notes([one for one in found if question.leaves(one)], per_note)[:limit]
+        if len(left) < limit and len(found) >= _CHECKED:
+            written = " ".join(condition.source for condition in question.conditions)
+            notices.append(
+                f"some hits may be missing: {written} was checked of the best {_CHECKED:,} parts of notes"
+                " only; add a rarer word, a tag, or the parameter folder"
+            )
+        return left, notices
+
+
+def _groups(states: Iterable[VaultState]) -> list[_Group]:
+    """The vaults by what has to be asked once for each."""
+    found: dict[tuple[str, str, str], list[VaultState]] = {}
+    for state in sorted(states, key=lambda one: one.vault):
+        found.setdefault((state.collection, state.model, state.weights), []).append(state)
+    return [_Group(*key, tuple(own)) for key, own in sorted(found.items())]
+
+
+def _joined(rankings: Sequence[Sequence[FoundChunk]], limit: int) -> list[FoundChunk]:
+    """One ranking: that of the server, or several by rank (RRF), as their scores are not comparable."""
+    if len(rankings) == 1:
+        return list(rankings[0])[:limit]
+    ranked = [
+        replace(one, score=1 / (_FUSION.rank_constant + rank))
+        for ranking in rankings
+        for rank, one in enumerate(ranking, start=1)
+    ]
+    return in_order(ranked)[:limit]
+
+
+def _first_of_notes(found: Iterable[FoundChunk], per_note: int) -> list[FoundChunk]:
+    shown: dict[tuple[str, int], int] = {}
+    left = []
+    for one in found:
+        note = one.vault, one.note_id
+        shown[note] = shown.get(note, 0) + 1
+        if shown[note] <= per_note:
+            left.append(one)
+    return left
+
+
+def _names(group: _Group) -> str:
+    return ", ".join(sorted({state.name for state in group.states}))

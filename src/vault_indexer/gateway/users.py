@@ -1,0 +1,74 @@
+"""Who asks, and which vaults that user may read."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from vault_indexer.config.gateway import EVERY_VAULT, GatewayUser
+from vault_indexer.store.milvus import VaultState
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A random token, and what the configuration holds of it."""
+
+    token: str
+    sha256: str
+
+    @classmethod
+    def make(cls) -> NewToken:
+        """Another one each time: 256 random bits."""
+        token = secrets.token_urlsafe(32)
+        return cls(token, digest_of(token))
+
+
+def digest_of(token: str) -> str:
+    """The SHA-256 of a token, in hexadecimal digits."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Users:
+    """The users of one configuration. Immutable; any thread may ask it."""
+
+    def __init__(self, users: Sequence[GatewayUser]) -> None:
+        self._users = tuple(users)
+
+    def by_token(self, token: str) -> GatewayUser | None:
+        """The user of a token. The digests of all users are compared, each in constant time, so that the time
+        says nothing about them."""
+        digest = digest_of(token)
+        found = [user for user in self._users if hmac.compare_digest(user.token_sha256, digest)]
+        return found[0] if found and token else None
+
+
+def readable(user: GatewayUser, states: Mapping[str, VaultState]) -> dict[str, VaultState]:
+    """Those of the published vaults that the user may read, by id.
+
+    A right is the name of a vault, or `keeper/name`. A name alone stands for none where several keepers
+    publish a vault of this name: whoever wrote the right can only have meant one.
+    """
+    if EVERY_VAULT in user.vaults:
+        return dict(states)
+    rights = frozenset(user.vaults)
+    shared = ambiguous_names(states.values())
+    return {
+        vault: state
+        for vault, state in states.items()
+        if full_name(state) in rights or (state.name in rights and state.name not in shared)
+    }
+
+
+def ambiguous_names(states: Iterable[VaultState]) -> Collection[str]:
+    """The names that more than one published vault has."""
+    return frozenset(name for name, count in Counter(one.name for one in states).items() if count > 1)
+
+
+def full_name(state: VaultState) -> str:
+    """`keeper/name`. A folder's name holds no slash, so this names one vault unless two folders of a keeper
+    have one name."""
+    return f"{state.keeper}/{state.name}"

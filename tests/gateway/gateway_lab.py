@@ -1,0 +1,174 @@
+"""Published vaults, and gateways in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from reliability_lab import OPTIONS, in_one_process
+from serve_api import Answer, answer_of
+from vault_at_work import place, silent
+from waiting import DEADLINE_S
+
+from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.gateway.users import digest_of
+from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
+from vault_indexer.store import IndexDir
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
+
+NOTES: Mapping[str, Mapping[str, str]] = {
+    "kitchen": {
+        "Bread.md": "---\ntags: [food/dough]\n---\n# Bread\n\nKnead the dough until it is smooth.\n",
+        "Soups/Lentils.md": "# Lentils\n\nRed lentils boil for twenty minutes; Saturn is no soup.\n",
+    },
+    "observatory": {
+        "Sky/Saturn.md": "---\ntags: [planet]\n---\n# Saturn\n\nThe rings of Saturn are ice and rock.\n",
+        "Sky/Long.md": "# Long\n\n"
+        + "".join(f"## Night {n}\n\n{'The dome is open, dough. ' * 60}\n\n" for n in range(6)),
+    },
+}
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of a gateway, with the token in clear."""
+
+    name: str
+    token: str
+    vaults: tuple[str, ...]
+    metrics: bool = False
+
+    @property
+    def toml(self) -> str:
+        return (
+            f"[[users]]\nname = {json.dumps(self.name)}\ntoken_sha256 = {json.dumps(digest_of(self.token))}\n"
+            f"vaults = {json.dumps(self.vaults)}\nmetrics = {json.dumps(self.metrics)}\n"
+        )
+
+
+ANA = User("ana", "token-of-ana", ("kitchen",))
+BEN = User("ben", "token-of-ben", ("*",))
+OPS = User("ops", "token-of-ops", (), metrics=True)
+
+
+@dataclass(frozen=True)
+class Team:
+    """A folder for vaults, and the server and prefix that they are published to."""
+
+    folder: Path
+    uri: str
+    prefix: str
+
+    @property
+    def vaults(self) -> MilvusVaults:
+        return MilvusVaults(MilvusConnection(self.uri), self.prefix)
+
+
+def publish(team: Team, name: str, keeper: str = "keeper", *, fitted: bool = False) -> None:
+    """Index and publish a vault, with token weights of its own if it is `fitted`."""
+    folder = team.folder / f"{keeper}-{name}"
+    folder.mkdir()
+    where = place(folder, NOTES[name])
+    options = {key: str(value) for key, value in OPTIONS.items()}
+    if fitted:
+        options["embedding.token_weights"] = "idf"
+    session = LocalSession(in_one_process(where.target(options)))
+    try:
+        session.open(silent, build=True)
+        model = session.reader().searcher.embedder.model
+        generation = IndexDir(where.index_dir).current()
+        assert generation is not None
+        published = PublishedVault(f"{keeper}-{name}", name, keeper)
+        publisher = MilvusPublisher(team.vaults, published.vault, model, store_bodies=True)
+        catalog = CatalogPublisher(team.vaults, publisher, published, generation.number, model.key)
+        publication, reader = Publication(catalog, EpochMark(generation)), CatalogReader(generation.catalog)
+        while not publication.step(reader):
+            pass
+        reader.close()
+    finally:
+        session.close()
+
+
+@dataclass
+class Gateway:
+    """Where a gateway answers."""
+
+    port: int
+    process: subprocess.Popen[str]
+
+    def get(
+        self,
+        path: str,
+        user: User | None = None,
+        headers: Mapping[str, str] | None = None,
+        host: str | None = None,
+        **parameters: str | int,
+    ) -> Answer:
+        target = path + ("?" + urlencode(parameters, quote_via=quote) if parameters else "")
+        given = {"Host": host or f"127.0.0.1:{self.port}"}
+        if user is not None:
+            given["Authorization"] = f"Bearer {user.token}"
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            connection.request("GET", target, headers={**given, **(headers or {})})
+            return answer_of(connection.getresponse())
+        finally:
+            connection.close()
+
+    def search(self, user: User, query: str, **parameters: str | int) -> Answer:
+        return self.get("/v1/search", user, q=query, **parameters)
+
+    def paths(self, user: User, query: str, **parameters: str | int) -> list[str]:
+        return [str(hit["path"]) for hit in results(self.search(user, query, **parameters))]
+
+
+def results(answer: Answer) -> list[dict[str, object]]:
+    assert answer.status == 200, answer.body
+    found = answer.json["results"]
+    assert isinstance(found, list)
+    return found
+
+
+def notices(answer: Answer) -> str:
+    assert answer.status == 200, answer.body
+    return "; ".join(map(str, answer.json["notices"]))  # type: ignore[call-overload]
+
+
+@contextmanager
+def gateway(
+    team: Team, users: Sequence[User], top: str = "", tables: str = "", uri: str = ""
+) -> Iterator[Gateway]:
+    """A gateway in a process of its own; `top` begins its configuration, `tables` ends it."""
+    config = team.folder / f"gateway-{os.urandom(4).hex()}.toml"
+    config.write_text(
+        f'{top}\nstates_s = 0.2\n[milvus]\nuri = "{uri or team.uri}"\ncollection_prefix = "{team.prefix}"\n'
+        f'consistency = "session"\ntimeout_s = 2\n[server]\nport = 0\n'
+        + "".join(user.toml for user in users)
+        + tables,
+        "utf-8",
+    )
+    command = [sys.executable, "-m", "vault_indexer.cli", "gateway", "--config", str(config)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    assert "http://127.0.0.1:" in line, line
+    port = int(line.partition("http://127.0.0.1:")[2].partition(",")[0])
+    one = Gateway(port, process)
+    try:
+        yield one
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=DEADLINE_S)
+        assert "Traceback" not in said, said
+        assert all(user.token not in said for user in users)

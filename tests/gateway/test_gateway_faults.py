@@ -1,0 +1,75 @@
+"""Milvus ends, hangs and comes back; gateways end and agree with each other."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from gateway_lab import BEN, OPS, Gateway, Team, gateway, notices, publish, results
+from milvus_server import milvus_server
+from tcp_proxy import tcp_proxy
+from test_gateway_figures import samples
+from waiting import DEADLINE_S, wait_until
+
+
+@pytest.mark.long
+def test_searches_fail_while_milvus_is_away_and_go_on_after(team_server: object, tmp_path: Path) -> None:
+    with milvus_server(tmp_path / "data") as server:
+        team = Team(tmp_path, server.uri, "faults")
+        publish(team, "kitchen")
+        with gateway(team, [BEN, OPS]) as one:
+            assert one.paths(BEN, "dough")
+            server.kill()
+            wait_until(lambda: one.search(BEN, "dough").status == 503)
+            for path in ("/v1/vaults", "/readyz", "/v1/search?q=dough"):
+                wait_until(lambda path=path: one.get(path, BEN).status == 503)  # type: ignore[misc]
+                found = one.get(path, BEN)
+                assert (found.status, found.kind) == (503, "backend")
+                assert int(found.headers["retry-after"]) > 0
+                assert str(server.port) not in found.body.decode()
+            assert one.get("/healthz").status == 200
+            assert samples(one.get("/metrics", OPS))["vault_indexer_gateway_ready", ()] == 0
+            server.start()
+            wait_until(lambda: one.search(BEN, "dough").status == 200)
+            assert one.paths(BEN, "dough")
+            assert one.get("/readyz").status == 200
+
+
+@pytest.mark.long
+def test_a_server_that_hangs_holds_up_one_request_at_a_time(team: Team) -> None:
+    with tcp_proxy(int(team.uri.rpartition(":")[2])) as proxy, gateway(team, [BEN], uri=proxy.uri) as one:
+        assert one.paths(BEN, "dough")
+        proxy.hang()
+        wait_until(lambda: one.search(BEN, "dough").status == 503)
+        began = time.monotonic()
+        found = [one.search(BEN, "dough").status for _ in range(20)]
+        assert set(found) == {503}
+        # One of them may have waited for the server, a second after the last that did.
+        assert time.monotonic() - began < 20
+        proxy.let_pass()
+        wait_until(lambda: one.search(BEN, "dough").status == 200)
+
+
+def test_two_gateways_give_one_answer_and_end_at_once(team: Team, shared_gateway: Gateway) -> None:
+    with gateway(team, [BEN]) as other:
+        for query in ("rings of Saturn", "dough", "dome path:Long"):
+            assert results(other.search(BEN, query)) == results(shared_gateway.search(BEN, query))
+        began = time.monotonic()
+        other.process.send_signal(signal.SIGTERM)
+        assert other.process.wait(DEADLINE_S) == 0
+        assert time.monotonic() - began < 2 * 5  # two seconds on a machine of its own
+
+
+@pytest.mark.long
+def test_vaults_of_two_models_are_joined_by_rank(team: Team, tmp_path: Path) -> None:
+    mixed = Team(tmp_path, team.uri, "mixed")
+    publish(mixed, "kitchen", fitted=True)
+    publish(mixed, "observatory")
+    with gateway(mixed, [BEN]) as one:
+        found = one.search(BEN, "rings of Saturn")
+        assert "vaults of 2 models are ranked by themselves and joined by rank" in notices(found)
+        assert {str(hit["vault"]) for hit in results(found)[:2]} == {"kitchen", "observatory"}
+        assert "only words" not in notices(found)
+        assert notices(one.search(BEN, "rings of Saturn", vault="kitchen")) == ""

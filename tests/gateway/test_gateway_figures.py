@@ -1,0 +1,46 @@
+"""Health and figures, and that nothing of a user is among them."""
+
+from __future__ import annotations
+
+from gateway_lab import ANA, BEN, OPS, Answer, Gateway
+from prometheus_client.parser import text_string_to_metric_families
+
+
+def samples(answer: Answer) -> dict[tuple[str, tuple[str, ...]], float]:
+    assert answer.status == 200
+    return {
+        (sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.body.decode())
+        for sample in family.samples
+    }
+
+
+def test_health_needs_no_token(shared_gateway: Gateway) -> None:
+    assert shared_gateway.get("/healthz").json == {"ok": True}
+    assert shared_gateway.get("/readyz").json == {"ok": True}
+
+
+def test_only_some_users_read_the_figures(shared_gateway: Gateway) -> None:
+    assert shared_gateway.get("/metrics", ANA).kind == "rights"
+    assert shared_gateway.get("/metrics", OPS).headers["content-type"].startswith("text/plain")
+
+
+def test_requests_and_calls_are_counted(shared_gateway: Gateway) -> None:
+    name = "vault_indexer_gateway"
+    before = samples(shared_gateway.get("/metrics", OPS))
+    shared_gateway.search(BEN, "unusualword")
+    shared_gateway.get("/v1/unusualroute", BEN)
+    shared_gateway.get("/v1/search?q=x")
+    answer = shared_gateway.get("/metrics", OPS)
+    after = samples(answer)
+
+    def more(*key: object) -> float:
+        return after[key] - before.get(key, 0)  # type: ignore[index,arg-type,call-overload]
+
+    assert more(f"{name}_requests_total", ("/v1/search", "200")) == 1
+    assert more(f"{name}_requests_total", ("/v1/search", "401")) == 1
+    assert more(f"{name}_requests_total", ("other", "404")) == 1
+    assert more(f"{name}_milvus_seconds_count", ("search",)) == 1
+    assert after[f"{name}_ready", ()] == 1
+    for secret in ("unusual", BEN.token, ANA.token, "ben", "kitchen", "keeper-"):
+        assert secret not in answer.body.decode()

@@ -1,0 +1,73 @@
+"""Two users with different rights ask one gateway over two published vaults."""
+
+from __future__ import annotations
+
+from gateway_lab import ANA, BEN, Gateway, notices, results
+
+
+def test_each_user_finds_what_they_may_read(shared_gateway: Gateway) -> None:
+    assert shared_gateway.paths(ANA, "rings of Saturn") == ["Soups/Lentils.md", "Bread.md"]
+    assert shared_gateway.paths(BEN, "rings of Saturn")[0] == "Sky/Saturn.md"
+    found = results(shared_gateway.search(BEN, "dough"))
+    assert {hit["vault"] for hit in found} == {"kitchen", "observatory"}
+
+
+def test_a_hit_has_the_keys_of_a_daemon(shared_gateway: Gateway) -> None:
+    hit = results(shared_gateway.search(BEN, "rings of Saturn"))[0]
+    assert (hit["vault"], hit["keeper"]) == ("observatory", "keeper")
+    assert (hit["title"], hit["header_path"], hit["kind"]) == ("Saturn", "Saturn", "note")
+    assert hit["score"] == 1.0
+    assert "rings of Saturn" in str(hit["snippet"])
+    marks = hit["marks"]
+    assert isinstance(marks, list)
+    assert [str(hit["snippet"])[start:end] for start, end in marks] == ["rings", "Saturn"]
+    assert str(hit["content"]).endswith("ice and rock.")
+    assert hit["line"] == 6
+
+
+def test_only_the_wanted_keys_are_sent(shared_gateway: Gateway) -> None:
+    found = shared_gateway.search(BEN, "Saturn", fields="path, score", limit=1)
+    assert [set(hit) for hit in results(found)] == [{"path", "score"}]
+    assert shared_gateway.search(BEN, "Saturn", fields="path,secret").status == 422
+
+
+def test_filters_leave_what_they_say(shared_gateway: Gateway) -> None:
+    def paths(query: str, **more: str | int) -> set[str]:
+        return set(shared_gateway.paths(BEN, query, **more))
+
+    assert paths("dough tag:food") == {"Bread.md"}
+    assert paths("dough tag:#planet") == {"Sky/Saturn.md"}
+    assert paths("dough path:soup") == {"Soups/Lentils.md"}
+    assert paths("dough -path:Sky -file:bread") == {"Soups/Lentils.md"}
+    assert paths("dough path:/^S.*n\\.md$/") == {"Sky/Saturn.md"}
+    assert paths("dough before:2001") == set()
+    assert paths("dough after:2001 (file:Bread OR file:Saturn)") == {"Bread.md", "Sky/Saturn.md"}
+    assert paths("dough", folder="Sky") == {"Sky/Saturn.md", "Sky/Long.md"}
+    assert paths("dough", kind="canvas") == set()
+    assert paths("dough", vault="kitchen") == {"Bread.md", "Soups/Lentils.md"}
+    assert paths("dough", vault="keeper/kitchen") == {"Bread.md", "Soups/Lentils.md"}
+
+
+def test_what_a_gateway_cannot_decide_is_refused_by_name(shared_gateway: Gateway) -> None:
+    found = shared_gateway.search(BEN, 'dough "the dome" line:(a b) [rating:>3] -bread links-to:Bread')
+    assert found.status == 422
+    for name in (
+        '"the dome" (a phrase)',
+        "line:(a b) (line:)",
+        "[rating:>3] (a property)",
+        "-bread",
+        "links-to:",
+    ):
+        assert name in found.body.decode().replace('\\"', '"')
+    assert shared_gateway.search(BEN, "dough vault:kitchen").status == 422
+    assert shared_gateway.search(BEN, "tag:food").status == 422
+    assert shared_gateway.search(BEN, "dough path:/(/").status == 422
+
+
+def test_hits_are_limited_by_note_and_number(shared_gateway: Gateway) -> None:
+    long = "Sky/Long.md"
+    assert shared_gateway.paths(BEN, "dome night", folder="Sky").count(long) == 3
+    assert shared_gateway.paths(BEN, "dome night", folder="Sky", by="note").count(long) == 1
+    assert shared_gateway.paths(BEN, "dome night path:long", by="note") == [long]
+    assert len(shared_gateway.paths(BEN, "dome night", limit=2)) == 2
+    assert notices(shared_gateway.search(BEN, "dome")) == ""
