@@ -14,7 +14,7 @@ const ATTRIBUTES = new Set([
 ]);
 
 /** Schemes of addresses that a link may have. A note's address passes here as well as on the server. */
-const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|#\/)/i;
+const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|(?:\/vault\/[a-z0-9-]+\/)?#\/)/i;
 
 const SVG = "http://www.w3.org/2000/svg";
 
