@@ -88,6 +88,26 @@ class House:
         finally:
             connection.close()
 
+    def agent(self, target: str, method: str, **params: object) -> dict[str, object]:
+        """The result of a request of the Model Context Protocol."""
+        port = int(str(self.shared["url"]).rpartition(":")[2])
+        headers = {
+            "Authorization": f"Bearer {self.shared['token']}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "MCP-Protocol-Version": "2025-06-18",
+        }
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
+        try:
+            connection.request("POST", target, body, headers)
+            found = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        result = found["result"]
+        assert isinstance(result, dict)
+        return result
+
     def states(self) -> dict[str, str]:
         listed = self.ask("/v1/vaults").data["vaults"]
         assert isinstance(listed, list)

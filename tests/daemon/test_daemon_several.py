@@ -151,6 +151,39 @@ def test_commands_outside_of_all_vaults_mean_all(house: House) -> None:
     assert "unavailable" in listed.out
 
 
+def test_agents_name_a_vault(house: House) -> None:
+    tools = house.agent("/mcp", "tools/list")["tools"]
+    assert isinstance(tools, list)
+    for tool in tools:
+        assert tool["inputSchema"]["properties"]["vault"]["enum"][1:] == [
+            "broken",
+            "garden",
+            "gone",
+            "held",
+            "work",
+        ]
+    assert _found_by(house, "/mcp") == {("garden", "Tomatoes.md"), ("work", "Budget.md")}
+    assert _found_by(house, "/mcp", vault="work") == {(None, "Budget.md")}
+    assert _found_by(house, "/vault/work/mcp") == {(None, "Budget.md")}
+    for target, arguments in (
+        ("/mcp", {"path": "Budget.md"}),
+        ("/mcp", {"path": "Budget.md", "vault": "garden"}),
+        ("/vault/garden/mcp", {"path": "Budget.md", "vault": "work"}),
+    ):
+        refused = house.agent(target, "tools/call", name="read_note", arguments=arguments)
+        assert refused["isError"] is True, target
+    read = house.agent("/vault/work/mcp", "tools/call", name="read_note", arguments={"path": "Budget.md"})
+    assert "invoice" in json.dumps(read)
+
+
+def _found_by(house: House, target: str, **arguments: str) -> set[tuple[str | None, str]]:
+    """Vault and path of the hits that hold the word."""
+    asked = {"q": "tomatoes", "by": "note", **arguments}
+    result = house.agent(target, "tools/call", name="search", arguments=asked)["structuredContent"]
+    assert isinstance(result, dict)
+    return {(hit.get("vault"), hit["path"]) for hit in result["results"] if "tomatoes" in hit["content"]}
+
+
 def test_a_folder_that_goes_is_unavailable_and_comes_back(house: House) -> None:
     away = house.sandbox.root / "away"
     house.vault("garden").rename(away)

@@ -14,7 +14,7 @@ const ATTRIBUTES = new Set([
 ]);
 
 /** Schemes of addresses that a link may have. A note's address passes here as well as on the server. */
-const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|#\/)/i;
+const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|(?:\/vault\/[a-z0-9-]+\/)?#\/)/i;
 
 /** What the source of a picture may be: bytes that this page has fetched itself. */
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,/;

@@ -1,0 +1,140 @@
+"""The table `[vaults]`: what may stand in it, and how a vault is added and removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tomli
+
+from vault_indexer.bootstrap import named_vaults, resolve_target
+from vault_indexer.config import NamedVault, add_vault, load, load_own, remove_vault, vault_name_of
+from vault_indexer.errors import ConfigError, UsageError
+
+COMMENTED = (
+    '# mine\nvault = "/n"  # default\n\n[vaults]\n# the old one\nold = "/old"\n\n[search]\nlimit = 5 # few\n'
+)
+
+
+def loaded(tmp_path: Path, text: str) -> dict[str, tuple[Path, Path | None]]:
+    file = tmp_path / "config.toml"
+    file.write_text(text, "utf-8")
+    found = load_own(file, {}).settings.vaults
+    return {name: (one.path, one.index_dir) for name, one in found.items()}
+
+
+def test_a_path_or_a_table_names_a_vault(tmp_path: Path) -> None:
+    text = '[vaults]\nwork = "/w"\nhome = { path = "notes", index_dir = "/i" }\n[vaults.a-1]\npath = "/a"\n'
+    assert loaded(tmp_path, text) == {
+        "work": (Path("/w"), None),
+        "home": (tmp_path / "notes", Path("/i")),
+        "a-1": (Path("/a"), None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("vaults = 3", "a table"),
+        ("[vaults]\nWork = '/w'", "'Work'"),
+        ("[vaults]\n'../x' = '/w'", "lower-case letters"),
+        ("[vaults]\n'a b' = '/w'", "lower-case letters"),
+        (f"[vaults]\n{'a' * 41} = '/w'", "at most 40"),
+        ("[vaults]\nwork = 3", "vaults.work"),
+        ("[vaults]\nwork = { pat = '/w' }", "pat"),
+        ("[vaults]\nwork = {}", "path"),
+        ("[vaults]\nwork = ''", "path"),
+    ],
+)
+def test_mistakes_have_one_line_each(tmp_path: Path, text: str, part: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        loaded(tmp_path, text)
+    assert part in str(refused.value)
+    assert all("vaults" in line for line in str(refused.value).splitlines())
+
+
+def test_a_vault_cannot_add_vaults(tmp_path: Path) -> None:
+    (tmp_path / ".indexer.toml").write_text("[vaults]\nhome = '/'\n")
+    with pytest.raises(ConfigError, match="cannot set this"):
+        load(tmp_path, config_file=None, environ={"XDG_CONFIG_HOME": str(tmp_path)}, options={})
+
+
+def test_adding_and_removing_keeps_everything_else(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(COMMENTED, "utf-8")
+    add_vault(file, NamedVault("new-1", Path("/n w"), Path("/i")))
+    text = file.read_text("utf-8")
+    assert set(COMMENTED.splitlines()) <= set(text.splitlines())
+    assert tomli.loads(text)["vaults"] == {"old": "/old", "new-1": {"path": "/n w", "index_dir": "/i"}}
+    remove_vault(file, "new-1")
+    assert file.read_text("utf-8") == COMMENTED
+    remove_vault(file, "old")
+    assert tomli.loads(file.read_text("utf-8"))["vaults"] == {}
+    assert "# the old one" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "[search]\nlimit = 5", "[vaults]", "[vaults]\r\nold = '/o'\r\n", "[vaults.old]\npath = '/o'\n"],
+)
+def test_a_vault_finds_its_place_in_any_file(tmp_path: Path, before: str) -> None:
+    file = tmp_path / "new" / "config.toml"
+    if before:
+        file.parent.mkdir()
+        file.write_bytes(before.encode())
+    add_vault(file, NamedVault("work", Path('/w "x"')))
+    found = tomli.loads(file.read_text("utf-8"))
+    assert found.pop("vaults")["work"] == '/w "x"'
+    assert found == {key: value for key, value in tomli.loads(before).items() if key != "vaults"}
+    remove_vault(file, "work")
+    assert "work" not in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["", "Work", "a b", "../x", "-a", "a" * 41, "ä", "a\nb", 'a"'])
+def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="lower-case letters"):
+        add_vault(tmp_path / "config.toml", NamedVault(name, Path("/w")))
+    assert not (tmp_path / "config.toml").exists()
+
+
+def test_what_is_there_or_not_there_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(COMMENTED, "utf-8")
+    with pytest.raises(UsageError, match="has old already"):
+        add_vault(file, NamedVault("old", Path("/w")))
+    with pytest.raises(UsageError, match="it has old"):
+        remove_vault(file, "nope")
+    file.write_text("vaults = [", "utf-8")
+    with pytest.raises(UsageError, match="is not TOML"):
+        add_vault(file, NamedVault("w", Path("/w")))
+
+
+def test_two_vaults_share_neither_folder_nor_index(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    for text, part in (
+        (f'a = "{tmp_path}"\nb = "{tmp_path}/x/.."', "same folder"),
+        ('a = { path = "/a", index_dir = "/i" }\nb = { path = "/b", index_dir = "/i" }', "same index folder"),
+    ):
+        file.write_text(f"[vaults]\n{text}\n")
+        with pytest.raises(UsageError, match=part):
+            named_vaults(file, {})
+
+
+def test_the_key_vault_is_kept_too(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('vault = "/n/My Notes"\n[vaults]\nwork = "/w"\n')
+    assert [one.name for one in named_vaults(file, {})] == ["work", "my-notes"]
+    file.write_text('vault = "/n/My Notes"\n')
+    assert named_vaults(file, {}) == ()
+    assert vault_name_of(Path("/n/Ä Ö")) == "vault"
+
+
+def test_a_vault_of_the_table_has_its_own_index(tmp_path: Path) -> None:
+    vault, file = tmp_path / "v", tmp_path / "config.toml"
+    vault.mkdir()
+    file.write_text(f'[vaults]\nv = {{ path = "{vault}", index_dir = "/own" }}\n[index]\ndir = "/for-one"\n')
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    assert resolve_target(vault, None, file, environ=environ, options={}).index_dir == Path("/own")
+    assert resolve_target(vault, Path("/x"), file, environ=environ, options={}).index_dir == Path("/x")
+    assert resolve_target(tmp_path, None, file, environ=environ, options={}).index_dir == Path("/for-one")
+    assert resolve_target(None, None, file, environ=environ, options={}).vault == vault

@@ -1,0 +1,61 @@
+"""Pools that share places: no more at work, and no more alive, than there are places."""
+
+from __future__ import annotations
+
+import threading
+
+from waiting import wait_until
+
+from vault_indexer.daemon.turn import Turn
+from vault_indexer.index.shared_pool import WorkerPlaces
+
+
+def test_a_pool_waits_while_all_places_are_taken() -> None:
+    places = WorkerPlaces(1)
+    began, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with places.place(2, lambda: None, lambda: False) as has_place:
+            assert has_place
+            began.set()
+        done.set()
+
+    with places.place(1, lambda: None, lambda: False):
+        other = threading.Thread(target=work)
+        other.start()
+        assert not began.wait(0.3)
+        with places.place(3, lambda: None, lambda: True) as has_place:
+            assert not has_place
+    wait_until(done.is_set)
+    other.join()
+
+
+def test_the_pool_that_rests_longest_ends_its_workers() -> None:
+    places, ended = WorkerPlaces(2), []
+    for number in (1, 2, 1, 3):
+        with places.place(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+            pass
+    assert ended == [2]
+    places.forget(1)
+    with places.place(4, lambda: ended.append(4), lambda: False):
+        assert ended == [2]
+
+
+def test_a_pool_at_work_keeps_its_workers() -> None:
+    places, ended = WorkerPlaces(2), []
+    with places.place(1, lambda: ended.append(1), lambda: False):
+        for number in (2, 3):
+            with places.place(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+                pass
+    assert ended == [2]
+
+
+def test_turns_are_had_one_at_a_time() -> None:
+    turn, one, other = Turn(), object(), object()
+    assert turn.take(one)
+    assert turn.take(one)
+    assert not turn.take(other)
+    turn.give_back(other)
+    assert not turn.take(other)
+    turn.give_back(one)
+    assert turn.take(other)
