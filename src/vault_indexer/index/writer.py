@@ -91,7 +91,8 @@ class IndexWriter:
         return self._derived.healed
 
     def warm_up(self, stopped: Callable[[], bool]) -> None:
-        """Have the worker load what the first edit would have to wait for, unless all is `stopped`."""
+        """Load here and in the worker what the first edit would have to wait for, until all is `stopped`."""
+        self._linker.load()
         for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
             self._pool.attend(job, stopped)
 

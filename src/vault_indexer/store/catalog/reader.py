@@ -73,6 +73,9 @@ class CatalogReader:
         self._lock = threading.Lock()
         self._path = path
         self._texts = texts or TextCache()
+        # Whoever asks for the state asks often, and both look through the whole catalog.
+        self._counts: IndexCounts | None = None
+        self._skipped: tuple[SkippedFile, ...] | None = None
         try:
             self._db = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
@@ -139,9 +142,15 @@ class CatalogReader:
         with self._lock:
             self._db.execute("ROLLBACK")
             self._db.execute("BEGIN")
+            self._counts = self._skipped = None
 
     def counts(self) -> IndexCounts:
-        """How many notes, chunks, links and unresolved links there are."""
+        """How many notes, chunks, links and unresolved links there are; counted once."""
+        if self._counts is None:
+            self._counts = self._count()
+        return self._counts
+
+    def _count(self) -> IndexCounts:
         row = self._one(
             "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks),"
             " (SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE resolved IS NULL)"
@@ -180,9 +189,11 @@ class CatalogReader:
         return int(self._one("SELECT count(*) FROM files")[0])
 
     def skipped_files(self) -> tuple[SkippedFile, ...]:
-        """The files that are not indexed as one might expect, with the reason."""
-        sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
-        return tuple(SkippedFile(*row) for row in self.rows(sql))
+        """The files that are not indexed as one might expect, with the reason; looked for once."""
+        if self._skipped is None:
+            sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
+            self._skipped = tuple(SkippedFile(*row) for row in self.rows(sql))
+        return self._skipped
 
     def notes_without_model(self) -> tuple[str, ...]:
         """The notes that were split without the model that was to help, in order."""

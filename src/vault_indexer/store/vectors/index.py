@@ -1,8 +1,8 @@
 """The vector index: an immutable FAISS base, and a small exact delta of what changed since.
 
 Base and delta together are one snapshot. An edit makes a new snapshot that shares the base, so a search
-that is under way never sees half of it. `IndexIDMap2` over float16 (`QT_fp16`) is exact search on the
-vectors as the catalog holds them; 100,000 x 256 take 50 MB and about 3 ms on one core.
+that is under way never sees half of it. The base is float16 (`QT_fp16`), the vectors as the catalog holds
+them; 100,000 x 256 take 50 MB. How it is searched depends on its size (`rule`).
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ costs a search."""
 
 @dataclass(frozen=True, slots=True)
 class VectorSnapshot:
-    """All vectors of one seq, and exact search by cosine over them.
+    """All vectors of one seq, and search by cosine over them.
 
     The `IndexWriter` makes one after each commit; a `Snapshot` holds it for the readers. It never changes,
     and the next one shares its base, so any thread may search it. A search finds the same keys as a
-    comparison with every vector would. `keys` are ascending chunk keys of the base; `dead` marks base rows
-    that are gone; `delta` holds what was added since; `look` is the prefilter of the base.
+    comparison with every vector would, as long as the base has no codes (see `rule`); with codes it finds at
+    least 99 of 100 of the ten best. Scores are exact either way. `keys` are ascending chunk keys of the base;
+    `dead` marks base rows that are gone; `delta` holds what was added since; `look` is the prefilter of the
+    base.
     """
 
     seq: int
