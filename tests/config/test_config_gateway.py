@@ -32,7 +32,8 @@ def test_the_least_configuration_is_closed(tmp_path: Path) -> None:
 def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
     found = problems(
         tmp_path,
-        'bodys = 1\nbodies = "x"\n[milvus]\nuri = "ftp://x"\n[server]\nport = 99999\nallowed_hosts = ["a b"]\n'
+        'bodys = 1\nbodies = "x"\n[milvus]\nuri = "ftp://x"\n'
+        '[server]\nport = 99999\nallowed_hosts = ["a b"]\n'
         '[[users]]\nname = ""\nvaults = "*"\ntoken_sha256 = "my-secret-token"\n[[keepers]]\nname = "k"\n',
     )
     for key in (

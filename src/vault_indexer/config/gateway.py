@@ -100,7 +100,7 @@ class GatewayUser(Table):
 
 
 class GatewaySettings(Table):
-    """All of it."""
+    """A whole file. docs/gateway.md has its keys as a table."""
 
     milvus: GatewayMilvus
     server: GatewayServer = GatewayServer()
