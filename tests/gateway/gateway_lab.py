@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 from reliability_lab import OPTIONS, in_one_process
 from serve_api import Answer, answer_of
 from vault_at_work import place, silent
-from waiting import DEADLINE_S
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.gateway.users import digest_of
@@ -92,8 +92,7 @@ def publish(team: Team, name: str, keeper: str = "keeper", *, fitted: bool = Fal
         publisher = MilvusPublisher(team.vaults, published.vault, model, store_bodies=True)
         catalog = CatalogPublisher(team.vaults, publisher, published, generation.number, model.key)
         publication, reader = Publication(catalog, EpochMark(generation)), CatalogReader(generation.catalog)
-        while not publication.step(reader):
-            pass
+        wait_until(lambda: publication.step(reader), "the vault is published")
         reader.close()
     finally:
         session.close()
@@ -126,7 +125,8 @@ class Gateway:
             connection.close()
 
     def search(self, user: User, query: str, **parameters: str | int) -> Answer:
-        return self.get("/v1/search", user, q=query, **parameters)
+        target = "/v1/search?" + urlencode({"q": query, **parameters}, quote_via=quote)
+        return self.get(target, user)
 
     def paths(self, user: User, query: str, **parameters: str | int) -> list[str]:
         return [str(hit["path"]) for hit in results(self.search(user, query, **parameters))]

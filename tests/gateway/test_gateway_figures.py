@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gateway_lab import ANA, BEN, OPS, Answer, Gateway
+from gateway_lab import ANA, BEN, OPS, Gateway
 from prometheus_client.parser import text_string_to_metric_families
+from serve_api import Answer
 
 
 def samples(answer: Answer) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -34,8 +35,8 @@ def test_requests_and_calls_are_counted(shared_gateway: Gateway) -> None:
     answer = shared_gateway.get("/metrics", OPS)
     after = samples(answer)
 
-    def more(*key: object) -> float:
-        return after[key] - before.get(key, 0)  # type: ignore[index,arg-type,call-overload]
+    def more(figure: str, labels: tuple[str, ...]) -> float:
+        return after[figure, labels] - before.get((figure, labels), 0)
 
     assert more(f"{name}_requests_total", ("/v1/search", "200")) == 1
     assert more(f"{name}_requests_total", ("/v1/search", "401")) == 1

@@ -59,7 +59,8 @@ def test_a_forbidden_vault_is_like_one_that_is_not_there(shared_gateway: Gateway
     ],
 )
 def test_no_filter_leaves_the_scope(shared_gateway: Gateway, filters: dict[str, str | int]) -> None:
-    found = shared_gateway.get("/v1/search", ANA, **{"q": "Saturn", **filters})
+    query = str(filters.pop("q", "Saturn"))
+    found = shared_gateway.search(ANA, query, **filters)
     assert found.status in (200, 422)
     assert SECRET not in found.body.decode()
 

@@ -16,8 +16,8 @@ from vault_indexer.config.gateway import GatewayKeeper
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.serve.endpoints import BODIES
+from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState
-from vault_indexer.store.retrieval import FoundChunk
 
 log = logging.getLogger("vault_indexer.gateway")
 

@@ -10,8 +10,8 @@ from vault_indexer.gateway.bodies import Bodies
 from vault_indexer.gateway.shapes import GatewayHitJson
 from vault_indexer.parse import parse_note
 from vault_indexer.search.present import ChunkHeading, Snippets
+from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState
-from vault_indexer.store.retrieval import FoundChunk
 from vault_indexer.text.terms import QueryTerm
 
 

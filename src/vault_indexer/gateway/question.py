@@ -33,7 +33,7 @@ from vault_indexer.search.query import (
     moment_ns,
     parse_query,
 )
-from vault_indexer.store.retrieval import FoundChunk
+from vault_indexer.store import FoundChunk
 
 _VAULT_OPERATOR = re.compile(r"(?:^|[\s(])-?vault:\S")
 _KNOWN = "words, tag:, path:, file:, lang:, before: and after:"

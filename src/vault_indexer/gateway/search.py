@@ -18,8 +18,8 @@ from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
 from vault_indexer.gateway.shapes import GatewaySearchJson
 from vault_indexer.search.present import Snippets
+from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
-from vault_indexer.store.retrieval import FoundChunk, Fusion, Selection, VaultScope, in_order
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
 

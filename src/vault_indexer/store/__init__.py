@@ -12,6 +12,7 @@ from vault_indexer.store.retrieval import (
     PublishedChunk,
     Selection,
     VaultScope,
+    in_order,
 )
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
@@ -27,5 +28,6 @@ __all__ = [
     "Snapshot",
     "SnapshotHolder",
     "VaultScope",
+    "in_order",
     "index_errors",
 ]
