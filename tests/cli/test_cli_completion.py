@@ -79,7 +79,7 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
         + completing("indexer", "inspect", "--strategy", "hier")
         + completing("indexer", "help", "quer"),
     )
-    assert shown.out.split() == ["search", "serve", "hierarchical", "query-language"], shown
+    assert shown.out.split() == ["search", "serve", "service", "hierarchical", "query-language"], shown
 
 
 def test_the_names_to_complete_are_those_of_the_configuration() -> None:

@@ -132,7 +132,12 @@ def test_the_help_names_every_command(sandbox: Sandbox) -> None:
 
 
 def test_every_command_has_the_shared_options_and_a_help_of_its_own(sandbox: Sandbox) -> None:
-    groups = {"config": "config check", "eval": "eval run", "service": "service status"}
+    groups = {
+        "config": "config check",
+        "eval": "eval run",
+        "service": "service status",
+        "vault": "vault list",
+    }
     names = [groups.get(command.name, command.name) for command in COMMANDS]
     ran = sandbox.run(*names, code=HELP_OF_EACH)
     assert ran.code == 0, ran.err

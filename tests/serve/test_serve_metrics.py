@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from serve_api import Api
 
+from vault_indexer.config import vault_name_of
+
 parser = pytest.importorskip("prometheus_client.parser")
 
 
@@ -31,11 +33,12 @@ def test_the_index_and_the_searches_are_counted(api: Api) -> None:
     api.ask("/v1/nowhere-at-all")
     api.ask("/v1/search?q=saturn", headers={"Authorization": ""})
     after = figures(api)
-    assert after["vault_indexer_notes",] == 2
-    assert after["vault_indexer_chunks",] >= 2
-    assert after["vault_indexer_index_seq",] >= 1
-    assert after["vault_indexer_unpublished",] == 0
-    assert after["vault_indexer_state", "ready"] == 1
+    name = vault_name_of(api.vault)
+    assert after["vault_indexer_notes", name] == 2
+    assert after["vault_indexer_chunks", name] >= 2
+    assert after["vault_indexer_index_seq", name] >= 1
+    assert after["vault_indexer_unpublished", name] == 0
+    assert after["vault_indexer_state", "ready", name] == 1
     searched = "vault_indexer_request_seconds_count", "/v1/search"
     assert after[searched] - before.get(searched, 0) == 2
     assert after["vault_indexer_requests_total", "other", "404"] >= 1
