@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -80,6 +81,7 @@ class MilvusPublisher:
         # What a replacement that failed has left would count twice.
         self._delete_edition(fresh.edition)
         self._write(fresh.edition, chunks)
+        self._flush()
         self._vaults.put(fresh)
         return fresh
 
@@ -143,6 +145,12 @@ class MilvusPublisher:
     def _delete_edition(self, edition: str) -> None:
         parts = [text_in("vault", [self.vault]), text_in("edition", [edition])]
         self._connection.call("delete", self.collection, filter=all_of(parts))
+
+    def _flush(self) -> None:
+        """Have the server index what was written; until then Milvus Lite compares a query with every row. A
+        server that refuses, because others flush as well, does it by itself later."""
+        with suppress(BackendError):
+            self._connection.call("flush", self.collection)
 
     def _write(self, edition: str, chunks: Iterable[PublishedChunk]) -> None:
         for batch in _batches(self._row(edition, chunk) for chunk in chunks):
