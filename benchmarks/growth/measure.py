@@ -19,8 +19,9 @@ from speed.material import HITS, Material
 from speed.questions import from_notes
 from speed.sides import await_ready, environment, places, python_program
 from vault_indexer.errors import DaemonError
+from vault_indexer.index.opening import open_vectors
 from vault_indexer.serve.endpoints import SEARCH
-from vault_indexer.store.vectors.index import build_snapshot, load_snapshot
+from vault_indexer.store.vectors.index import build_snapshot
 from vault_indexer.store.vectors.rule import IndexRule
 
 QUERIES = 200
@@ -157,13 +158,13 @@ def _await(done: Callable[[], bool]) -> None:
 
 def _recall(ground: Material, queries: list[str]) -> float:
     """Of the ten nearest vectors of each query, the share that a search of the vectors finds."""
-    held = load_snapshot(ground.generation.vectors)
-    held.look.make()
     model = ground.embedder()
+    name, dimension = model.model.key, model.model.dimension
     with ground.catalog() as catalog:
-        name = model.model.key
+        held = open_vectors(ground.generation, catalog, name, dimension, repair=False).vectors
+        held.look.make()
         rows, most = catalog.all_chunk_vectors(name), catalog.embedded_count()
-        exact = build_snapshot(0, held.dimension, rows, most, IndexRule(exact_up_to=most))
+        exact = build_snapshot(0, dimension, rows, most, IndexRule(exact_up_to=most))
     shares = []
     for query in queries:
         vector = model.embed_query(query)
