@@ -23,7 +23,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 OPTIONAL = {"vault"}
-"""Keys that some answers lack: a hit names its vault where several were searched."""
+"""Keys that a hit may lack: it names its vault where several were searched."""
 
 
 def misfits(value: JsonValue, schema: JsonValue, at: str = "") -> list[str]:
@@ -58,7 +58,7 @@ def _of_object(value: dict[str, JsonValue], schema: Schema, at: str) -> list[str
             for key, part in value.items()
             for one in misfits(part, schema["additionalProperties"], f"{at}.{key}")
         ]
-    required = [key for key in fields if key not in OPTIONAL]
+    required = [key for key in fields if "snippet" not in fields or key not in OPTIONAL]
     if not set(required) <= set(value) <= set(fields) or schema["required"] != required:
         return [f"{at}: {sorted(value)} instead of {sorted(fields)}"]
     return [one for key, part in value.items() for one in misfits(part, fields[key], f"{at}.{key}")]
