@@ -12,7 +12,7 @@ from waiting import PROCESS_S
 
 if importlib.util.find_spec("playwright") is None:
     # The sources are checked without a browser.
-    collect_ignore_glob = ["test_page_[!s]*.py", "test_page_search.py"]
+    collect_ignore_glob = ["test_page_[!ps]*.py", "test_page_search.py", "test_page_several.py"]
 
     def pytest_report_header() -> str:
         """Why no test of the page runs."""

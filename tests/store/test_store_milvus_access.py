@@ -169,6 +169,7 @@ def test_a_very_long_chunk_keeps_its_title_and_begins_with_its_text() -> None:
 
 
 def test_the_token_is_in_no_error_and_its_variable_has_to_be_set() -> None:
+    pytest.importorskip("pymilvus")
     uri = f"http://127.0.0.1:{free_port()}"
     settings = MilvusSettings(uri=uri, token_env="TEAM_TOKEN", timeout_s=0.5)
     connection = milvus_connection(settings, {"TEAM_TOKEN": "hush-hush"})
