@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """The files of the wheel that the sources make. They are copied, so that nothing else gets in."""
     if importlib.util.find_spec("build") is None:
-        pytest.skip("needs build: pip install -e .[dev]")
+        pytest.skip("needs build: pip install -e .[package]")
     root = tmp_path_factory.mktemp("wheel")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root)

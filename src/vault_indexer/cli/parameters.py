@@ -166,7 +166,25 @@ def _exit_status(command: Callable[[], int | None]) -> int:
         where = f": {error.filename}" if error.filename else ""
         complain(UnavailableError(f"{error.strerror}{where}"))
         return UnavailableError.exit_code
+    except Exception as error:
+        ended = _interruption(error)
+        if ended is None:
+            raise
+        return ended
     return status
+
+
+def _interruption(error: BaseException) -> int | None:
+    """The exit status if a signal is at the root of the error: if one comes while pydantic calls a function
+    of ours, pydantic makes an error of its own of it."""
+    cause = error.__cause__
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return 130
+        if isinstance(cause, SystemExit) and isinstance(cause.code, int):
+            return cause.code
+        cause = cause.__cause__
+    return None
 
 
 def _discard_output() -> None:
