@@ -166,7 +166,7 @@ def _exit_status(command: Callable[[], int | None]) -> int:
         where = f": {error.filename}" if error.filename else ""
         complain(UnavailableError(f"{error.strerror}{where}"))
         return UnavailableError.exit_code
-    except Exception as error:
+    except ValueError as error:  # pydantic's are
         ended = _interruption(error)
         if ended is None:
             raise
