@@ -84,6 +84,7 @@ def test_text_never_raises_anything_else(text: str) -> None:
 
 
 @given(tables)
+@example({"\x80\u200c\x80": {}})
 def test_tables_never_raise_anything_else(table: dict[str, object]) -> None:
     attempt(tomli_w.dumps(table).encode())
 

@@ -23,8 +23,6 @@ from vault_indexer.errors import ConfigProblem
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token(_sha256)?$", re.IGNORECASE)
 _MESSAGE_CHARS = 80
-_JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
-"""A zero-width joiner inside a word or an emoji; elsewhere it is only an invisible character."""
 _TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)", tuple: "(a list)"})
 
 
@@ -80,10 +78,20 @@ def printable(text: str, limit: int = _MESSAGE_CHARS) -> str:
     Zero-width joiners inside words and emoji stay: Persian and Hindi need them.
     """
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    joiners = {found.start() for found in _JOINER.finditer(cut)}
     return "".join(
-        char if char.isprintable() or place in joiners else ascii(char)[1:-1]
+        char if char.isprintable() or _joins(cut, place) else ascii(char)[1:-1]
         for place, char in enumerate(cut)
+    )
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether there is a zero-width joiner inside a word or an emoji; elsewhere it is only invisible."""
+    neighbours = text[max(place - 1, 0) : place] + text[place + 1 : place + 2]
+    return (
+        text[place] in "\u200c\u200d"
+        and len(neighbours) == 2
+        and neighbours.isprintable()
+        and not any(map(str.isascii, neighbours))
     )
 
 
