@@ -24,7 +24,7 @@ from vault_indexer.store.milvus import (
     VaultState,
     collection_name,
 )
-from vault_indexer.store.milvus.expressions import quoted, selection_parts
+from vault_indexer.store.milvus.expressions import selection_parts, text_literal
 from vault_indexer.store.milvus.words import document_text, query_text, word_of
 from vault_indexer.store.retrieval import Fusion, PublishedChunk, Selection, VaultScope
 from vault_indexer.text.terms import QueryTerm, TermClass
@@ -143,7 +143,7 @@ def test_text_that_no_server_can_hold_is_refused(text: str) -> None:
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_a_quoted_text_is_read_as_one_literal_with_that_value(text: str) -> None:
     parsing = pytest.importorskip("milvus_lite.search.filter")
-    found = parsing.parse_expr(f"title == {quoted(text)}")
+    found = parsing.parse_expr(f"title == {text_literal(text)}")
     assert (type(found.left).__name__, type(found.right).__name__) == ("FieldRef", "StringLit")
     assert found.right.value == text
 

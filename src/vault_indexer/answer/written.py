@@ -19,7 +19,7 @@ from vault_indexer.answer.prompt import (
     read_judgement,
 )
 from vault_indexer.answer.verify import Claim, Evidence, objection
-from vault_indexer.chunk import Asker, Question, UnusableAnswerError, returned
+from vault_indexer.chunk import Asker, Question, UnusableAnswerError, return_value
 from vault_indexer.config.ask import AskSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence
@@ -99,7 +99,7 @@ class Writer:
         prompt = judge_prompt(claim.text, quotes)
         whole = Attention(attention.is_cancelled, as_written=False)
         try:
-            agreed = returned(_retried(lambda: self._judged_once(prompt, whole)))
+            agreed = return_value(_retried(lambda: self._judged_once(prompt, whole)))
         except UnusableAnswerError:
             return "the judge gave no verdict"
         return "" if agreed else "the judge does not find it in what it cites"

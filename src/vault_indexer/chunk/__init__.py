@@ -1,6 +1,6 @@
 """Splits a parsed note into chunks: one protocol, and a table of all strategies."""
 
-from vault_indexer.chunk.llm_client import Asker, Question, UnusableAnswerError, json_list, returned
+from vault_indexer.chunk.llm_client import Asker, Question, UnusableAnswerError, json_list, return_value
 from vault_indexer.chunk.note_document import PROPERTIES, chunks_of
 from vault_indexer.chunk.registry import STRATEGIES, chunker_for
 from vault_indexer.chunk.selection import Choice, ChoosingChunker, options_for
@@ -17,5 +17,5 @@ __all__ = [
     "chunks_of",
     "json_list",
     "options_for",
-    "returned",
+    "return_value",
 ]

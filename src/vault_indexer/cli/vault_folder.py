@@ -61,10 +61,7 @@ def default_vault(environ: Mapping[str, str]) -> Path | None:
     whole configuration says what.
     """
     file = user_config_file(environ)
-    try:
-        named = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("vault")
-    except (OSError, ValueError, RecursionError):
-        return None
+    named = _top_level(file).get("vault")
     if not isinstance(named, str) or not named:
         return None
     return file.parent.absolute() / os.path.expanduser(named)  # noqa: PTH111
@@ -84,10 +81,7 @@ def vaults_in_config(place: Place, environ: Mapping[str, str]) -> dict[str, Path
     Empty where there is none, or where anything is wrong with it: whoever loads the whole says what.
     """
     file = config_of(place, environ) or user_config_file(environ)
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("vaults")
-    except (OSError, ValueError, RecursionError):
-        return {}
+    table = _top_level(file).get("vaults")
     if not isinstance(table, dict):
         return {}
     paths = {name: one.get("path") if isinstance(one, dict) else one for name, one in table.items()}
@@ -96,6 +90,14 @@ def vaults_in_config(place: Place, environ: Mapping[str, str]) -> dict[str, Path
         for name, path in paths.items()
         if isinstance(path, str) and path
     }
+
+
+def _top_level(file: Path) -> dict[str, object]:
+    """The keys of a configuration file as they are written; none where it cannot be read."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def _named_in_config(named: str, place: Place, environ: Mapping[str, str]) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,9 @@ from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.system import write_atomically
 
 _KEY = "chunking.strategy"
-_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+"""The beginning of any table."""
+
 _TABLE = re.compile(r"^[ \t]*\[[ \t]*chunking[ \t]*\][ \t]*(#.*)?\r?$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^([ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
 _DOTTED = re.compile(
@@ -111,17 +113,26 @@ def with_strategy(text: str, strategy: str, file: Path) -> str:
 
     Raises UsageError if the text is no TOML, or sets the key in a way that cannot be changed for sure.
     """
-    wanted = _strategy_set(_parsed(text, file), strategy)
-    for candidate in _candidates(text, strategy):
+    wanted = _strategy_set(parsed_config(text, file), strategy)
+    found = first_that_says(_candidates(text, strategy), wanted)
+    if found is None:
+        raise UsageError(f"{file} cannot be changed for sure: set [chunking] strategy = {strategy!r} by hand")
+    return found
+
+
+def first_that_says(candidates: Iterable[str], wanted: Mapping[str, object]) -> str | None:
+    """The first of the texts that is TOML for exactly this; None if none is."""
+    for candidate in candidates:
         try:
             if tomli.loads(candidate) == wanted:
                 return candidate
         except tomli.TOMLDecodeError:
             continue
-    raise UsageError(f"{file} cannot be changed for sure: set [chunking] strategy = {strategy!r} by hand")
+    return None
 
 
-def _parsed(text: str, file: Path) -> dict[str, object]:
+def parsed_config(text: str, file: Path) -> dict[str, object]:
+    """What a configuration says. Raises UsageError if it is no TOML."""
     try:
         return tomli.loads(text)
     except (tomli.TOMLDecodeError, RecursionError) as error:
@@ -137,7 +148,7 @@ def _candidates(text: str, strategy: str) -> Iterator[str]:
     """Texts that may be right: TOML decides which is."""
     value = f'"{strategy}"'
     for header in _TABLE.finditer(text):
-        following = _HEADER.search(text, header.end())
+        following = HEADER.search(text, header.end())
         end = following.start() if following else len(text)
         for found in _ASSIGNMENT.finditer(text, header.end(), end):
             yield text[: found.start(2)] + value + text[found.end(2) :]

@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import tomli
-
-from vault_indexer.config.edit import replace_config
+from vault_indexer.config.edit import HEADER, first_that_says, parsed_config, replace_config
 from vault_indexer.config.sources import MAX_CONFIG_BYTES
 from vault_indexer.config.values import toml_text
 from vault_indexer.config.vault_table import VAULT_NAME, NamedVault, is_vault_name
 from vault_indexer.errors import UsageError, VaultError
 
 _TABLE = re.compile(r"^[ \t]*\[[ \t]*vaults[ \t]*\][ \t]*(#.*)?\r?$", re.MULTILINE)
-_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def add_vault(file: Path, vault: NamedVault) -> None:
@@ -27,7 +24,7 @@ def add_vault(file: Path, vault: NamedVault) -> None:
     if not is_vault_name(vault.name):
         raise UsageError(f"name = {vault.name[:60]!r}: a name has {VAULT_NAME}")
     text = _read(file)
-    document = _parsed(text, file)
+    document = parsed_config(text, file)
     entries = _entries(document, file)
     if vault.name in entries:
         raise UsageError(
@@ -43,7 +40,7 @@ def add_vault(file: Path, vault: NamedVault) -> None:
 def remove_vault(file: Path, name: str) -> None:
     """Take a vault out of the table. Its notes and its index stay. Raises as `add_vault`."""
     text = _read(file)
-    document = _parsed(text, file)
+    document = parsed_config(text, file)
     entries = _entries(document, file)
     if name not in entries:
         known = f"it has {', '.join(entries)}" if entries else "there are none"
@@ -68,7 +65,7 @@ class _NotSureError(UsageError):
 def _with_line(text: str, line: str) -> Iterator[str]:
     """Texts that may be right: TOML decides which is."""
     for header in _TABLE.finditer(text):
-        following = _HEADER.search(text, header.end())
+        following = HEADER.search(text, header.end())
         end = following.start() if following else len(text)
         body = text[header.end() : end].rstrip()
         place = header.end() + len(body)
@@ -82,18 +79,15 @@ def _without(text: str, name: str) -> Iterator[str]:
     for found in re.finditer(rf"^[ \t]*\"?{name}\"?[ \t]*=.*(\r?\n|\Z)", text, re.MULTILINE):
         yield text[: found.start()] + text[found.end() :]
     for found in re.finditer(rf"^[ \t]*\[[ \t]*vaults\.\"?{name}\"?[ \t]*\]", text, re.MULTILINE):
-        following = _HEADER.search(text, found.end())
+        following = HEADER.search(text, found.end())
         yield text[: found.start()] + (text[following.start() :] if following else "")
 
 
 def _chosen(candidates: Iterator[str], wanted: dict[str, object], file: Path) -> str:
-    for candidate in candidates:
-        try:
-            if tomli.loads(candidate) == wanted:
-                return candidate
-        except tomli.TOMLDecodeError:
-            continue
-    raise _NotSureError(f"{file} cannot be changed for sure: change [vaults] by hand")
+    found = first_that_says(candidates, wanted)
+    if found is None:
+        raise _NotSureError(f"{file} cannot be changed for sure: change [vaults] by hand")
+    return found
 
 
 def _read(file: Path) -> str:
@@ -108,13 +102,6 @@ def _read(file: Path) -> str:
         raise VaultError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8: change [vaults] by hand") from error
-
-
-def _parsed(text: str, file: Path) -> dict[str, object]:
-    try:
-        return tomli.loads(text)
-    except (tomli.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is not TOML: {error}") from error
 
 
 def _entries(document: dict[str, object], file: Path) -> dict[str, object]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from vault_indexer.errors import NoteError
 from vault_indexer.gateway.bodies import Bodies
 from vault_indexer.gateway.shapes import GatewayHitJson
 from vault_indexer.parse import parse_note
-from vault_indexer.search.present import ChunkHeading, Snippets
+from vault_indexer.search.present import ChunkHeading, Snippets, iso_time
 from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState
 from vault_indexer.text.terms import QueryTerm
@@ -57,7 +56,7 @@ def _hit(
         "snippet": snippet.text if snippet else "",
         "marks": [list(mark) for mark in snippet.marks] if snippet else [],
         "content": body,
-        "modified_time": _iso_time(found.modified_ns),
+        "modified_time": iso_time(found.modified_ns),
     }
 
 
@@ -70,8 +69,3 @@ def _headings(body: str) -> list[ChunkHeading]:
     if note.text != body:
         return []
     return [ChunkHeading(one.level, one.start, one.end) for one in note.headings if not one.nested]
-
-
-def _iso_time(time_ns: int) -> str:
-    """ISO 8601 in UTC, to the second."""
-    return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

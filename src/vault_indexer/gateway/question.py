@@ -6,7 +6,6 @@ ever taken as text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,7 @@ from vault_indexer.search.query import (
     All,
     Condition,
     Either,
+    InVault,
     Language,
     Linked,
     Modified,
@@ -35,7 +35,6 @@ from vault_indexer.search.query import (
 )
 from vault_indexer.store import FoundChunk
 
-_VAULT_OPERATOR = re.compile(r"(?:^|[\s(])-?vault:\S")
 _KNOWN = "words, tag:, path:, file:, lang:, before: and after:"
 
 
@@ -62,8 +61,6 @@ def understand(query: str, now: datetime) -> Question:
     """The question in a query. Raises QueryError for a wrong one, for one that only filters, and for
     operators that a gateway cannot decide."""
     parsed = parse_query(query)
-    if _VAULT_OPERATOR.search(parsed.text):
-        raise QueryError("vault: is the parameter vault of a gateway, not a part of the query", 1)
     tags: list[str] = []
     checked: list[Condition] = []
     refused: list[Condition] = []
@@ -168,6 +165,8 @@ def _name(node: Node) -> str:
             return "conditions joined"
         case Property():
             return "a property"
+        case InVault():
+            return "vault: is a parameter of a gateway, not a part of the query"
         case Linked(direction, _, _):
             return f"{direction}:"
         case Within(scope, _, _):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.errors import BackendError, ProviderError, UsageError
@@ -18,7 +19,7 @@ from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
 from vault_indexer.gateway.shapes import GatewaySearchJson
 from vault_indexer.search.present import Snippets
-from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order
+from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, first_of_each_note, in_order
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
@@ -151,7 +152,8 @@ class GatewaySearch:
     def _checked(
         self, found: Sequence[FoundChunk], question: Question, limit: int, per_note: int, notices: list[str]
     ) -> tuple[list[FoundChunk], list[str]]:
-        left = _first_of_notes([one for one in found if question.leaves(one)], per_note)[:limit]
+        leaving = (one for one in found if question.leaves(one))
+        left = list(islice(first_of_each_note(leaving, per_note), limit))
         if len(left) < limit and len(found) >= _CHECKED:
             written = " ".join(condition.source for condition in question.conditions)
             notices.append(
@@ -179,17 +181,6 @@ def _joined(rankings: Sequence[Sequence[FoundChunk]], limit: int) -> list[FoundC
         for rank, one in enumerate(ranking, start=1)
     ]
     return in_order(ranked)[:limit]
-
-
-def _first_of_notes(found: Iterable[FoundChunk], per_note: int) -> list[FoundChunk]:
-    shown: dict[tuple[str, int], int] = {}
-    left = []
-    for one in found:
-        note = one.vault, one.note_id
-        shown[note] = shown.get(note, 0) + 1
-        if shown[note] <= per_note:
-            left.append(one)
-    return left
 
 
 def _names(group: _Group) -> str:

@@ -124,7 +124,7 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     lead = groups[0].lead
     limit = lead.limit(request)
     rankings = [group.rank(settings, request, limit) for group in groups]
-    order = _merged(rankings, groups)
+    order = _merged(rankings)
     shown = list(islice(_few_per_note(order, lead.per_note(request)), limit))
     built = [
         part
@@ -142,10 +142,10 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     return SearchResult(all_hits, notices, groups[0].prepared[0].corrections, verdict)
 
 
-def _merged(rankings: Sequence[Ranked], groups: Sequence[_Group]) -> list[_Candidate]:
+def _merged(rankings: Sequence[Ranked]) -> list[_Candidate]:
     """The candidates of all groups, best first: by score, or by rank where there are several."""
     found: list[_Candidate] = []
-    for number, (ranked, _) in enumerate(zip(rankings, groups, strict=True)):
+    for number, ranked in enumerate(rankings):
         for rank, key in enumerate(ranked.order, start=1):
             by_rank = (_RANKS + 1) / (_RANKS + rank)
             found.append(_Candidate(relative(ranked, key) if len(rankings) == 1 else by_rank, number, key))

@@ -58,25 +58,25 @@ class ServerParts:
     desk: EvalDesk | None = None
 
 
-NO_PARTS = ServerParts()
-"""Of a server that only asks the service."""
+PartsOf = Callable[[str], ServerParts]
+"""The parts for the vault of a name; "" where a request names none."""
+
+
+def no_parts(_: str) -> ServerParts:
+    """Those of a server that only asks the service."""
+    return ServerParts()
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """The token and the port of this server, and its settings. `stopping` says that long answers must end.
-    `parts` are what it offers beyond asking the service, `parts_of` is that of one of several vaults."""
+    `parts` gives what it offers for the vault of a name beyond asking the service; "" is no name."""
 
     token: str
     port: int
     settings: ServerSettings
     stopping: Callable[[], bool] = lambda: False
-    parts: ServerParts = NO_PARTS
-    parts_of: Callable[[str], ServerParts] | None = None
-
-    def parts_for(self, vault: str) -> ServerParts:
-        """What is offered to a request that names this vault, or none ("")."""
-        return self.parts_of(vault) if vault and self.parts_of else self.parts
+    parts: PartsOf = no_parts
 
 
 def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
@@ -125,7 +125,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
 
 def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
     context = AnswerContext(vaults, daemon, options.stopping)
-    return ToolContext(context, options.parts.actions, lambda vault: options.parts_for(vault).actions)
+    return ToolContext(context, options.parts("").actions, lambda vault: options.parts(vault).actions)
 
 
 def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
@@ -150,7 +150,7 @@ def _context_of_request(vaults: Vaults, daemon: DaemonJson, options: ServerOptio
         daemon,
         lambda: stopping() or (given_up is not None and given_up.is_set()),
         vault,
-        options.parts_for(vault).desk,
+        options.parts(vault).desk,
     )
 
 
@@ -261,9 +261,8 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
     @api.get(_EVENTS, response_model=None, response_class=StreamingResponse)
     async def stream() -> Response:
         """A stream of server-sent events: the status, sent each time it changes."""
-        await asyncio.to_thread(
-            events.look
-        )  # a vault that cannot be asked is refused, with a status of its own
+        # A vault that cannot be asked is refused, with a status of its own.
+        await asyncio.to_thread(events.look)
         if events.is_full():
             return failure(503, {"kind": "busy", "message": "too many event streams are open"})
         return StreamingResponse(

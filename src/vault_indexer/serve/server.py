@@ -20,7 +20,7 @@ from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.guard import App
-from vault_indexer.serve.http import NO_PARTS, ServerOptions, ServerParts, make_app
+from vault_indexer.serve.http import PartsOf, ServerOptions, make_app, no_parts
 from vault_indexer.system import ENDING_SIGNALS
 from vault_indexer.vaults import Vaults
 
@@ -67,16 +67,14 @@ class Site:
 
     `info` is what is announced of it; its port is the listener's. `announce_again` is called every second: a
     `daemon.json` that was deleted is written again. `failure` says why the server has to end, None while it
-    can go on. `parts` are what the server offers beyond asking the service, `parts_of` is that of the vault
-    of a name, where there are several.
+    can go on. `parts` gives what the server offers for the vault of a name beyond asking the service.
     """
 
     vaults: Vaults
     info: DaemonInfo
     announce_again: Callable[[], None]
     failure: Callable[[], VaultIndexerError | None] = lambda: None
-    parts: ServerParts = NO_PARTS
-    parts_of: Callable[[str], ServerParts] | None = None
+    parts: PartsOf = no_parts
 
 
 def daemon_info(
@@ -108,10 +106,7 @@ def run(
         return site.failure() is not None
 
     def app(stopping: Callable[[], bool]) -> App:
-        return make_app(
-            site.vaults,
-            ServerOptions(site.info.token, port, settings, stopping, site.parts, site.parts_of),
-        )
+        return make_app(site.vaults, ServerOptions(site.info.token, port, settings, stopping, site.parts))
 
     serve_app(app, listener, settings.max_concurrent, partial(ready, site.info), must_end)
     failure = site.failure()

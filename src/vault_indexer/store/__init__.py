@@ -12,6 +12,7 @@ from vault_indexer.store.retrieval import (
     PublishedChunk,
     Selection,
     VaultScope,
+    first_of_each_note,
     in_order,
 )
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
@@ -28,6 +29,7 @@ __all__ = [
     "Snapshot",
     "SnapshotHolder",
     "VaultScope",
+    "first_of_each_note",
     "in_order",
     "index_errors",
 ]

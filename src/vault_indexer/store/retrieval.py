@@ -179,13 +179,14 @@ def limit_per_note(ask: Callable[[int], Sequence[FoundChunk]], selection: Select
     reach = selection.limit * (2 if selection.per_note else 1)
     while True:
         found = ask(reach)
-        left = list(_first_of_each_note(found, selection.per_note))[: selection.limit]
+        left = list(first_of_each_note(found, selection.per_note))[: selection.limit]
         if len(left) == selection.limit or len(found) < reach or reach >= DEEPEST:
             return left
         reach = min(8 * reach, DEEPEST)
 
 
-def _first_of_each_note(found: Iterable[FoundChunk], per_note: int) -> Iterator[FoundChunk]:
+def first_of_each_note(found: Iterable[FoundChunk], per_note: int) -> Iterator[FoundChunk]:
+    """The chunks in order, at most `per_note` of one note; 0 is any number."""
     shown: dict[tuple[str, int], int] = {}
     for one in found:
         note = one.vault, one.note_id

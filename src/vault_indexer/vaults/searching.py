@@ -30,7 +30,6 @@ def search_vaults(
     """
     check_request(request)
     asked, notices = _ready(holders)
-    names = [one.name for one, _, _ in asked]
     notices += _waited_for(asked, is_cancelled) if request.fresh else []
     started = time.perf_counter()
     with ExitStack() as leases:
@@ -43,8 +42,8 @@ def search_vaults(
         deadline = QueryDeadline(settings.deadline_s, is_cancelled)
         found = search_together(searched, request, settings, deadline)
     took_ms = (time.perf_counter() - started) * 1000
-    for name, (_, service, _) in zip(names, asked, strict=True):
-        notices += [f"{name}: {notice}" for notice in service.notices()]
+    for one, service, _ in asked:
+        notices += [f"{one.name}: {notice}" for notice in service.notices()]
     pending = sum(service.pending() for _, service, _ in asked)
     return SearchAnswer(
         request.query,

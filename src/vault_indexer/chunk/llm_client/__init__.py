@@ -14,7 +14,7 @@ from vault_indexer.chunk.llm_client.client import (
     json_list,
     one_line,
     reason_of,
-    returned,
+    return_value,
     unreached_by,
 )
 
@@ -30,6 +30,6 @@ __all__ = [
     "json_list",
     "one_line",
     "reason_of",
-    "returned",
+    "return_value",
     "unreached_by",
 ]

@@ -65,7 +65,7 @@ class Asker:
 
         Raises UnusableAnswerError if `read` does, ProviderError if there is no answer.
         """
-        return returned(self.listen(question, read, lambda: [self._complete(question)]))
+        return return_value(self.listen(question, read, lambda: [self._complete(question)]))
 
     def listen(
         self, question: Question, read: Callable[[str], Read], pieces: Callable[[], Iterable[str]]
@@ -116,7 +116,7 @@ class Asker:
         self._failures, self._not_before = 0, 0.0
 
 
-def returned(generator: Generator[object, None, Read]) -> Read:
+def return_value(generator: Generator[object, None, Read]) -> Read:
     """What the generator returns at its end; what it yields is passed over."""
     while True:
         try:

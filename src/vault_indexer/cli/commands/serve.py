@@ -76,7 +76,7 @@ def _serve_one(place: Place) -> None:
         command = start_command(place, target, os.environ)
         info = daemon_info(listener, str(target.vault), settings, command)
         parts = server_parts(target, service)
-        site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, parts)
+        site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, lambda _: parts)
         run(site, listener, settings, ready)
 
 
@@ -103,9 +103,7 @@ def _serve_all(place: Place) -> None:
             announced.add(folder, info)
             note(f"{', '.join(one.name for one in kept)}: {info.url}")
 
-        site = Site(
-            Vaults(kept, settings.search), info, announced.again, parts=_OFFERED, parts_of=shared.parts
-        )
+        site = Site(Vaults(kept, settings.search), info, announced.again, parts=shared.parts)
         with keeping(kept):
             run(site, listener, settings.server, ready)
 

@@ -178,7 +178,7 @@ def _spec(place: Place, vault: Path | None, environ: Mapping[str, str]) -> Servi
     named = {
         "--vault": vault,
         "--index-dir": place.index_dir or _path(environ.get(_NAMED_INDEX)),
-        "--config": place.config or _path(environ.get(_NAMED_CONFIG)),
+        "--config": config_of(place, environ),
     }
     options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
     if _keeps_all(place, vault, environ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.search.present.function_words import function_words
-from vault_indexer.search.present.hits import HitBuilder, RankedChunk, obsidian_uri
+from vault_indexer.search.present.hits import HitBuilder, RankedChunk, iso_time, obsidian_uri
 from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens
 from vault_indexer.search.present.readable import ReadableText, code_blocks, open_fence, readable
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
@@ -19,6 +19,7 @@ __all__ = [
     "code_blocks",
     "estimated_tokens",
     "function_words",
+    "iso_time",
     "obsidian_uri",
     "open_fence",
     "readable",

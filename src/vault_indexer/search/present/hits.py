@@ -81,7 +81,7 @@ class HitBuilder:
             score=score,
             snippet="",
             content="",
-            modified_time=_iso_time(file.mtime_ns),
+            modified_time=iso_time(file.mtime_ns),
             tags=(),
             stale=file.path in stale,
             why=why,
@@ -122,7 +122,7 @@ class HitBuilder:
             score=ranked.score,
             snippet=snippet.text,
             content=chunk.content,
-            modified_time=_iso_time(note.mtime_ns),
+            modified_time=iso_time(note.mtime_ns),
             tags=note.tags,
             stale=note.path in stale,
             why=why,
@@ -174,7 +174,7 @@ def _is_canvas(path: str) -> bool:
     return path.lower().endswith(".canvas")
 
 
-def _iso_time(time_ns: int) -> str:
+def iso_time(time_ns: int) -> str:
     """ISO 8601 in UTC, to the second."""
     return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -31,10 +31,10 @@ from vault_indexer.search.rank.sources import (
     Source,
     alone,
     best_of,
+    first_chunk_by_note,
     global_key,
     global_note,
     in_order_of_score,
-    joined,
     local_key,
     of_source,
     source_of,
@@ -103,7 +103,7 @@ def rank_together(
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
     named = [_first_chunks_by_name(one.snapshot, one.prepared) for one in sources]
     rankings = _by_meaning_and_word(sources, settings, fields, k, named)
-    first = joined(named)
+    first = first_chunk_by_note(named)
     fused = _fuse(rankings, settings)
     if settings.weights.graph:
         rankings = replace(rankings, graph=_by_link(sources, best_first(fused)))

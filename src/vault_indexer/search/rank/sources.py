@@ -52,7 +52,7 @@ def source_of(key: int) -> int:
     return key >> _KEY_BITS
 
 
-def joined(named: Sequence[Mapping[int, int]]) -> dict[int, int]:
+def first_chunk_by_note(named: Sequence[Mapping[int, int]]) -> dict[int, int]:
     """Chunk by note of all sources."""
     return {
         global_note(number, note_id): global_key(number, key)

@@ -14,7 +14,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 """What both Milvus' grammar and Milvus Lite's know inside double quotes."""
 
 
-def quoted(value: str) -> str:
+def text_literal(value: str) -> str:
     """The text as a literal. Raises UsageError for what no server can hold: half a surrogate pair, a zero."""
     try:
         value.encode("utf-8")
@@ -27,7 +27,7 @@ def quoted(value: str) -> str:
 
 def text_in(field: str, values: Iterable[str]) -> str:
     """The field is one of the texts."""
-    return f"{field} in [{', '.join(map(quoted, values))}]"
+    return f"{field} in [{', '.join(map(text_literal, values))}]"
 
 
 def number_in(field: str, values: Iterable[int]) -> str:
@@ -37,9 +37,9 @@ def number_in(field: str, values: Iterable[int]) -> str:
 
 def selection_parts(selection: Selection) -> list[str]:
     """The conditions of a selection; each must hold."""
-    parts = [f"array_contains(tags, {quoted(tag)})" for tag in selection.folded_tags]
+    parts = [f"array_contains(tags, {text_literal(tag)})" for tag in selection.folded_tags]
     if selection.folders:
-        folders = ", ".join(map(quoted, selection.folders))
+        folders = ", ".join(map(text_literal, selection.folders))
         parts.append(f"array_contains_any(folders, [{folders}])")
     if selection.paths:
         parts.append(text_in("path", selection.paths))

@@ -11,7 +11,7 @@ import numpy as np
 
 from vault_indexer.errors import BackendError
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.store.milvus.expressions import all_of, number_in, quoted, text_in
+from vault_indexer.store.milvus.expressions import all_of, number_in, text_in, text_literal
 from vault_indexer.store.milvus.schema import (
     MAX_FOLDERS,
     MAX_TAGS,
@@ -90,7 +90,7 @@ class MilvusPublisher:
         for name in self._connection.call("list_collections"):
             if not str(name).startswith(f"{self._vaults.prefix}_chunks_"):
                 continue
-            parts = [text_in("vault", [self.vault]), f"edition != {quoted(state.edition)}"]
+            parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
             self._connection.call("delete", name, filter=all_of(parts))
 
     def drop(self) -> None:
