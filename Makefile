@@ -14,13 +14,14 @@ SLOW_SIZE ?= full
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo demo-team test test-all check gates format docs torture plugin package clean
+.PHONY: help venv bytecode demo demo-team test test-all hunt check gates format docs torture plugin package clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
 	@echo "make test     the test suite in 300 seconds of processor time: all but the long, the slow and the gates"
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
+	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
@@ -67,6 +68,9 @@ test: bytecode
 # Property tests carry the marker of hypothesis itself; the rest of what `test` runs is not repeated.
 test-all: bytecode
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
+
+hunt: bytecode
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "hypothesis and not slow" --hypothesis-profile hunt
 
 check: $(STAMP)
 	$(BIN)/ruff check --no-cache .
