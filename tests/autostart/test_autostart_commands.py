@@ -12,6 +12,8 @@ import pytest
 from cli_sandbox import Sandbox, make
 from fake_programs import FakePrograms, fake_programs
 
+pytestmark = pytest.mark.long
+
 UNREACHABLE = (1, "", "Failed to connect to bus: No medium found\n")
 RUNNING = "UnitFileState=enabled\nActiveState=active\nSubState=running\nMainPID=4321\nNRestarts=2\n"
 

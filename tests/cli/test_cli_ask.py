@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from cli_sandbox import Sandbox
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def indexed(reader: Sandbox) -> Sandbox:
@@ -73,7 +75,6 @@ def test_filters_work_in_a_question(indexed: Sandbox) -> None:
     assert all("Sky/" not in str(one) for one in (ran.data["sentences"], ran.data["passages"]))
 
 
-@pytest.mark.long
 def test_a_model_that_is_not_there_is_one_clear_line(copied: Sandbox) -> None:
     copied.write(".indexer.toml", "")
     config = copied.root / "config.toml"

@@ -12,6 +12,8 @@ import pytest
 from cli_sandbox import Sandbox
 from waiting import DEADLINE_S, wait_until
 
+pytestmark = pytest.mark.long
+
 
 def test_open_prints_the_address_of_a_page_that_is_there(served: Sandbox) -> None:
     ran = served.indexer("open", "--print")
@@ -22,7 +24,6 @@ def test_open_prints_the_address_of_a_page_that_is_there(served: Sandbox) -> Non
         assert b"/page/app.js" in answer.read()
 
 
-@pytest.mark.long
 def test_open_starts_the_daemon_and_the_browser(copied: Sandbox, tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"

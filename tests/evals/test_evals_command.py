@@ -17,6 +17,8 @@ from waiting import PROCESS_S
 
 from vault_indexer.cli.progress import CaseProgress
 
+pytestmark = pytest.mark.long
+
 SEARCH = """\
 id: rings
 agent: search
@@ -123,7 +125,6 @@ def test_a_run_that_passes_prints_a_report(sandbox: Sandbox) -> None:
     assert "4 cases: 4 passed, 0 failed" in ran.err
 
 
-@pytest.mark.long
 def test_the_exit_status_is_the_number_of_failures(sandbox: Sandbox, tmp_path: Path) -> None:
     for number in range(3):
         text = SEARCH.replace("id: rings", f"id: bad-{number}").replace("Sky/", "No/")
@@ -147,7 +148,6 @@ def test_the_exit_status_is_the_number_of_failures(sandbox: Sandbox, tmp_path: P
     }
 
 
-@pytest.mark.long
 def test_layers_and_agents_can_be_chosen(sandbox: Sandbox) -> None:
     ran = evaluate(sandbox, "run", "--layer", "1", "--filter-agent", "links", "--json")
     results = ran.data["results"]
@@ -158,7 +158,6 @@ def test_layers_and_agents_can_be_chosen(sandbox: Sandbox) -> None:
     assert ran.complains("--layer 1,4", "'4' is no layer")
 
 
-@pytest.mark.long
 def test_a_mistake_is_one_line_with_the_file_and_key(sandbox: Sandbox, tmp_path: Path) -> None:
     file = write_case(tmp_path, "l1/bad", SEARCH.replace("layer: 1", "layer: one"))
     ran = evaluate(sandbox, "run", "--cases", str(tmp_path))
@@ -172,7 +171,6 @@ def test_a_mistake_is_one_line_with_the_file_and_key(sandbox: Sandbox, tmp_path:
     assert ran.complains("none.json")
 
 
-@pytest.mark.long
 def test_a_daemon_answers_and_the_index_is_read_beside_it(sandbox: Sandbox) -> None:
     started = sandbox.indexer("start", "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
@@ -184,7 +182,6 @@ def test_a_daemon_answers_and_the_index_is_read_beside_it(sandbox: Sandbox) -> N
         assert sandbox.indexer("stop").code == 0
 
 
-@pytest.mark.long
 def test_drift_is_listed_accepted_and_gone(sandbox: Sandbox, tmp_path: Path) -> None:
     file = write_case(tmp_path, "l2/knead", CITATION)
     place = ("--cases", str(tmp_path))
@@ -201,7 +198,6 @@ def test_drift_is_listed_accepted_and_gone(sandbox: Sandbox, tmp_path: Path) -> 
     assert evaluate(sandbox, "drift", *place).code == 0
 
 
-@pytest.mark.long
 def test_pages_are_fetched_when_asked_for_and_not_before(sandbox: Sandbox, tmp_path: Path) -> None:
     with web_site() as site:
         text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")

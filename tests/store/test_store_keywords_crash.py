@@ -14,6 +14,8 @@ from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.schema import FieldWeights
 from vault_indexer.text.terms import QueryTerm
 
+pytestmark = pytest.mark.long
+
 WRITER = """
 import sys
 from pathlib import Path
