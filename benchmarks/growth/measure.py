@@ -157,7 +157,10 @@ def _await(done: Callable[[], bool]) -> None:
 
 
 def _recall(ground: Material, queries: list[str]) -> float:
-    """Of the ten nearest vectors of each query, the share that a search of the vectors finds."""
+    """Of the ten nearest vectors of each query, the share that a search of the vectors finds.
+
+    Another vector that is as near counts, too: vaults hold the same text in several places.
+    """
     model = ground.embedder()
     name, dimension = model.model.key, model.model.dimension
     with ground.catalog() as catalog:
@@ -168,5 +171,7 @@ def _recall(ground: Material, queries: list[str]) -> float:
     shares = []
     for query in queries:
         vector = model.embed_query(query)
-        shares.append(np.isin(exact.search(vector, HITS)[0], held.search(vector, HITS)[0]).mean())
+        least = exact.search(vector, HITS)[1][-1]
+        found = np.sort(held.search(vector, HITS)[0])
+        shares.append(np.mean(exact.scores(vector, found) >= least - 1e-6))
     return float(np.mean(shares))
