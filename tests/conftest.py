@@ -33,11 +33,12 @@ settings.register_profile("hunt", settings.get_profile("quick"), max_examples=10
 settings.load_profile("quick")
 
 
-PORTABLE = frozenset({"parse", "text"})
+PORTABLE = frozenset({"answer", "chunk", "parse", "search", "store", "text"})
+"""Folders of tests that need Python and a disk: no signal, no permission bits, no program of the system."""
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Mark the folders whose tests touch no system."""
+    """Mark the tests of these folders as portable."""
     tests = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(tests) and item.path.relative_to(tests).parts[0] in PORTABLE:
