@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -58,6 +59,7 @@ class HitBuilder:
         ranked = list(chunks)
         rows = self._catalog.chunks([one.key for one in ranked])
         notes = self._catalog.notes({row.note_id for row in rows.values()})
+        self._catalog.outlines(notes)  # all at once; what the chunks need of them is then known
         stale = self._changed_files(note.path for note in notes.values())
         return tuple(self._hits(ranked, rows, notes, stale))
 
@@ -176,9 +178,10 @@ def _is_canvas(path: str) -> bool:
 
 def iso_time(time_ns: int) -> str:
     """ISO 8601 in UTC, to the second."""
-    return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
+@lru_cache(maxsize=4096)
 def obsidian_uri(vault: Path, path: str) -> str:
     """Opens the file in Obsidian, in whichever of its vaults holds the file.
 

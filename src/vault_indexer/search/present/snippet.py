@@ -179,7 +179,7 @@ class Snippets:
             word = place.group()
             if word in known:
                 match = known[word]
-            elif _RUN.match(word):
+            elif not word.isascii() and _RUN.match(word):
                 yield from _parts_of_run(_fold_word(word), place.span(), parts)
                 continue
             else:
