@@ -266,12 +266,15 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
         return within
     starts = [match.start for match in found]
     first, last = bisect_left(starts, start), bisect_left(starts, end)
+    most = fsum(wanted[word] for word in {match.word for match in found[first:last]})
     best, place = 0.0, start
     for number in range(first, last):
         near = found[number : bisect_left(starts, min(end, starts[number] + size))]
         worth = fsum(wanted[word] for word in {match.word for match in near})
         if worth > best:
             best, place = worth, starts[number]
+        if best == most:  # no other place has more
+            break
     low = _region_start(body, start, max(start, place - size // 2), place)
     high = min(end, place + size + size // 2)
     return low, end if end - high < size // 2 else _word_end(body, high)

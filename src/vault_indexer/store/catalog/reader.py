@@ -8,10 +8,10 @@ import struct
 import threading
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
-from vault_indexer.store.catalog.catalog_cache import CatalogCache, Outline
+from vault_indexer.store.catalog.catalog_cache import CatalogCache, LruCache, Outline
 from vault_indexer.store.catalog.rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
@@ -63,8 +63,6 @@ _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mti
 
 _START = attrgetter("start")
 
-Key = TypeVar("Key", int, str)
-Value = TypeVar("Value")
 SqlValue = str | int | float | bytes | None
 Row = tuple[Any, ...]
 
@@ -149,9 +147,9 @@ class CatalogReader:
         self._counts: IndexCounts | None = None
         self._skipped: tuple[SkippedFile, ...] | None = None
         # Searches ask for the same rows again and again, each for those of a hundred notes.
-        self._notes: dict[int, NoteRow] = {}
-        self._modified: dict[int, int] = {}
-        self._files: dict[str, FileRow] = {}
+        self._notes: LruCache[int, NoteRow] = LruCache(_REMEMBERED)
+        self._modified: LruCache[int, int] = LruCache(_REMEMBERED)
+        self._files: LruCache[str, FileRow] = LruCache(_REMEMBERED)
         self._attachments: AttachmentNames | None = None
 
     def refresh_transaction(self) -> None:
@@ -235,7 +233,7 @@ class CatalogReader:
             found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", missing)
             return {row[0]: FileRow(*row) for row in found}
 
-        return _through(self._files, paths, read)
+        return self._files.get(paths, read)
 
     def attachments(self) -> AttachmentNames:
         """The names of all attachments. They are read again only after one of them has changed."""
@@ -268,12 +266,12 @@ class CatalogReader:
             found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", missing)
             return {row.note_id: row for row in map(_note_row, found)}
 
-        return _through(self._notes, note_ids, read)
+        return self._notes.get(note_ids, read)
 
     def modified_times(self, note_ids: Iterable[int]) -> dict[int, int]:
         """The modified times of notes, in nanoseconds; unknown ids are left out."""
         sql = "SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)"
-        return _through(self._modified, note_ids, lambda missing: dict(self.rows_in(sql, missing)))
+        return self._modified.get(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
@@ -293,20 +291,24 @@ class CatalogReader:
 
     def texts(self, note_ids: Iterable[int]) -> dict[int, str]:
         """The texts of notes as they were indexed; unknown ids are left out."""
-        cached = {note_id: self._cache.texts.get(note_id) for note_id in dict.fromkeys(note_ids)}
-        texts = {note_id: text for note_id, text in cached.items() if text is not None}
-        missing = cached.keys() - texts.keys()
-        sql = "SELECT note_id, text FROM texts WHERE note_id IN (%s)"
-        for note_id, packed in self.rows_in(sql, sorted(missing)):
+        return self._cache.texts.get(note_ids, self._read_texts)
+
+    def _read_texts(self, note_ids: list[int]) -> dict[int, str]:
+        texts: dict[int, str] = {}
+        for note_id, packed in self.rows_in(
+            "SELECT note_id, text FROM texts WHERE note_id IN (%s)", sorted(note_ids)
+        ):
             try:
                 texts[note_id] = zlib.decompress(packed).decode("utf-8")
             except (zlib.error, UnicodeDecodeError) as error:
                 raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
-            self._cache.texts.put(note_id, texts[note_id])
         return texts
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
         """Chunks by key, with their bodies; unknown keys are left out."""
+        return self._cache.chunks.get(keys, self._read_chunks)
+
+    def _read_chunks(self, keys: list[int]) -> dict[int, ChunkRow]:
         found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
         return {row.key: row for row in self._chunk_rows(list(found))}
 
@@ -435,20 +437,17 @@ class CatalogReader:
 
     def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
         """The headings of notes that are not nested, in order; of an unknown id none."""
-        cached = {note_id: self._cache.outlines.get(note_id) for note_id in dict.fromkeys(note_ids)}
-        outlines = {note_id: outline for note_id, outline in cached.items() if outline is not None}
-        missing = sorted(cached.keys() - outlines.keys())
+        return self._cache.outlines.get(note_ids, self._read_outlines)
+
+    def _read_outlines(self, note_ids: list[int]) -> dict[int, Outline]:
         sql = (
             "SELECT note_id, level, text, start_pos, end_pos, line FROM headings"
             " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
         )
-        read: dict[int, list[Heading]] = {note_id: [] for note_id in missing}
-        for note_id, *heading in self.rows_in(sql, missing):
-            read[note_id].append(Heading(*heading))
-        for note_id, headings in read.items():
-            outlines[note_id] = tuple(headings)
-            self._cache.outlines.put(note_id, outlines[note_id])
-        return outlines
+        found: dict[int, list[Heading]] = {note_id: [] for note_id in note_ids}
+        for note_id, *heading in self.rows_in(sql, sorted(note_ids)):
+            found[note_id].append(Heading(*heading))
+        return {note_id: tuple(headings) for note_id, headings in found.items()}
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""
@@ -499,21 +498,6 @@ class CatalogReader:
     def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
         texts = self.texts(int(row[1]) for row in rows)
         return [_chunk_row(row, texts.get(row[1], "")) for row in rows]
-
-
-def _through(
-    known: dict[Key, Value], wanted: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]
-) -> dict[Key, Value]:
-    """Values from the cache `known`, or from `read`, which fills it; what neither has is left out."""
-    keys = list(dict.fromkeys(wanted))
-    found = {key: value for key in keys if (value := known.get(key)) is not None}
-    if len(found) < len(keys):
-        fresh = read([key for key in keys if key not in found])
-        if len(known) > _REMEMBERED:
-            known.clear()
-        known.update(fresh)
-        found.update(fresh)
-    return found
 
 
 def _chunk_row(row: Row, text: str) -> ChunkRow:

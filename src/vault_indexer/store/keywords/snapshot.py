@@ -164,6 +164,17 @@ class KeywordSnapshot:
         keys = np.sort(self._keys[positions[self._live[positions]]])
         return keys[first_of_each(keys)]
 
+    def among(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
+        """Those of `keys` (of live documents) that `holding` would find: for few keys this is quicker."""
+        wanted = [FIELDS.index(field) for field in fields]
+        positions = self._order.positions_of(keys)
+        held = np.zeros(len(keys), bool)
+        for found in map(self._postings.of, terms):
+            for one in (found[field] for field in wanted):
+                if one is not None:
+                    held |= at(one, positions) > 0
+        return keys[held]
+
     def document_frequency(self, term: str) -> int:
         """Documents that hold the term in the field where it is most frequent (deleted ones too)."""
         return self._frequency(term)
