@@ -183,7 +183,9 @@ class Snippets:
                 yield from _parts_of_run(_fold_word(word), place.span(), parts)
                 continue
             else:
-                match = known[word] = self._match_word(_fold_word(word), wanted, by_stem)
+                folded = _fold_word(word)
+                is_near = folded in wanted or folded[:_STEM] in by_stem
+                match = known[word] = self._match_word(folded, wanted, by_stem) if is_near else None
             if match is not None:
                 yield _Match(*place.span(), match)
 

@@ -59,6 +59,8 @@ _LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
 _REMEMBERED = 8_192
 """So many rows of one kind are kept at the most."""
 
+_KEYS_REMEMBERED = 100_000
+
 _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
 
 _START = attrgetter("start")
@@ -150,6 +152,7 @@ class CatalogReader:
         self._notes: LruCache[int, NoteRow] = LruCache(_REMEMBERED)
         self._modified: LruCache[int, int] = LruCache(_REMEMBERED)
         self._files: LruCache[str, FileRow] = LruCache(_REMEMBERED)
+        self._keys_by_path: LruCache[str, tuple[int, ...]] = LruCache(_KEYS_REMEMBERED, len)
         self._attachments: AttachmentNames | None = None
 
     def refresh_transaction(self) -> None:
@@ -316,6 +319,20 @@ class CatalogReader:
         """A note's chunks in order."""
         found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
         return self._chunk_rows(found)
+
+    def chunk_keys_at(self, paths: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """The keys of the chunks of notes by path, ascending; unknown paths are left out."""
+        return self._keys_by_path.get(paths, self._read_keys_by_path)
+
+    def _read_keys_by_path(self, paths: list[str]) -> dict[str, tuple[int, ...]]:
+        sql = (
+            "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id) WHERE n.path IN (%s)"
+            " ORDER BY c.key"
+        )
+        found: dict[str, list[int]] = {}
+        for path, key in self.rows_in(sql, paths):
+            found.setdefault(path, []).append(key)
+        return {path: tuple(keys) for path, keys in found.items()}
 
     def chunk_keys(self) -> set[int]:
         """The keys of all chunks."""
