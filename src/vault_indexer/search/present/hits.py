@@ -35,8 +35,8 @@ class HitBuilder:
 
     A search makes one for itself and uses it in its own thread, while it holds the snapshot. The builder
     reads chunks and notes from the catalog, makes the snippets, adds passages if an expansion is given, and
-    looks up (one `stat` a note) which files have changed since they were indexed. Without `vault` it leaves
-    the file system alone: no hit is stale then, and none has a URI.
+    with `stale` looks up (one `stat` a note) which files have changed since they were indexed. Without
+    `vault` it leaves the file system alone: no hit is stale then, and none has a URI.
     """
 
     def __init__(
@@ -47,12 +47,14 @@ class HitBuilder:
         *,
         vault: Path | None = None,
         expansion: Expansion | None = None,
+        stale: bool = True,
     ) -> None:
         self._catalog = catalog
         self._snippets = snippets
         self._deadline = deadline
         self._vault = vault
         self._expansion = expansion
+        self._stale = stale
 
     def build(self, chunks: Iterable[RankedChunk]) -> tuple[Hit, ...]:
         """One hit a chunk, in order. Raises QueryTimeoutError or QueryCancelledError at the deadline."""
@@ -165,7 +167,7 @@ class HitBuilder:
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of the notes whose file is not as it was indexed."""
-        if self._vault is None:
+        if self._vault is None or not self._stale:
             return frozenset()
         wanted = frozenset(paths)
         known = self._catalog.files_at(wanted)
