@@ -1,6 +1,7 @@
 """Answers over a small vault: languages, titles, spelling, typing, notes, snippets, reasons."""
 
 from itertools import pairwise
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -53,6 +54,18 @@ def test_what_is_called_so_comes_first(ask: Ask, query: str) -> None:
     assert query.lower() in (first.title.lower(), "humus", "jardin")
     assert first.why.title > 0
     assert not any(hit.why.title for hit in others)
+
+
+@pytest.mark.parametrize("query", ["rotting leaves", "path:Garden"])
+@pytest.mark.parametrize("stale", [True, False])
+def test_a_file_is_looked_at_only_if_its_hit_says_whether_it_changed(
+    indexed: Indexed, tmp_path: Path, query: str, stale: bool
+) -> None:
+    _, opened = indexed
+    with opened.holder.lease() as snapshot:
+        request = SearchRequest(query, stale=stale)
+        hits = opened.searcher.search(snapshot, request, vault=tmp_path).hits
+    assert {hit.stale for hit in hits} == {stale}, "no file of the vault is in this folder"
 
 
 def test_a_title_is_no_way_around_a_filter(ask: Ask) -> None:

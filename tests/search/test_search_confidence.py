@@ -19,7 +19,7 @@ from vault_indexer.search.confidence import (
     STATIC_ENGLISH_MAP,
     STATIC_MAPS,
     LogisticMap,
-    deviation,
+    deviations,
     held_share,
     logistic_map,
     script_of,
@@ -124,9 +124,9 @@ def test_a_hit_that_holds_more_words_has_no_smaller_share(words: list[tuple[floa
 def test_a_deviation_is_bounded_and_neutral_without_a_background(
     cosine: float, background: list[float]
 ) -> None:
-    assert 0 <= deviation(cosine, np.array(background)) <= 12
-    assert deviation(cosine, np.empty(0)) == 3
-    assert deviation(float("nan"), np.array(background)) == 0
+    assert 0 <= deviations([cosine], np.array(background))[0] <= 12
+    assert deviations([cosine], np.empty(0)) == [3]
+    assert deviations([float("nan")], np.array(background)) == [0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import FileRow
-from vault_indexer.store.catalog import AttachmentNames, CatalogReader, CatalogWriter, TextCache, fold_path
+from vault_indexer.store.catalog import AttachmentNames, CatalogCache, CatalogReader, CatalogWriter, fold_path
 
 
 def holding(paths: Sequence[str], part: str) -> list[str]:
@@ -51,7 +51,7 @@ def file(path: str, mtime_ns: int, state: str = "linked") -> FileRow:
 
 
 def test_the_names_follow_the_files_and_are_shared_until_one_changes(tmp_path: Path) -> None:
-    texts = TextCache()
+    texts = CatalogCache()
 
     def names() -> AttachmentNames:
         with closing(CatalogReader(tmp_path / "catalog.db", texts)) as catalog:
@@ -79,7 +79,7 @@ def test_the_names_follow_the_files_and_are_shared_until_one_changes(tmp_path: P
 
 
 def test_an_older_reader_keeps_its_names(tmp_path: Path) -> None:
-    texts = TextCache()
+    texts = CatalogCache()
     with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:
         with writer.commit():
             writer.put_file(file("one.png", 1))

@@ -292,3 +292,15 @@ def test_a_missing_adopted_segment_changes_nothing(index: KeywordIndex, folder: 
     assert (index.applied_seq, index.keys()) == (1, {1})
     index.apply([note(2, "next")], [], 2)
     assert KeywordIndex.open(folder).keys() == {1, 2}
+
+
+def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:
+    index.apply([note(1, "red fox"), note(2, "red hen"), note(3, "blue fox")], [], 1)
+    index.apply([note(4, "red cow"), note(2, "green hen")], [], 2)
+    snapshot = index.snapshot()
+    for terms in (["red"], ["fox", "hen"], ["cow", "nothing"], []):
+        held = snapshot.holding(terms, ["content"])
+        for keys in ([1, 2, 3, 4], [2, 4], []):
+            among = snapshot.among(np.array(keys, np.int64), terms, ["content"])
+            assert among.tolist() == [key for key in keys if key in held]
+    assert snapshot.among(np.array([1, 2]), ["red"], ["title"]).tolist() == []

@@ -16,7 +16,7 @@ from vault_indexer.index.opening import (
 from vault_indexer.index.owed import Owed
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.store import Generation, SnapshotHolder
-from vault_indexer.store.catalog import CatalogReader, CatalogWriter, TextCache
+from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import give_back
@@ -45,7 +45,7 @@ class DerivedIndices:
         self._dimension = dimension
         self._pool = pool
         self._catalog = catalog
-        self._texts = TextCache()
+        self._cache = CatalogCache()
         try:
             self._heal_keywords()
             self._keywords = KeywordIndex.open(generation.keywords, check=False)  # that has just been done
@@ -64,7 +64,7 @@ class DerivedIndices:
         """Apply the last commit, then publish the state it made. Without `words` the keyword index is not
         updated: it has followed already, or only vectors that were owed have changed. With `more_to_come`
         a new vector base is written later."""
-        catalog = CatalogReader(self._generation.catalog, self._texts)
+        catalog = CatalogReader(self._generation.catalog, self._cache)
         self._follow_owed(catalog)
         self._vectors = apply_vector_changes(self._vectors, catalog, self._model)
         if words:
@@ -76,7 +76,7 @@ class DerivedIndices:
 
     def publish(self, catalog: CatalogReader | None = None) -> None:
         """Make the state of catalog and indices the one that new readers get."""
-        catalog = catalog or CatalogReader(self._generation.catalog, self._texts)
+        catalog = catalog or CatalogReader(self._generation.catalog, self._cache)
         keywords = self._keywords.refresh()
         self.holder.publish(snapshot_of(self._generation, catalog, self._vectors, keywords, len(self.owed)))
 
@@ -93,12 +93,12 @@ class DerivedIndices:
         base, cached texts."""
         self._run_in_worker(CompactJob(self._generation))
         self.compact_vectors()
-        self._texts.clear()
+        self._cache.clear()
         self.publish()
 
     def compact_vectors(self) -> None:
         """Write all vectors as a new base, and shorten the catalog's list of changes."""
-        catalog = CatalogReader(self._generation.catalog, self._texts)
+        catalog = CatalogReader(self._generation.catalog, self._cache)
         try:
             self._vectors = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
             self._catalog.trim_changes(min(catalog.seq, self._keywords.applied_seq))

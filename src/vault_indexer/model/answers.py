@@ -24,7 +24,8 @@ class SearchRequest:
     """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each.
     Hits with a relevance below `min_relevance` are left out; None means the configured one.
 
-    `correct`: of words that are probably misspelt, likely spellings are searched as well.
+    `correct`: of words that are probably misspelt, likely spellings are searched as well. `stale`: each hit
+    says whether its file has changed since it was indexed; without it no file is looked at.
     """
 
     query: str
@@ -35,6 +36,7 @@ class SearchRequest:
     expand: Expand = ""
     correct: bool = True
     min_relevance: float | None = None
+    stale: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,11 +156,11 @@ def relevance_of(
     wanted = np.array(sorted(keys), np.int64)
     weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
     shares = _shares(snapshot, prepared, weights, wanted, fields)
-    deviations = _deviations(snapshot, prepared, wanted)
+    above = _above_background(snapshot, prepared, wanted)
     odds = logistic_map(provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
     is_short = _is_short(snapshot, prepared, weights, fields)
     found: dict[int, float] = {}
-    for key, held, z in zip(wanted.tolist(), shares.tolist(), deviations, strict=True):
+    for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
         share = max(held, _linked_share(ranked, key))
         least = WEAK if is_short and z >= _NEAR_Z else 0.0
         found[key] = max(least, odds.relevance(share, z, len(snapshot.keywords)))
@@ -196,16 +196,20 @@ def held_share(weights: Floats, held: Floats) -> Floats:
     return np.clip(held @ weights / total, 0.0, 1.0) if total else np.zeros(len(held))
 
 
-def deviation(cosine: float, background: Floats) -> float:
-    """How many standard deviations the cosine is above the mean of the background, in [0, 12]; the fewer
+def deviations(cosines: Iterable[float], background: Floats) -> list[float]:
+    """How many standard deviations each cosine is above the mean of the background, in [0, 12]; the fewer
     vectors that has, the nearer to a neutral 3. Without a cosine (NaN) it is 0."""
-    if isnan(cosine):
-        return 0.0
     count = len(background)
-    spread = float(background.std()) if count else 0.0
-    z = (cosine - float(background.mean())) / spread if spread > _LEAST_SPREAD else _NEUTRAL_Z
-    known = _NEUTRAL_Z + (z - _NEUTRAL_Z) * count / (count + _FEW_VECTORS)
-    return min(_LARGEST_Z, max(0.0, known))
+    mean, spread = (float(background.mean()), float(background.std())) if count else (0.0, 0.0)
+
+    def deviation(cosine: float) -> float:
+        if isnan(cosine):
+            return 0.0
+        z = (cosine - mean) / spread if spread > _LEAST_SPREAD else _NEUTRAL_Z
+        known = _NEUTRAL_Z + (z - _NEUTRAL_Z) * count / (count + _FEW_VECTORS)
+        return min(_LARGEST_Z, max(0.0, known))
+
+    return [deviation(cosine) for cosine in cosines]
 
 
 def _languages(prepared: PreparedQuery) -> set[str]:
@@ -264,8 +268,9 @@ def _held(
     return held
 
 
-def _deviations(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys) -> list[float]:
+def _above_background(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys) -> list[float]:
+    """How near the query each chunk is, as `deviations` says."""
     if not prepared.vector.any():
         return [0.0] * len(keys)
     background = snapshot.vectors.background_scores(prepared.vector).astype(np.float64)
-    return [deviation(one, background) for one in snapshot.vectors.scores(prepared.vector, keys).tolist()]
+    return deviations(snapshot.vectors.scores(prepared.vector, keys).tolist(), background)

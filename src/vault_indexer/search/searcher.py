@@ -91,7 +91,8 @@ class Searcher:
     ) -> SearchResult:
         """The best chunks (by note: the best notes, each by its best chunk).
 
-        With `vault`, each hit says whether its file has changed since it was indexed, and how to open it.
+        With `vault`, each hit says how to open it, and if asked whether its file has changed since it was
+        indexed.
         Without `deadline`, the configured one holds. Raises QueryTimeoutError or QueryCancelledError when it
         ends the query. Raises QueryError for a wrong query; while the user types, a query may only be
         unfinished, so the answer is empty then and has the error as a notice.
@@ -183,7 +184,14 @@ class Searcher:
         words = (term.word for term in prepared.terms)
         snippets = Snippets(words, self._settings.snippet_chars, prepared.language)
         expansion = self._expansion(request.expand) if request.expand else None
-        return HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault, expansion=expansion)
+        return HitBuilder(
+            snapshot.catalog,
+            snippets,
+            prepared.deadline,
+            vault=vault,
+            expansion=expansion,
+            stale=request.stale,
+        )
 
     def list_newest(
         self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, vault: Path | None
@@ -193,7 +201,7 @@ class Searcher:
         shown = list_by_time(snapshot, prepared.chosen, self.limit(request), self.per_note(request))
         why = Why(None, None, None, recency=1.0, filters=prepared.filters)
         snippets = Snippets((), self._settings.snippet_chars)
-        builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault)
+        builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault, stale=request.stale)
         notes = builder.build(RankedChunk(key, 1.0, why, 1.0) for key in shown)
         files = self.files(snapshot, prepared, request, builder)
         newest_first = sorted((*notes, *files), key=lambda hit: hit.modified_time, reverse=True)

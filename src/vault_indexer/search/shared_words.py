@@ -54,7 +54,7 @@ class SharedKeywords(KeywordSnapshot):
 
     def _classes(self, term: QueryTerm) -> tuple[TermClass, ...]:
         """The classes at the rarity that they have in all, where the scores take the own one."""
-        return tuple(replace(one, weight=one.weight * self._rarer(one)) for one in super()._classes(term))
+        return tuple(one._replace(weight=one.weight * self._rarer(one)) for one in super()._classes(term))
 
     def _rarer(self, one: TermClass) -> float:
         own = max(map(self._own.document_frequency, one.terms))

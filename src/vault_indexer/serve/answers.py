@@ -73,6 +73,7 @@ from vault_indexer.serve.wire import (
     answer_sentence_json,
     ask_json,
     explain_json,
+    names_key,
     pause_json,
     search_json,
     status_json,
@@ -160,7 +161,8 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     min_relevance: float | None,
     fields: str,
 ) -> SearchJson:
-    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance)
+    stale = names_key(fields, "stale")
+    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance, stale)
     return search_json(context.search(request), fields)
 
 

@@ -7,7 +7,7 @@ Both are taken off the request, so that the routes behind are those of one vault
 from __future__ import annotations
 
 from contextvars import ContextVar
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_plus
 
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import VAULT
@@ -77,9 +77,9 @@ def _taken(query: bytes) -> tuple[list[str], bytes]:
         return [], query
     named, kept = [], []
     for part in query.split(b"&"):
-        given = dict(parse_qsl(part.decode("latin-1"), keep_blank_values=True))
-        if VAULT.name in given:
-            named.append(given[VAULT.name])
+        name, _, value = part.decode("latin-1").partition("=")
+        if unquote_plus(name) == VAULT.name:
+            named.append(unquote_plus(value))
         else:
             kept.append(part)
     return named, b"&".join(kept)

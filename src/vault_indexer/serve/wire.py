@@ -132,9 +132,19 @@ def _citation_json(citation: Citation) -> CitationJson:
     }
 
 
+def names_key(fields: str, key: str) -> bool:
+    """Whether hits that `fields` describes have the key."""
+    named = _named_keys(fields)
+    return not named or key in named
+
+
+def _named_keys(fields: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in fields.split(",") if name.strip())
+
+
 def _hit_keys(fields: str) -> frozenset[str] | None:
     """The keys that `fields` names; None means all."""
-    wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
+    wanted = _named_keys(fields)
     known = HitJson.__required_keys__ | {_SHARES}
     if wanted - known - {_VAULT}:
         unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known - {_VAULT}))

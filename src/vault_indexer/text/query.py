@@ -113,7 +113,7 @@ def _word_term(
             known = [other for other in classes if one.folded or not other.folded]
             if not any(set(one.variants) <= set(other.variants) for other in known):
                 scale = OTHER_LANGUAGE_WEIGHT if number else 1.0
-                classes.append(replace(one, weight=one.weight * scale))
+                classes.append(one._replace(weight=one.weight * scale))
     return QueryTerm(word, tuple(classes), weight, start, end)
 
 
@@ -126,7 +126,7 @@ def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClas
     every = TermClass(exact, _variants(stems, exact))
     if _MARKS_OPTIONAL.search(exact) or (folded == exact and not as_written):
         return (every,)
-    return _with_marks(exact, folded, language), replace(every, weight=FOLDED_WEIGHT, folded=True)
+    return _with_marks(exact, folded, language), every._replace(weight=FOLDED_WEIGHT, folded=True)
 
 
 def _with_marks(exact: str, folded: str, language: str) -> TermClass:

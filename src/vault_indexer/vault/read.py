@@ -123,6 +123,5 @@ def is_unchanged(vault: Path, known: KnownFile) -> bool:
         status = os.stat(long_path(str(vault / known.path)))  # noqa: PTH116 - whatever it leads to now: another file has another inode
     except (OSError, ValueError):
         return False
-    return FileStat.of(known.path, status) == FileStat(
-        known.path, known.size, known.mtime_ns, known.ctime_ns, known.inode
-    )
+    known_stat = (known.size, known.mtime_ns, known.ctime_ns, known.inode)
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) == known_stat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -34,8 +35,8 @@ class HitBuilder:
 
     A search makes one for itself and uses it in its own thread, while it holds the snapshot. The builder
     reads chunks and notes from the catalog, makes the snippets, adds passages if an expansion is given, and
-    looks up (one `stat` a note) which files have changed since they were indexed. Without `vault` it leaves
-    the file system alone: no hit is stale then, and none has a URI.
+    with `stale` looks up (one `stat` a note) which files have changed since they were indexed. Without
+    `vault` it leaves the file system alone: no hit is stale then, and none has a URI.
     """
 
     def __init__(
@@ -46,18 +47,21 @@ class HitBuilder:
         *,
         vault: Path | None = None,
         expansion: Expansion | None = None,
+        stale: bool = True,
     ) -> None:
         self._catalog = catalog
         self._snippets = snippets
         self._deadline = deadline
         self._vault = vault
         self._expansion = expansion
+        self._stale = stale
 
     def build(self, chunks: Iterable[RankedChunk]) -> tuple[Hit, ...]:
         """One hit a chunk, in order. Raises QueryTimeoutError or QueryCancelledError at the deadline."""
         ranked = list(chunks)
         rows = self._catalog.chunks([one.key for one in ranked])
         notes = self._catalog.notes({row.note_id for row in rows.values()})
+        self._catalog.outlines(notes)  # all at once; what the chunks need of them is then known
         stale = self._changed_files(note.path for note in notes.values())
         return tuple(self._hits(ranked, rows, notes, stale))
 
@@ -163,7 +167,7 @@ class HitBuilder:
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of the notes whose file is not as it was indexed."""
-        if self._vault is None:
+        if self._vault is None or not self._stale:
             return frozenset()
         wanted = frozenset(paths)
         known = self._catalog.files_at(wanted)
@@ -176,9 +180,10 @@ def _is_canvas(path: str) -> bool:
 
 def iso_time(time_ns: int) -> str:
     """ISO 8601 in UTC, to the second."""
-    return datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
+@lru_cache(maxsize=4096)
 def obsidian_uri(vault: Path, path: str) -> str:
     """Opens the file in Obsidian, in whichever of its vaults holds the file.
 

@@ -179,11 +179,13 @@ class Snippets:
             word = place.group()
             if word in known:
                 match = known[word]
-            elif _RUN.match(word):
+            elif not word.isascii() and _RUN.match(word):
                 yield from _parts_of_run(_fold_word(word), place.span(), parts)
                 continue
             else:
-                match = known[word] = self._match_word(_fold_word(word), wanted, by_stem)
+                folded = _fold_word(word)
+                is_near = folded in wanted or folded[:_STEM] in by_stem
+                match = known[word] = self._match_word(folded, wanted, by_stem) if is_near else None
             if match is not None:
                 yield _Match(*place.span(), match)
 
@@ -266,12 +268,15 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
         return within
     starts = [match.start for match in found]
     first, last = bisect_left(starts, start), bisect_left(starts, end)
+    most = fsum(wanted[word] for word in {match.word for match in found[first:last]})
     best, place = 0.0, start
     for number in range(first, last):
         near = found[number : bisect_left(starts, min(end, starts[number] + size))]
         worth = fsum(wanted[word] for word in {match.word for match in near})
         if worth > best:
             best, place = worth, starts[number]
+        if best == most:  # no other place has more
+            break
     low = _region_start(body, start, max(start, place - size // 2), place)
     high = min(end, place + size + size // 2)
     return low, end if end - high < size // 2 else _word_end(body, high)

@@ -167,10 +167,8 @@ def _nearest(
 ) -> dict[str, int]:
     """Of notes by path the chunk nearest to the query, the first where that says nothing; a note without any
     chunk (that is allowed) is left out."""
-    sql = (
-        "SELECT c.key, n.path FROM notes n JOIN chunks c USING (note_id) WHERE n.path IN (%s) ORDER BY c.key"
-    )
-    rows = list(snapshot.catalog.rows_in(sql, paths))
+    own = snapshot.catalog.chunk_keys_at(paths)
+    rows = sorted((key, path) for path, of_note in own.items() for key in of_note)
     keys = np.array([key for key, _ in rows], np.int64)
     scores = np.nan_to_num(snapshot.vectors.scores(query, keys), nan=-1.0)
     if chosen is not None:

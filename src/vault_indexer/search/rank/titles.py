@@ -58,6 +58,6 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
     for terms in ordered[1:]:
         if not len(keys):
             return []
-        keys = np.intersect1d(keys, snapshot.keywords.holding(terms, _NAME_FIELDS), assume_unique=True)
+        keys = snapshot.keywords.among(keys, terms, _NAME_FIELDS)
     found: list[int] = np.unique(keys >> CHUNK_KEY_BITS).tolist()
     return found

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
+from vault_indexer.store.catalog.catalog_cache import CatalogCache
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
 from vault_indexer.store.catalog.rows import PreparedNote, block_spans, note_rows
 from vault_indexer.store.catalog.sqlite_errors import SqliteError, is_full, unusable
-from vault_indexer.store.catalog.text_cache import TextCache
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 
 __all__ = [
     "AttachmentNames",
+    "CatalogCache",
     "CatalogReader",
     "CatalogWriter",
     "PreparedNote",
     "ResolvedLink",
     "Row",
     "SqliteError",
-    "TextCache",
     "block_spans",
     "export_lines",
     "fold_path",

@@ -7,7 +7,9 @@ import sqlite3
 import struct
 import threading
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +30,9 @@ from vault_indexer.model import (
 )
 from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
+from vault_indexer.store.catalog.catalog_cache import CatalogCache, LruCache, Outline
 from vault_indexer.store.catalog.rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
-from vault_indexer.store.catalog.text_cache import TextCache
 from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
 from vault_indexer.vault import FileKind, kind_of
 
@@ -54,7 +56,14 @@ _LINK_COLUMNS = (
     "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
 )
 _LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
+_REMEMBERED = 8_192
+"""So many rows of one kind are kept at the most."""
+
+_KEYS_REMEMBERED = 100_000
+
 _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
+
+_START = attrgetter("start")
 
 SqlValue = str | int | float | bytes | None
 Row = tuple[Any, ...]
@@ -69,13 +78,11 @@ class CatalogReader:
     SQLite become those of `errors`.
     """
 
-    def __init__(self, path: Path, texts: TextCache | None = None) -> None:
+    def __init__(self, path: Path, cache: CatalogCache | None = None) -> None:
         self._lock = threading.Lock()
         self._path = path
-        self._texts = texts or TextCache()
-        # Whoever asks for the state asks often, and both look through the whole catalog.
-        self._counts: IndexCounts | None = None
-        self._skipped: tuple[SkippedFile, ...] | None = None
+        self._cache = cache or CatalogCache()
+        self._forget_state()
         try:
             self._db = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
@@ -136,13 +143,25 @@ class CatalogReader:
             batch += batch[-1:] * (size - len(batch))
             yield from self.rows(sql % ",".join("?" * size), (*batch, *after))
 
+    def _forget_state(self) -> None:
+        """Of what can change while a note keeps its id, nothing is known yet."""
+        # Whoever asks for the state asks often, and both look through the whole catalog.
+        self._counts: IndexCounts | None = None
+        self._skipped: tuple[SkippedFile, ...] | None = None
+        # Searches ask for the same rows again and again, each for those of a hundred notes.
+        self._notes: LruCache[int, NoteRow] = LruCache(_REMEMBERED)
+        self._modified: LruCache[int, int] = LruCache(_REMEMBERED)
+        self._files: LruCache[str, FileRow] = LruCache(_REMEMBERED)
+        self._keys_by_path: LruCache[str, tuple[int, ...]] = LruCache(_KEYS_REMEMBERED, len)
+        self._attachments: AttachmentNames | None = None
+
     def refresh_transaction(self) -> None:
         """Give up the state that was read: the next read sees the newest, and what is older than that no
         longer has to be kept for this reader. For readers that live long and look rarely."""
         with self._lock:
             self._db.execute("ROLLBACK")
             self._db.execute("BEGIN")
-            self._counts = self._skipped = None
+            self._forget_state()
 
     def counts(self) -> IndexCounts:
         """How many notes, chunks, links and unresolved links there are; counted once."""
@@ -212,21 +231,30 @@ class CatalogReader:
 
     def files_at(self, paths: Iterable[str]) -> dict[str, FileRow]:
         """Files by path, as last seen; unknown paths are left out."""
-        found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", paths)
-        return {row[0]: FileRow(*row) for row in found}
+
+        def read(missing: list[str]) -> dict[str, FileRow]:
+            found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", missing)
+            return {row[0]: FileRow(*row) for row in found}
+
+        return self._files.get(paths, read)
 
     def attachments(self) -> AttachmentNames:
         """The names of all attachments. They are read again only after one of them has changed."""
+        if self._attachments is None:
+            self._attachments = self._read_attachments()
+        return self._attachments
+
+    def _read_attachments(self) -> AttachmentNames:
         found = self.rows("SELECT value FROM meta WHERE key = ?", (LINKED_SEQ,))
         stamp = int(found[0][0]) if found else 0
-        names = self._texts.attachments
+        names = self._cache.attachments
         if names is None or names.stamp != stamp:
             # Notes can be in this state too: those that the user excludes from search.
             rows = self.rows(
                 "SELECT path, mtime_ns FROM files WHERE state = 'linked' ORDER BY mtime_ns DESC, path"
             )
             names = AttachmentNames(stamp, (row for row in rows if kind_of(row[0]) is FileKind.ATTACHMENT))
-            self._texts.attachments = names
+            self._cache.attachments = names
         return names
 
     def note(self, path: str) -> NoteRow | None:
@@ -236,12 +264,17 @@ class CatalogReader:
 
     def notes(self, note_ids: Iterable[int]) -> dict[int, NoteRow]:
         """Notes by id; unknown ids are left out."""
-        found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", note_ids)
-        return {row.note_id: row for row in map(_note_row, found)}
+
+        def read(missing: list[int]) -> dict[int, NoteRow]:
+            found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", missing)
+            return {row.note_id: row for row in map(_note_row, found)}
+
+        return self._notes.get(note_ids, read)
 
     def modified_times(self, note_ids: Iterable[int]) -> dict[int, int]:
         """The modified times of notes, in nanoseconds; unknown ids are left out."""
-        return dict(self.rows_in("SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)", note_ids))
+        sql = "SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)"
+        return self._modified.get(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
@@ -261,20 +294,24 @@ class CatalogReader:
 
     def texts(self, note_ids: Iterable[int]) -> dict[int, str]:
         """The texts of notes as they were indexed; unknown ids are left out."""
-        cached = {note_id: self._texts.get(note_id) for note_id in dict.fromkeys(note_ids)}
-        texts = {note_id: text for note_id, text in cached.items() if text is not None}
-        missing = cached.keys() - texts.keys()
-        sql = "SELECT note_id, text FROM texts WHERE note_id IN (%s)"
-        for note_id, packed in self.rows_in(sql, sorted(missing)):
+        return self._cache.texts.get(note_ids, self._read_texts)
+
+    def _read_texts(self, note_ids: list[int]) -> dict[int, str]:
+        texts: dict[int, str] = {}
+        for note_id, packed in self.rows_in(
+            "SELECT note_id, text FROM texts WHERE note_id IN (%s)", sorted(note_ids)
+        ):
             try:
                 texts[note_id] = zlib.decompress(packed).decode("utf-8")
             except (zlib.error, UnicodeDecodeError) as error:
                 raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
-            self._texts.put(note_id, texts[note_id])
         return texts
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
         """Chunks by key, with their bodies; unknown keys are left out."""
+        return self._cache.chunks.get(keys, self._read_chunks)
+
+    def _read_chunks(self, keys: list[int]) -> dict[int, ChunkRow]:
         found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
         return {row.key: row for row in self._chunk_rows(list(found))}
 
@@ -282,6 +319,20 @@ class CatalogReader:
         """A note's chunks in order."""
         found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
         return self._chunk_rows(found)
+
+    def chunk_keys_at(self, paths: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """The keys of the chunks of notes by path, ascending; unknown paths are left out."""
+        return self._keys_by_path.get(paths, self._read_keys_by_path)
+
+    def _read_keys_by_path(self, paths: list[str]) -> dict[str, tuple[int, ...]]:
+        sql = (
+            "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id) WHERE n.path IN (%s)"
+            " ORDER BY c.key"
+        )
+        found: dict[str, list[int]] = {}
+        for path, key in self.rows_in(sql, paths):
+            found.setdefault(path, []).append(key)
+        return {path: tuple(keys) for path, keys in found.items()}
 
     def chunk_keys(self) -> set[int]:
         """The keys of all chunks."""
@@ -383,24 +434,37 @@ class CatalogReader:
 
     def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
         """The headings of the outline that begin from `start` to before `end`, in order."""
-        sql = (
-            "SELECT level, text, start_pos, end_pos, line FROM headings"
-            " WHERE note_id = ? AND start_pos >= ? AND start_pos < ? AND NOT nested ORDER BY ord"
-        )
-        return [Heading(*row) for row in self.rows(sql, (note_id, start, end))]
+        outline = self._outline(note_id)
+        first = bisect_left(outline, start, key=_START)
+        return list(outline[first : bisect_left(outline, end, first, key=_START)])
 
     def headings_above(self, note_id: int, pos: int) -> list[Heading]:
         """The headings whose sections hold `pos`, outermost first."""
-        # SQLite takes the other columns from the row that has the maximum.
-        sql = (
-            "SELECT level, text, max(start_pos), end_pos, line FROM headings"
-            " WHERE note_id = ? AND start_pos <= ? AND NOT nested GROUP BY level ORDER BY level"
-        )
+        outline = self._outline(note_id)
         found: list[Heading] = []
-        for heading in (Heading(*row) for row in self.rows(sql, (note_id, pos))):
-            if not found or heading.start > found[-1].start:
+        for heading in reversed(outline[: bisect_right(outline, pos, key=_START)]):
+            if not found or heading.level < found[-1].level:
                 found.append(heading)
-        return found
+            if heading.level == 1:
+                break
+        return found[::-1]
+
+    def _outline(self, note_id: int) -> Outline:
+        return self.outlines([note_id])[note_id]
+
+    def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
+        """The headings of notes that are not nested, in order; of an unknown id none."""
+        return self._cache.outlines.get(note_ids, self._read_outlines)
+
+    def _read_outlines(self, note_ids: list[int]) -> dict[int, Outline]:
+        sql = (
+            "SELECT note_id, level, text, start_pos, end_pos, line FROM headings"
+            " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+        )
+        found: dict[int, list[Heading]] = {note_id: [] for note_id in note_ids}
+        for note_id, *heading in self.rows_in(sql, sorted(note_ids)):
+            found[note_id].append(Heading(*heading))
+        return {note_id: tuple(headings) for note_id, headings in found.items()}
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""

@@ -143,13 +143,15 @@ def first_of_each(ordered: NDArray[np.integer]) -> Mask:
 
 def at(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats:
     """The values at the wanted positions, 0 where there is none."""
+    if sparse.dense is not None:
+        dense: Floats = sparse.dense[wanted]
+        return dense
     positions = sparse.positions
     if not len(positions):
         return np.zeros(len(wanted), np.float32)
     # Of another type, all positions would be converted for each search among them.
     wanted = wanted.astype(positions.dtype, copy=False)
     index = positions.searchsorted(wanted)
-    index[index == len(positions)] = 0
-    found: Floats = sparse.values[index]
-    found[positions[index] != wanted] = 0
+    found: Floats = sparse.values.take(index, mode="clip")
+    found[positions.take(index, mode="clip") != wanted] = 0
     return found

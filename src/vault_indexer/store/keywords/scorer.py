@@ -48,21 +48,26 @@ class WordScores:
 
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
         """A class's score by field, for each of the positions (of live documents)."""
-        found: list[dict[str, float]] = [{} for _ in positions]
+        boosts = dict(self._boosts(one))
+        if not boosts:
+            return [{} for _ in positions]
         exact = self._postings.of(one.exact)
         variants = [(self._postings.of(term), np.float32(weight)) for term, weight in one.variants]
-        for field, boost in self._boosts(one):
-            pooled = np.zeros(len(positions), np.float32)
+        pooled = np.zeros((len(boosts), len(positions)), np.float32)
+        for field, row in zip(boosts, pooled, strict=True):
             for held, weight in variants:
                 if (own := held[field]) is not None:
-                    pooled += at(own, positions) * weight
+                    row += at(own, positions) * weight
             if (own := exact[field]) is not None:
-                np.maximum(pooled, at(own, positions), out=pooled)
-            norms = self._field_norms(field)[positions]
-            scores = saturate(pooled, norms, self._weights.k1) * np.float32(boost)
-            for row in pooled.nonzero()[0].tolist():
-                found[row][FIELDS[field]] = float(scores[row])
-        return found
+                np.maximum(row, at(own, positions), out=row)
+        norms = np.stack([self._field_norms(field)[positions] for field in boosts])
+        worth = np.array(list(boosts.values()), np.float32)
+        scores = saturate(pooled, norms, self._weights.k1) * worth[:, None]
+        names = [FIELDS[field] for field in boosts]
+        return [
+            {name: score for name, held, score in zip(names, *columns, strict=True) if held}
+            for columns in zip(pooled.T.tolist(), scores.T.tolist(), strict=True)
+        ]
 
     def _score_word(self, classes: Classes) -> Sparse:
         scores = []

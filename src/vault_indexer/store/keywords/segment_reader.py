@@ -22,7 +22,6 @@ import numpy as np
 from vault_indexer.store.keywords.schema import FIELDS, KEY_COLUMN
 from vault_indexer.store.keywords.segment_words import SegmentWords
 from vault_indexer.store.keywords.term_table import TermTable
-from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
@@ -116,13 +115,6 @@ class SegmentData:
         if len(first) == int((last - first).sum()):
             return order[first]
         return np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])
-
-    def numbers_between(self, firsts: Keys, ends: Keys) -> tuple[Keys, Keys]:
-        """Document numbers of ranges of keys (`firsts` inclusive, `ends` exclusive), deleted ones too, each
-        with the number of its range."""
-        ordered, order = self._keys_in_order
-        owners, found = spread_ranges(ordered.searchsorted(firsts), ordered.searchsorted(ends))
-        return owners, order[found]
 
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""

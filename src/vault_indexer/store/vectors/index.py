@@ -120,7 +120,9 @@ class VectorSnapshot:
         count = min(changed, -(-SAMPLED * changed // max(1, len(self.keys) + changed)))
         delta = self.delta[spread_evenly(changed, count)]
         rows, vectors = self.look.sample()
-        return np.concatenate([vectors[~self.dead[rows]] @ query, delta @ query])
+        dead = self.dead[rows]
+        alive = vectors[~dead] if dead.any() else vectors
+        return np.concatenate([alive @ query, delta @ query])
 
     def note_scores(self, query: Matrix, notes: Keys) -> Matrix:
         """The cosine of `query` with the mean vector of each of the notes (ids, ascending); NaN for a note

@@ -1,0 +1,93 @@
+"""What the readers of a catalog have read lately: texts, outlines, chunks, names of attachments."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic, TypeVar
+
+from vault_indexer.model import ChunkRow, Heading
+from vault_indexer.store.catalog.attachments import AttachmentNames
+
+Key = TypeVar("Key", int, str)
+Value = TypeVar("Value")
+
+Outline = tuple[Heading, ...]
+
+_TEXT_CHARS = 16_000_000
+_HEADINGS = 20_000
+"""With their texts they take some 5 MB."""
+
+_CHUNK_CHARS = 4_000_000
+_CHUNK = 1000
+"""What a chunk costs beside its body, in characters."""
+
+
+class CatalogCache:
+    """What never changes as long as a note has its id. No id or key is used again, so nothing ever expires.
+
+    The readers of a catalog share one. Texts are decompressed; `outlines` are the headings without those
+    nested in quotes and lists. `attachments` are the names that one of the readers has read last.
+    """
+
+    def __init__(self) -> None:
+        self.texts: LruCache[int, str] = LruCache(_TEXT_CHARS, len)
+        self.outlines: LruCache[int, Outline] = LruCache(_HEADINGS, lambda outline: len(outline) + 1)
+        self.chunks: LruCache[int, ChunkRow] = LruCache(
+            _CHUNK_CHARS, lambda row: len(row.chunk.body) + _CHUNK
+        )
+        self.attachments: AttachmentNames | None = None
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.texts.clear()
+        self.outlines.clear()
+        self.chunks.clear()
+        self.attachments = None
+
+
+class LruCache(Generic[Key, Value]):
+    """The least recently used values go when the sum of `size_of` exceeds `most`. Thread-safe."""
+
+    def __init__(self, most: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:
+        self._most = most
+        self._size_of = size_of
+        self._held = 0
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]) -> dict[Key, Value]:
+        """The values of the keys. What is not here comes from `read` and is kept; what that does not have is
+        left out."""
+        found: dict[Key, Value] = {}
+        missing: dict[Key, None] = {}
+        with self._lock:
+            for key in keys:
+                value = self._values.get(key)
+                if value is None:
+                    missing[key] = None
+                else:
+                    self._values.move_to_end(key)
+                    found[key] = value
+        if missing:
+            fresh = read(list(missing))
+            self._keep(fresh)
+            found.update(fresh)
+        return found
+
+    def _keep(self, fresh: Mapping[Key, Value]) -> None:
+        with self._lock:
+            for key, value in fresh.items():
+                if key not in self._values:
+                    self._values[key] = value
+                    self._held += self._size_of(value)
+            while self._held > self._most and len(self._values) > 1:
+                _, dropped = self._values.popitem(last=False)
+                self._held -= self._size_of(dropped)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._values.clear()
+            self._held = 0

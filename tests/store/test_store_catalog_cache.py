@@ -1,0 +1,104 @@
+"""What the readers of a catalog keep: bounded, read once, and never another state than the reader's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.model import FileRow, Heading
+from vault_indexer.parse import parse_note
+from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter, PreparedNote, note_rows
+from vault_indexer.store.catalog.catalog_cache import LruCache
+from vault_indexer.store.catalog.writer import ResolvedLink
+
+
+def test_what_was_asked_for_last_stays_within_the_bound() -> None:
+    asked: list[list[int]] = []
+
+    def read(keys: list[int]) -> Mapping[int, str]:
+        asked.append(keys)
+        return {key: str(key) for key in keys if key < 9}
+
+    cache: LruCache[int, str] = LruCache(3)
+    assert cache.get([1, 2, 3, 3], read) == {1: "1", 2: "2", 3: "3"}
+    assert cache.get([1, 9], read) == {1: "1"}, "9 is unknown"
+    assert cache.get([4, 3], read) == {4: "4", 3: "3"}
+    assert cache.get([1, 3, 4], read) == {1: "1", 3: "3", 4: "4"}, "2 had to go"
+    assert cache.get([2], read) == {2: "2"}
+    cache.clear()
+    assert cache.get([2], read) == {2: "2"}
+    assert asked == [[1, 2, 3], [9], [4], [2], [2]]
+
+
+def test_the_bound_counts_sizes_and_one_value_always_stays() -> None:
+    cache: LruCache[int, str] = LruCache(5, len)
+    cache.get([1, 2], lambda keys: dict.fromkeys(keys, "abc"))
+    assert cache.get([1, 2], lambda _: {}) == {2: "abc"}
+    cache.get([3], lambda _: {3: "longer than that"})
+    assert cache.get([2, 3], lambda _: {}) == {3: "longer than that"}
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[CatalogWriter]:
+    with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:
+        yield writer
+
+
+def put(writer: CatalogWriter, path: str, text: str, mtime_ns: int = 1) -> int:
+    file = FileRow(path, len(text), mtime_ns, 0, 0, "", "note")
+    rows = note_rows(parse_note(path, text.encode()), (), ())
+    with writer.commit():
+        return writer.put_note(
+            PreparedNote(file, rows, {}, 0, 0), lambda *_: ResolvedLink("", None, False), "model"
+        )
+
+
+def test_a_reader_keeps_its_state_beside_a_newer_one_with_the_same_cache(
+    writer: CatalogWriter, tmp_path: Path
+) -> None:
+    cache = CatalogCache()
+    note_id = put(writer, "a.md", "# One\n")
+    with closing(CatalogReader(tmp_path / "catalog.db", cache)) as older:
+        assert older.modified_times([note_id]) == {note_id: 1}
+        with writer.commit():
+            writer.put_file(FileRow("a.md", 6, 2, 0, 0, "", "note"))
+        with closing(CatalogReader(tmp_path / "catalog.db", cache)) as newer:
+            for reader, mtime_ns in ((older, 1), (newer, 2), (older, 1)):
+                assert reader.modified_times([note_id, 99]) == {note_id: mtime_ns}
+                assert [row.mtime_ns for row in reader.notes([note_id, 99]).values()] == [mtime_ns]
+                assert [row.mtime_ns for row in reader.files_at(["a.md", "b.md"]).values()] == [mtime_ns]
+        older.refresh_transaction()
+        assert older.modified_times([note_id]) == {note_id: 2}
+
+
+def above(headings: list[Heading], pos: int) -> list[Heading]:
+    """The last heading of each level, unless one of a lower level came after it."""
+    before = [heading for heading in headings if heading.start <= pos]
+    return [
+        heading
+        for at, heading in enumerate(before)
+        if not any(later.level <= heading.level for later in before[at + 1 :])
+    ]
+
+
+@given(st.lists(st.integers(1, 6), max_size=8))
+def test_the_headings_of_a_place_are_those_whose_sections_hold_it(
+    tmp_path_factory: pytest.TempPathFactory, levels: list[int]
+) -> None:
+    path = tmp_path_factory.mktemp("catalog") / "catalog.db"
+    text = "Words.\n" + "".join(f"{'#' * level} H{number}\n" for number, level in enumerate(levels))
+    with closing(CatalogWriter(path)) as writer:
+        note_id = put(writer, "a.md", text)
+    with closing(CatalogReader(path)) as catalog:
+        headings = catalog.headings(note_id)
+        assert len(headings) == len(levels)
+        for pos in range(len(text)):
+            assert catalog.headings_above(note_id, pos) == above(headings, pos)
+            between = [one for one in headings if pos <= one.start < pos + 5]
+            assert catalog.headings_between(note_id, pos, pos + 5) == between
+        assert catalog.headings_above(note_id + 1, 3) == []
