@@ -113,8 +113,13 @@ class House:
         assert isinstance(listed, list)
         return {one["name"]: one["state"] for one in listed}
 
+    def path_of(self, name: str) -> str:
+        listed = self.ask("/v1/vaults").data["vaults"]
+        assert isinstance(listed, list)
+        return next((str(one["path"]) for one in listed if one["name"] == name), "")
+
     def wait_for(self, name: str, state: str) -> None:
-        wait_until(lambda: self.states()[name] == state, f"{name} is {state}")
+        wait_until(lambda: self.states().get(name) == state, f"{name} is {state}")
 
     def hits(self, query: str, more: str = "") -> list[tuple[str, str]]:
         """Vault ("" where none is named) and path of each hit."""

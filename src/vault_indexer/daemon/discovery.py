@@ -81,6 +81,11 @@ def remove_daemon(index_dir: Path, pid: int) -> None:
         (index_dir / OPEN_FILE).unlink(missing_ok=True)
 
 
+def forget_start(index_dir: Path) -> None:
+    """No command starts a daemon of this index any more."""
+    (index_dir / START_FILE).unlink(missing_ok=True)
+
+
 def write_signpost(vault: Path, index_dir: Path) -> None:
     """Note where the index of a vault is, for clients that only know the vault."""
     path = _signpost(vault)

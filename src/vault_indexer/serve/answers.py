@@ -193,7 +193,7 @@ def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> Exp
 
 
 def _status(context: AnswerContext) -> StatusJson:
-    return status_json(context.service.status(), context.daemon)
+    return status_json(context.vaults.status(context.vault), context.daemon)
 
 
 def _related(context: AnswerContext, *, path: str, limit: int) -> RelatedJson:
@@ -316,7 +316,7 @@ def _resume(context: AnswerContext) -> PauseJson:
 
 
 def _vaults(context: AnswerContext) -> VaultsJson:
-    return vaults_json(context.vaults.summaries())
+    return vaults_json(context.vaults.summaries(), context.vaults.problem)
 
 
 def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[str, Callable[..., object]]:

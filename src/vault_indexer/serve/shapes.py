@@ -696,6 +696,8 @@ class VaultJson(TypedDict):
 
 
 class VaultsJson(TypedDict):
-    """`vault list --json` and `GET /v1/vaults`."""
+    """`vault list --json` and `GET /v1/vaults`. `problem` says why a changed configuration is not used, ""
+    if nothing is wrong with it."""
 
     vaults: list[VaultJson]
+    problem: str

@@ -317,8 +317,8 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
     }
 
 
-def vaults_json(summaries: Sequence[VaultSummary]) -> VaultsJson:
-    """The vaults of a daemon."""
+def vaults_json(summaries: Sequence[VaultSummary], problem: str) -> VaultsJson:
+    """The vaults of a daemon, and what is wrong with the configuration that names them."""
     return {
         "vaults": [
             {
@@ -330,7 +330,8 @@ def vaults_json(summaries: Sequence[VaultSummary]) -> VaultsJson:
                 "problem": one.problem,
             }
             for one in summaries
-        ]
+        ],
+        "problem": problem,
     }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -137,6 +136,11 @@ class KeptVault:
         """Begin to close it; returns at once."""
         self._stopping.set()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing of it is open any more, after `stop`."""
+        return self._stopping.is_set() and not self._thread.is_alive()
+
     def close(self) -> None:
         """Stop keeping it. Returns once it is closed."""
         self.stop()
@@ -196,20 +200,6 @@ class KeptVault:
         if str(known) != str(self._problem or ""):
             _LOG.warning("vault %s cannot be kept now: %s", self.name, known)
         self._problem = known
-
-
-@contextmanager
-def keeping(vaults: Sequence[KeptVault]) -> Iterator[None]:
-    """Keeps the vaults for the time of the block. At its end they close beside each other."""
-    for one in vaults:
-        one.start()
-    try:
-        yield
-    finally:
-        for one in vaults:
-            one.stop()
-        for one in vaults:
-            one.close()
 
 
 def summary_of(name: str, path: Path, status: StatusReport) -> VaultSummary:

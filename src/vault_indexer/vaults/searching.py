@@ -22,8 +22,9 @@ def search_vaults(
     request: SearchRequest,
     settings: SearchSettings,
     is_cancelled: Callable[[], bool],
+    problem: str = "",
 ) -> SearchAnswer:
-    """Ranked hits of all the vaults, each with the name of its vault.
+    """Ranked hits of all the vaults, each with the name of its vault. `problem` is a notice of all of them.
 
     A vault that cannot be asked is left out, and a notice says why. `index` counts what is pending in all; it
     has no generation. Raises as `VaultService.search`, and IndexUnusableError where no vault can be asked.
@@ -42,8 +43,7 @@ def search_vaults(
         deadline = QueryDeadline(settings.deadline_s, is_cancelled)
         found = search_together(searched, request, settings, deadline)
     took_ms = (time.perf_counter() - started) * 1000
-    for one, service, _ in asked:
-        notices += [f"{one.name}: {notice}" for notice in service.notices()]
+    notices += _own_notices(asked, problem)
     pending = sum(service.pending() for _, service, _ in asked)
     return SearchAnswer(
         request.query,
@@ -72,6 +72,17 @@ def _ready(holders: Sequence[VaultHolder]) -> tuple[list[_Asked], list[str]]:
     if not asked:
         raise IndexUnusableError("; ".join(said) or "there are no vaults")
     return asked, said
+
+
+def _own_notices(asked: Sequence[_Asked], problem: str) -> list[str]:
+    """What each vault has to say, and once what all have to say."""
+    own = [
+        f"{one.name}: {notice}"
+        for one, service, _ in asked
+        for notice in service.notices()
+        if notice != problem
+    ]
+    return [*([problem] if problem else []), *own]
 
 
 def _waited_for(asked: Sequence[_Asked], is_cancelled: Callable[[], bool]) -> list[str]:

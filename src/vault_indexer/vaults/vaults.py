@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 from vault_indexer.config import vault_name_of
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import UsageError
-from vault_indexer.model import SearchAnswer, SearchRequest, VaultSummary
+from vault_indexer.model import SearchAnswer, SearchRequest, StatusReport, VaultSummary
 from vault_indexer.service import VaultService
 from vault_indexer.vaults.kept import OpenVault, VaultHolder
 from vault_indexer.vaults.searching import search_vaults
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What `Vaults` holds at one time: the vaults by name, what ranks a search over several, and what is
+    wrong with the configuration that names them ("": nothing)."""
+
+    holders: Mapping[str, VaultHolder]
+    settings: SearchSettings
+    problem: str = ""
 
 
 class Vaults:
     """All vaults that a server answers for, in the order of their names.
 
     It holds what each is called and chooses the one that a request means. Opening and closing is the
-    business of whoever made the holders. Immutable; any thread may ask.
+    business of whoever made the holders. Any thread may ask. `VaultTable` replaces the vaults as a whole, so
+    that a question sees those of before or those of after.
     """
 
-    def __init__(self, holders: Sequence[VaultHolder], settings: SearchSettings | None = None) -> None:
-        """`settings` rank a search over several; None means the defaults."""
-        self._settings = settings or SearchSettings()
-        self._holders = {one.name: one for one in sorted(holders, key=lambda one: one.name)}
+    def __init__(
+        self,
+        holders: Sequence[VaultHolder],
+        settings: SearchSettings | None = None,
+        *,
+        may_change: bool = False,
+    ) -> None:
+        """`settings` rank a search over several; None means the defaults. `may_change`: there can be other
+        vaults, or more of them, later."""
+        self._kept = _Kept(_by_name(holders), settings or SearchSettings())
+        self.may_change = may_change
 
     @classmethod
     def of(cls, service: VaultService, name: str = "") -> Self:
@@ -35,31 +54,52 @@ class Vaults:
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
-        return tuple(self._holders)
+        return tuple(self._kept.holders)
 
     @property
     def are_several(self) -> bool:
         """Whether a request has to say which it means."""
-        return len(self._holders) != 1
+        return len(self._kept.holders) != 1
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the configuration that names the vaults; "" for nothing."""
+        return self._kept.problem
+
+    def replace(self, holders: Sequence[VaultHolder], settings: SearchSettings) -> None:
+        """Answer for these vaults from now on. The problem of the configuration has ended."""
+        self._kept = _Kept(_by_name(holders), settings)
+
+    def report_problem(self, problem: str) -> None:
+        """Say with every answer for all vaults that their configuration cannot be used."""
+        self._kept = replace(self._kept, problem=problem)
 
     def named(self, name: str) -> VaultHolder:
         """The vault of this name. Raises UsageError if there is none."""
-        if name not in self._holders:
-            raise UsageError(f"no vault {name[:60]!r} is kept here: {self._choices()}")
-        return self._holders[name]
+        holders = self._kept.holders
+        if name not in holders:
+            raise UsageError(f"no vault {name[:60]!r} is kept here: {_choices(holders)}")
+        return holders[name]
 
     def one(self, name: str = "") -> VaultService:
         """The service of the vault of this name; without a name, of the only one.
 
         Raises UsageError if there is none, or several and no name; else as `VaultHolder.service`.
         """
-        if not name and self.are_several:
-            raise UsageError(f"vault = '' is missing: {self._choices()}")
-        return (self.named(name) if name else next(iter(self._holders.values()))).service()
+        return self.holder(name).service()
+
+    def holder(self, name: str = "") -> VaultHolder:
+        """As `one`, without its service."""
+        holders = self._kept.holders
+        if name:
+            return self.named(name)
+        if len(holders) != 1:
+            raise UsageError(f"vault = '' is missing: {_choices(holders)}")
+        return next(iter(holders.values()))
 
     def holders(self, name: str = "") -> tuple[VaultHolder, ...]:
         """The vault of this name; without a name, all. Raises UsageError if there is none."""
-        return (self.named(name),) if name else tuple(self._holders.values())
+        return (self.named(name),) if name else tuple(self._kept.holders.values())
 
     def search(
         self, request: SearchRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
@@ -67,11 +107,24 @@ class Vaults:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
             return self.one(name).search(request, is_cancelled=is_cancelled)
-        return search_vaults(self.holders(), request, self._settings, is_cancelled)
+        kept = self._kept
+        return search_vaults(tuple(kept.holders.values()), request, kept.settings, is_cancelled, kept.problem)
+
+    def status(self, name: str = "") -> StatusReport:
+        """The state of the vault of this name, the problem of the configuration included. Raises as `one`."""
+        report, problem = self.one(name).status(), self.problem
+        if not problem or problem in report.detail:
+            return report
+        return replace(report, detail="; ".join(filter(None, (report.detail, problem))))
 
     def summaries(self) -> tuple[VaultSummary, ...]:
         """The state of each."""
-        return tuple(one.summary() for one in self._holders.values())
+        return tuple(one.summary() for one in self.holders())
 
-    def _choices(self) -> str:
-        return f"choose one of {', '.join(self._holders)}" if self._holders else "there are no vaults"
+
+def _by_name(holders: Sequence[VaultHolder]) -> Mapping[str, VaultHolder]:
+    return {one.name: one for one in sorted(holders, key=lambda one: one.name)}
+
+
+def _choices(holders: Mapping[str, VaultHolder]) -> str:
+    return f"choose one of {', '.join(holders)}" if holders else "there are no vaults"
