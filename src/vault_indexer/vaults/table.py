@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from vault_indexer.config import NamedVault
-from vault_indexer.config.settings import SearchSettings
+from vault_indexer.config import NamedVault, Settings
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import VaultIndexerError
@@ -23,10 +23,10 @@ _LOOK_EVERY_S = 0.5
 
 
 class TableOfVaults(NamedTuple):
-    """What the configuration says: the vaults, and what ranks a search over all of them."""
+    """What the configuration says: the vaults, and the settings for questions to all of them."""
 
     named: tuple[NamedVault, ...]
-    search: SearchSettings
+    settings: Settings
 
 
 class VaultTable:
@@ -46,9 +46,10 @@ class VaultTable:
         read: Callable[[], TableOfVaults],
         keep: Callable[[NamedVault], KeptVault],
         watch: ConfigWatch,
+        llm_cache: Path,
     ) -> None:
         """`table` was read after `watch` was made. `read` reads it again and raises VaultIndexerError; `keep`
-        makes a vault that is not begun to open."""
+        makes a vault that is not begun to open. `llm_cache` is as of `Vaults`."""
         self._read = read
         self._keep = keep
         self._watch = watch
@@ -58,7 +59,7 @@ class VaultTable:
         self._is_due = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="indexer-vaults", daemon=True)
-        self.vaults = Vaults(self._all(), table.search, may_change=True)
+        self.vaults = Vaults(self._all(), table.settings, llm_cache=llm_cache, may_change=True)
 
     def __enter__(self) -> Self:
         """Begin to open the vaults; returns at once."""
@@ -105,7 +106,7 @@ class VaultTable:
         before = self._kept
         self._kept = {one: before.get(one) or self._keep(one) for one in table.named}
         # First no request comes to a vault that is closing, then it closes.
-        self.vaults.replace(self._all(), table.search)
+        self.vaults.replace(self._all(), table.settings)
         self._leaving = [one for one in self._leaving if not one.is_closed]
         for named, kept in before.items():
             if named not in self._kept:

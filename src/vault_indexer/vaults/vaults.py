@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
-from vault_indexer.config import vault_name_of
-from vault_indexer.config.settings import SearchSettings
+from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.config import Settings, vault_name_of
 from vault_indexer.errors import UsageError
-from vault_indexer.model import SearchAnswer, SearchRequest, StatusReport, VaultSummary
+from vault_indexer.model import (
+    AskAnswer,
+    AskRequest,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+    VaultSummary,
+)
 from vault_indexer.service import VaultService
 from vault_indexer.vaults.kept import OpenVault, VaultHolder
-from vault_indexer.vaults.searching import search_vaults
+from vault_indexer.vaults.searching import ReadyVaults, ask_vaults, search_vaults
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What `Vaults` holds at one time: the vaults by name, what ranks a search over several, and what is
-    wrong with the configuration that names them ("": nothing)."""
+    """What `Vaults` holds at one time: the vaults by name, what answers questions to several, with the
+    settings for that, and what is wrong with the configuration that names them ("": nothing)."""
 
     holders: Mapping[str, VaultHolder]
-    settings: SearchSettings
+    answerer: Answerer
     problem: str = ""
+
+    def ready(self, is_cancelled: Callable[[], bool]) -> ReadyVaults:
+        """Those that can be asked now. Raises IndexUnusableError where none can."""
+        search = self.answerer.settings.search
+        return ReadyVaults.of(tuple(self.holders.values()), search, is_cancelled, self.problem)
 
 
 class Vaults:
@@ -36,13 +49,16 @@ class Vaults:
     def __init__(
         self,
         holders: Sequence[VaultHolder],
-        settings: SearchSettings | None = None,
+        settings: Settings | None = None,
         *,
+        llm_cache: Path | None = None,
         may_change: bool = False,
     ) -> None:
-        """`settings` rank a search over several; None means the defaults. `may_change`: there can be other
-        vaults, or more of them, later."""
-        self._kept = _Kept(_by_name(holders), settings or SearchSettings())
+        """`settings` hold for questions to several; None means the defaults. `llm_cache` is the folder where
+        answers of the language model to such questions are kept (None: nowhere). `may_change`: there can be
+        other vaults, or more of them, later."""
+        self._llm_cache = llm_cache
+        self._kept = _Kept(_by_name(holders), Answerer(settings or Settings(), llm_cache))
         self.may_change = may_change
 
     @classmethod
@@ -66,9 +82,12 @@ class Vaults:
         """What is wrong with the configuration that names the vaults; "" for nothing."""
         return self._kept.problem
 
-    def replace(self, holders: Sequence[VaultHolder], settings: SearchSettings) -> None:
+    def replace(self, holders: Sequence[VaultHolder], settings: Settings) -> None:
         """Answer for these vaults from now on. The problem of the configuration has ended."""
-        self._kept = _Kept(_by_name(holders), settings)
+        answerer = self._kept.answerer
+        if answerer.settings != settings:
+            answerer = Answerer(settings, self._llm_cache)
+        self._kept = _Kept(_by_name(holders), answerer)
 
     def report_problem(self, problem: str) -> None:
         """Say with every answer for all vaults that their configuration cannot be used."""
@@ -107,8 +126,25 @@ class Vaults:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
             return self.one(name).search(request, is_cancelled=is_cancelled)
+        return search_vaults(self._kept.ready(is_cancelled), request)
+
+    def ask(
+        self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> AskAnswer:
+        """The answer from the vault of this name, or from all together. Raises as `VaultService.ask`."""
+        *_, last = self.ask_events(request, name, is_cancelled=is_cancelled)
+        assert isinstance(last, AskAnswer)
+        return last
+
+    def ask_events(
+        self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> Iterator[AskEvent]:
+        """The same as it arises. Raises as `VaultService.ask_events`."""
+        if name or not self.are_several:
+            yield from self.one(name).ask_events(request, is_cancelled=is_cancelled)
+            return
         kept = self._kept
-        return search_vaults(tuple(kept.holders.values()), request, kept.settings, is_cancelled, kept.problem)
+        yield from ask_vaults(kept.ready(is_cancelled), request, kept.answerer)
 
     def status(self, name: str = "") -> StatusReport:
         """The state of the vault of this name, the problem of the configuration included. Raises as `one`."""

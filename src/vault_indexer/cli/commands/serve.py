@@ -22,6 +22,7 @@ from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
+from vault_indexer.daemon.assembly import LLM_CACHE
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import DaemonInfo, forget_start, shared_daemon_dir, write_signpost
 from vault_indexer.daemon.log import logging_to
@@ -87,7 +88,7 @@ def _serve_all(place: Place) -> None:
     table = _read_table(config_file)
     if not table.named:
         raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
-    settings = load_own(config_file, os.environ).settings
+    settings = table.settings
     with (
         ended_by_signals(),
         closing(bind(settings.server.port)) as listener,
@@ -97,9 +98,9 @@ def _serve_all(place: Place) -> None:
         shared = _SharedDaemon(
             config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )
-        kept = VaultTable(table, partial(_read_table, config_file), shared.keep, watch)
-        shared.vaults = kept.vaults
         folder = shared_daemon_dir(config_file)
+        kept = VaultTable(table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE)
+        shared.vaults = kept.vaults
 
         def ready(info: DaemonInfo) -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -118,7 +119,7 @@ def _read_table(config_file: Path | None) -> TableOfVaults:
     if not file.exists():
         raise UsageError(f"there are no vaults: {file} does not exist; `indexer vault add NAME DIR` adds one")
     named = named_vaults(config_file, os.environ)
-    return TableOfVaults(named, load_own(config_file, os.environ).settings.search)
+    return TableOfVaults(named, load_own(config_file, os.environ).settings)
 
 
 class _SharedDaemon:
