@@ -62,7 +62,7 @@ class OpenVault:
 
     def summary(self) -> VaultSummary:
         """Its state."""
-        return summary_of(self.name, self.path, self.opened.status())
+        return summary_of(self.name, self.opened.status())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class KeptVault:
         """Its state. A vault whose folder is missing is `unavailable`, whatever its index could answer."""
         service, problem = self._service, self._problem
         if service is not None:
-            found = summary_of(self.name, self.path, service.status())
+            found = summary_of(self.name, service.status())
             missing = _missing(self.path)
             return found if missing is None else replace(found, state="unavailable", problem=str(missing))
         state = "opening" if problem is None else state_of(problem)
@@ -202,9 +202,9 @@ class KeptVault:
         self._problem = known
 
 
-def summary_of(name: str, path: Path, status: StatusReport) -> VaultSummary:
-    """An open vault in the list of all."""
-    return VaultSummary(name, str(path), status.state, status.counts.notes, status.pending, status.detail)
+def summary_of(name: str, status: StatusReport) -> VaultSummary:
+    """An open vault in the list of all, with its folder as it was resolved when it was opened."""
+    return VaultSummary(name, status.vault, status.state, status.counts.notes, status.pending, status.detail)
 
 
 def _missing(path: Path) -> VaultError | None:
