@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import quote
 
@@ -87,6 +87,13 @@ class House:
             return Answer(response.status, json.loads(response.read()))
         finally:
             connection.close()
+
+    def connect(self, target: str) -> HTTPResponse:
+        """A stream that the caller reads to its end."""
+        port = int(str(self.shared["url"]).rpartition(":")[2])
+        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
+        connection.request("GET", target, headers={"Authorization": f"Bearer {self.shared['token']}"})
+        return connection.getresponse()
 
     def agent(self, target: str, method: str, **params: object) -> dict[str, object]:
         """The result of a request of the Model Context Protocol."""

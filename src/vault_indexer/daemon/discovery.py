@@ -13,6 +13,7 @@ import hashlib
 import html
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -82,8 +83,9 @@ def remove_daemon(index_dir: Path, pid: int) -> None:
 
 
 def forget_start(index_dir: Path) -> None:
-    """No command starts a daemon of this index any more."""
-    (index_dir / START_FILE).unlink(missing_ok=True)
+    """No command is known any more that starts a daemon of this index."""
+    with suppress(OSError):
+        (index_dir / START_FILE).unlink(missing_ok=True)
 
 
 def write_signpost(vault: Path, index_dir: Path) -> None:

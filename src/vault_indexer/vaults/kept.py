@@ -188,8 +188,10 @@ class KeptVault:
             continue
         failure = service.failure
         self._service = None
-        self._closed()
-        service.close()
+        try:
+            self._closed()
+        finally:
+            service.close()
         if failure is not None:
             self._fail(failure)
 

@@ -89,15 +89,18 @@ def _vaults(place: Place) -> VaultsJson:
     kept = {one["name"]: one for one in answered["vaults"]}
     named = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
     found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
-    return {"vaults": found, "problem": answered["problem"]}
+    # A daemon of an earlier version knows no problem.
+    return {"vaults": found, "problem": answered.get("problem", "")}
 
 
 def _kept(place: Place) -> VaultsJson:
     info = _daemon(place)
     try:
-        return DaemonClient(info).ask(VAULTS) if info else {"vaults": [], "problem": ""}
+        if info is not None:
+            return DaemonClient(info).ask(VAULTS)
     except NotListeningError:
-        return {"vaults": [], "problem": ""}
+        pass  # it is ending
+    return {"vaults": [], "problem": ""}
 
 
 def _not_kept(named: NamedVault) -> VaultJson:
