@@ -18,17 +18,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_indexer.api import Vault, open_vault
+    from vault_indexer.api import Vault, VaultGroup, open_all_vaults, open_vault
     from vault_indexer.llamaindex import VaultNodeParser, VaultRetriever
 
-__all__ = ["Vault", "VaultNodeParser", "VaultRetriever", "open_vault"]
+__all__ = ["Vault", "VaultGroup", "VaultNodeParser", "VaultRetriever", "open_all_vaults", "open_vault"]
 
 _ROOMS: Mapping[str, str] = MappingProxyType(
     {
         "Vault": "vault_indexer.api",
+        "VaultGroup": "vault_indexer.api",
         "VaultNodeParser": "vault_indexer.llamaindex",
         "VaultRetriever": "vault_indexer.llamaindex",
         "open_vault": "vault_indexer.api",
+        "open_all_vaults": "vault_indexer.api",
     }
 )
 

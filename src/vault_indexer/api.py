@@ -1,16 +1,20 @@
-"""For Python: a vault as an object. `from vault_indexer import open_vault`."""
+"""For Python: a vault as an object, or several. `from vault_indexer import open_vault, open_all_vaults`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.bootstrap import named_target, named_vaults, open_index, resolve_target
+from vault_indexer.config import NamedVault, load_own
 from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.errors import UsageError
+from vault_indexer.daemon.assembly import LLM_CACHE
+from vault_indexer.daemon.discovery import shared_daemon_dir
+from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.model import (
     AskAnswer,
     AskRequest,
@@ -26,6 +30,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
 )
 from vault_indexer.service import VaultService
+from vault_indexer.vaults import ClosedVault, OpenVault, VaultHolder, Vaults
 
 Report = Callable[[Progress], None]
 
@@ -49,6 +54,83 @@ def open_vault(
         options=dict(_dot_keys(options)),
     )
     return Vault(open_index(target, report or _ignore_progress))
+
+
+def open_all_vaults(config: str | Path | None = None, *, report: Report | None = None) -> VaultGroup:
+    """All vaults of the table [vaults] of your configuration (or of the file `config`), with their indices in
+    this process, as `open_vault` opens one.
+
+    One that cannot be opened is left out, and each answer says so in its notices. Raises UsageError where the
+    table has none, and ConfigError.
+    """
+    config_file = None if config is None else Path(config).expanduser()
+    named = named_vaults(config_file, os.environ)
+    if not named:
+        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
+    opened = ExitStack()
+    return VaultGroup(open_named(named, config_file, report or _ignore_progress, opened), opened)
+
+
+def open_named(
+    named: Sequence[NamedVault], config_file: Path | None, report: Report, opened: ExitStack
+) -> Vaults:
+    """These vaults with their indices in this process, which `opened` closes. One that cannot be opened says
+    why when it is asked. Raises ConfigError."""
+    settings = load_own(config_file, os.environ).settings
+    holders: list[VaultHolder] = []
+    for one in named:
+        try:
+            service = open_index(named_target(one, config_file, os.environ), report)
+        except VaultIndexerError as error:
+            holders.append(ClosedVault(one.name, one.path, error))
+            continue
+        opened.callback(service.close)
+        holders.append(OpenVault(one.name, one.path, service))
+    return Vaults(holders, settings, llm_cache=shared_daemon_dir(config_file) / LLM_CACHE)
+
+
+class VaultGroup:
+    """Several vaults that are asked together. Thread-safe; to be closed, as by `with`."""
+
+    def __init__(self, vaults: Vaults, opened: ExitStack) -> None:
+        self._vaults = vaults
+        self._opened = opened
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the vaults are called."""
+        return self._vaults.names
+
+    def search(
+        self, query: str | SearchRequest, *, vault: str = "", limit: int = 0, fresh: bool = False
+    ) -> SearchAnswer:
+        """Ranked hits of the vault of this name, or of all in one ranking; then each hit names its `vault`.
+        As `Vault.search` otherwise."""
+        request = SearchRequest(query, limit, fresh=fresh) if isinstance(query, str) else query
+        return self._vaults.search(request, vault)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        vault: str = "",
+        limit: int = 0,
+        use_model: bool = True,
+        fresh: bool = False,
+    ) -> AskAnswer:
+        """The answer from the vault of this name, or from all; then each citation names its `vault`. As
+        `Vault.ask` otherwise."""
+        return self._vaults.ask(AskRequest(question, limit, use_model, fresh), vault)
+
+    def close(self) -> None:
+        """Let go of the indices."""
+        self._opened.close()
 
 
 class Vault:

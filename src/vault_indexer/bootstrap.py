@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import socket
@@ -74,7 +73,7 @@ from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
+from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults, place_digest
 from vault_indexer.system import own_usage, usable_cores
 from vault_indexer.vault.ignore import load_ignore_rules
 from vault_indexer.vault.walk import Scan, root_identity, scan
@@ -552,9 +551,8 @@ def published_vault(vault: Path, keeper: str) -> PublishedVault:
     vaults of one name on two machines stay apart. The same on each start."""
     keeper = keeper or socket.gethostname()
     readable = re.sub(r"[^A-Za-z0-9]+", "-", vault.name).strip("-").lower()[:40] or "vault"
-    digest = hashlib.sha256(f"{keeper}\0{vault}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
     name = vault.name.encode("utf-8", "replace").decode("utf-8")
-    return PublishedVault(f"{readable}-{digest}", name, keeper)
+    return PublishedVault(f"{readable}-{place_digest(str(vault), keeper)}", name, keeper)
 
 
 def _close(writer: IndexWriter, *pools: Pool) -> None:

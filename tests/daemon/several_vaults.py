@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import quote
 
@@ -88,6 +88,13 @@ class House:
         finally:
             connection.close()
 
+    def connect(self, target: str) -> HTTPResponse:
+        """A stream that the caller reads to its end."""
+        port = int(str(self.shared["url"]).rpartition(":")[2])
+        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
+        connection.request("GET", target, headers={"Authorization": f"Bearer {self.shared['token']}"})
+        return connection.getresponse()
+
     def agent(self, target: str, method: str, **params: object) -> dict[str, object]:
         """The result of a request of the Model Context Protocol."""
         port = int(str(self.shared["url"]).rpartition(":")[2])
@@ -113,8 +120,13 @@ class House:
         assert isinstance(listed, list)
         return {one["name"]: one["state"] for one in listed}
 
+    def path_of(self, name: str) -> str:
+        listed = self.ask("/v1/vaults").data["vaults"]
+        assert isinstance(listed, list)
+        return next((str(one["path"]) for one in listed if one["name"] == name), "")
+
     def wait_for(self, name: str, state: str) -> None:
-        wait_until(lambda: self.states()[name] == state, f"{name} is {state}")
+        wait_until(lambda: self.states().get(name) == state, f"{name} is {state}")
 
     def hits(self, query: str, more: str = "") -> list[tuple[str, str]]:
         """Vault ("" where none is named) and path of each hit."""

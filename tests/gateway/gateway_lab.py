@@ -104,6 +104,9 @@ class Gateway:
 
     port: int
     process: subprocess.Popen[str]
+    config: Path
+    said: str = ""
+    """What stood on standard error, once it has ended."""
 
     def get(
         self,
@@ -163,12 +166,12 @@ def gateway(
     line = process.stderr.readline()
     assert "http://127.0.0.1:" in line, line
     port = int(line.partition("http://127.0.0.1:")[2].partition(",")[0])
-    one = Gateway(port, process)
+    one = Gateway(port, process, config)
     try:
         yield one
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=DEADLINE_S)
-        assert "Traceback" not in said, said
-        assert all(user.token not in said for user in users)
+        _, one.said = process.communicate(timeout=DEADLINE_S)
+        assert "Traceback" not in one.said, one.said
+        assert all(user.token not in one.said for user in users)

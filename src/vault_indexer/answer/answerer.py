@@ -11,6 +11,7 @@ from pathlib import Path
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, within_budget
 from vault_indexer.answer.sentences import SentenceReader
+from vault_indexer.answer.source import OneVault, PassageSource
 from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
@@ -27,7 +28,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
-from vault_indexer.search import IndexReader, QueryDeadline, QuestionWord, question_as_query, question_words
+from vault_indexer.search import IndexReader, QuestionWord, question_as_query
 
 AskEvent = AskAnswer | AnswerSentence
 """What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
@@ -53,13 +54,16 @@ class Answerer:
     """Answers questions with one configuration.
 
     `VaultService` makes it and replaces it when the settings change. `cache` is the folder where answers of
-    the language model are kept. Any thread may call any method; the snapshot is leased while passages are
-    read, not while a model is asked. `make_llm` makes the client of the model, with the first question that
-    needs it.
+    the language model are kept (None: nowhere). Any thread may call any method; the snapshot is leased while
+    passages are read, not while a model is asked. `make_llm` makes the client of the model, with the first
+    question that needs it.
     """
 
     def __init__(
-        self, settings: Settings, cache: Path, make_llm: Callable[[LlmSettings], StreamingLlm] = llm_for
+        self,
+        settings: Settings,
+        cache: Path | None,
+        make_llm: Callable[[LlmSettings], StreamingLlm] = llm_for,
     ) -> None:
         self.settings = settings
         self._cache = cache
@@ -75,6 +79,12 @@ class Answerer:
         pending: int,
         is_cancelled: Callable[[], bool],
     ) -> Iterator[AskEvent]:
+        """As `answer_from`, of one vault, of which `pending` changes are not searched yet."""
+        yield from self.answer_from(OneVault(reader, vault, pending, is_cancelled), request, is_cancelled)
+
+    def answer_from(
+        self, source: PassageSource, request: AskRequest, is_cancelled: Callable[[], bool]
+    ) -> Iterator[AskEvent]:
         """The events of one question; the last one is the whole answer.
 
         Raises QueryError for a wrong question, QueryTimeoutError or QueryCancelledError where the search is
@@ -82,8 +92,7 @@ class Answerer:
         """
         started = time.perf_counter()
         writer = self._writer_for(request)
-        deadline = QueryDeadline(reader.searcher.deadline_s, is_cancelled)
-        found = self._read(reader, request, vault, pending, deadline, is_written=writer is not None)
+        found = self._read(source, request, is_written=writer is not None)
         answer = _first_answer(request, found)
         yield answer
         if writer is not None and found.readings:
@@ -105,34 +114,23 @@ class Answerer:
             self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
         return self._writer
 
-    def _read(
-        self,
-        reader: IndexReader,
-        request: AskRequest,
-        vault: Path,
-        pending: int,
-        deadline: QueryDeadline,
-        *,
-        is_written: bool,
-    ) -> Passages:
+    def _read(self, source: PassageSource, request: AskRequest, *, is_written: bool) -> Passages:
         limit = request.limit or self.settings.ask.limit
         question = question_as_query(request.question)
         search = SearchRequest(question, limit, expand="section_or_window" if is_written else "")
-        with reader.holder.lease() as snapshot:
-            result = reader.searcher.search(snapshot, search, deadline, vault=vault)
-            words = question_words(snapshot, question, reader.searcher.fields)
+        with source.search(search) as found:
+            result, words = found.result, found.words
             quotes: tuple[AnswerSentence, ...] = ()
             readings: tuple[Reading, ...] = ()
-            reading = SentenceReader(snapshot.catalog)
+            reading = SentenceReader(found.catalogs)
             is_declined = result.verdict == "none"
             if result.verdict == "weak":
                 is_declined = not is_supported(reading.of_hits(_narrow(result.hits)), result.hits, words)
             if result.verdict in ("strong", "likely"):
                 quotes = self._quotes(reading, result.hits, words)
                 readings = self._readings(reading, result.hits) if is_written else ()
-            state = IndexState(snapshot.generation, snapshot.seq, pending)
         return Passages(
-            result.verdict, result.hits, words, quotes, readings, is_declined, state, result.notices
+            result.verdict, result.hits, words, quotes, readings, is_declined, found.state, result.notices
         )
 
     def _quotes(

@@ -134,6 +134,7 @@ def _node_text(reading: Reading) -> str:
 
 def _place(hit: Hit, preamble: str) -> Mapping[str, JsonValue]:
     about: dict[str, JsonValue] = {"path": hit.path, "title": hit.title, "headings": hit.header_path}
+    about = {"vault": hit.vault, **about} if hit.vault else about
     return {**about, "about": preamble} if preamble else about
 
 

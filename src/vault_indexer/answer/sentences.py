@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow
@@ -30,11 +30,12 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """A note as it was indexed, with what a citation says of it."""
+    """A note as it was indexed, with what a citation says of it. `vault` is "" where one vault was asked."""
 
     row: NoteRow
     text: str
     uri: str
+    vault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +60,38 @@ class Sentence:
 
 
 class SentenceReader:
-    """Reads the sentences of hits from the catalog of one snapshot; used while that is leased."""
+    """Reads the sentences of hits from the catalogs of snapshots, by the `vault` of the hits; used while
+    those are leased."""
 
-    def __init__(self, catalog: CatalogReader) -> None:
-        self._catalog = catalog
-        self._notes: dict[str, NoteText | None] = {}
+    def __init__(self, catalogs: Mapping[str, CatalogReader]) -> None:
+        self._catalogs = catalogs
+        self._notes: dict[tuple[str, str], NoteText | None] = {}
 
     def of_hits(self, hits: Sequence[Hit]) -> list[Sentence]:
         """The sentences of all hits, best hit first. One that two hits share is listed once."""
-        seen: set[tuple[str, int]] = set()
+        seen: set[tuple[str, str, int]] = set()
         found: list[Sentence] = []
         for number, hit in enumerate(hits):
             for sentence in self._of_hit(hit, number):
-                if (hit.path, sentence.start) not in seen:
-                    seen.add((hit.path, sentence.start))
+                place = (hit.vault, hit.path, sentence.start)
+                if place not in seen:
+                    seen.add(place)
                     found.append(sentence)
         return found
 
     def cite(self, sentence: Sentence) -> Citation:
         """The citation of a sentence."""
         note, start, end = sentence.note, sentence.start, sentence.end
-        above = self._catalog.headings_above(note.row.note_id, start)
+        above = self._catalogs[note.vault].headings_above(note.row.note_id, start)
         header_path = HEADER_SEPARATOR.join(heading.text for heading in above)
         block = _block_id(note.text, start, end)
         quote = sentence.quote
         digest = hashlib.sha256(quote.encode("utf-8", "surrogatepass")).hexdigest()
         place = f"^{block}" if block else (above[-1].text if above else "")
         first = note.text.count("\n", 0, start) + 1
+        span = f"{note.row.path}#{place}@{start}-{end}:{digest[:_DIGITS]}"
         return Citation(
-            id=f"{note.row.path}#{place}@{start}-{end}:{digest[:_DIGITS]}",
+            id=f"{note.vault}:{span}" if note.vault else span,
             path=note.row.path,
             title=note.row.title,
             header_path=header_path,
@@ -99,6 +103,7 @@ class SentenceReader:
             quote=quote,
             sha256=digest,
             uri=note.uri,
+            vault=note.vault,
         )
 
     def preamble(self, hit: Hit) -> str:
@@ -106,7 +111,7 @@ class SentenceReader:
         note = self._note(hit)
         if note is None:
             return ""
-        rows = self._catalog.chunks_of(note.row.note_id)
+        rows = self._catalogs[hit.vault].chunks_of(note.row.note_id)
         return next((row.chunk.preamble for row in rows if row.chunk.chunk_id == hit.chunk_id), "")
 
     def _of_hit(self, hit: Hit, number: int) -> Iterator[Sentence]:
@@ -116,15 +121,17 @@ class SentenceReader:
         passage = hit.passage
         span = (passage.start_pos, passage.end_pos) if passage else (hit.start_pos, hit.end_pos)
         start, end = _whole_paragraphs(note.text, span)
-        headings = self._catalog.headings_between(note.row.note_id, start, end)
+        headings = self._catalogs[hit.vault].headings_between(note.row.note_id, start, end)
         yield from _sentences(note, (start, end), headings, number)
 
     def _note(self, hit: Hit) -> NoteText | None:
-        if hit.path not in self._notes:
-            row = self._catalog.note(hit.path) if hit.kind in ("note", "canvas") else None
-            found = None if row is None else NoteText(row, self._catalog.text(row.note_id), hit.uri)
-            self._notes[hit.path] = found
-        return self._notes[hit.path]
+        place = hit.vault, hit.path
+        if place not in self._notes:
+            catalog = self._catalogs[hit.vault]
+            row = catalog.note(hit.path) if hit.kind in ("note", "canvas") else None
+            found = None if row is None else NoteText(row, catalog.text(row.note_id), hit.uri, hit.vault)
+            self._notes[place] = found
+        return self._notes[place]
 
 
 def _whole_paragraphs(text: str, span: Span) -> Span:

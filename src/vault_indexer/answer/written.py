@@ -54,8 +54,8 @@ class Writer:
     settings: AskSettings
 
     @classmethod
-    def of(cls, llm: StreamingLlm, cache: Path, settings: AskSettings) -> Writer:
-        """A writer with a cache of its own."""
+    def of(cls, llm: StreamingLlm, cache: Path | None, settings: AskSettings) -> Writer:
+        """A writer with a cache of its own, or (None) without one."""
         return cls(llm, Asker(llm, cache), settings)
 
     def write(

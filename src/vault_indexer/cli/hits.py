@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.rows import path_style
 from vault_indexer.cli.terminal import clean, note, out, text
-from vault_indexer.serve.shapes import HitJson, SearchJson, WhyJson
+from vault_indexer.serve.shapes import HitJson, InVaultJson, SearchJson, WhyJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,8 +30,8 @@ class FoldersOfHits:
     only: Path
     by_name: Mapping[str, Path] = field(default_factory=dict)
 
-    def of(self, hit: HitJson) -> Path:
-        """The folder of the hit's vault."""
+    def of(self, hit: InVaultJson) -> Path:
+        """The folder of the vault of a hit or citation."""
         return self.by_name.get(hit.get("vault", ""), self.only)
 
 
@@ -90,8 +90,13 @@ def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, ex
 
 
 def _place(hit: HitJson) -> str:
-    name = f"{hit['vault']}: " if "vault" in hit else ""
-    return f"{name}{hit['path']}" if _has_name_alone(hit) else f"{name}{hit['path']}:{hit['line']}"
+    path = f"{vault_prefix(hit)}{hit['path']}"
+    return path if _has_name_alone(hit) else f"{path}:{hit['line']}"
+
+
+def vault_prefix(found: InVaultJson) -> str:
+    """The name of the vault before a path, where several were searched."""
+    return f"{found['vault']}: " if "vault" in found else ""
 
 
 def _kind(hit: HitJson) -> str:

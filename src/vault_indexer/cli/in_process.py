@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from vault_indexer.api import open_named
 from vault_indexer.bootstrap import (
     Target,
-    named_target,
     named_vaults,
     open_index,
     open_to_rebuild,
@@ -19,16 +19,15 @@ from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault
-from vault_indexer.config import NamedVault, load_own
+from vault_indexer.config import NamedVault
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
-from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
+from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.answers import AnswerContext, answer
 from vault_indexer.serve.endpoints import Answer, Endpoint, Value
 from vault_indexer.serve.shapes import ProgressJson, RebuildJson
 from vault_indexer.serve.wire import NO_DAEMON, progress_json, rebuild_json
 from vault_indexer.service import VaultService
-from vault_indexer.vaults import ClosedVault, OpenVault, VaultHolder, Vaults
 
 
 def target_of(place: Place) -> Target:
@@ -84,22 +83,14 @@ class AllInProcess:
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
         """The answer of an endpoint. Raises UsageError for one that needs one vault."""
         arguments = endpoint.all_arguments(parameters)
-        settings = load_own(self._config_file, os.environ).settings.search
         if endpoint.vaults == "one":
             names = ", ".join(one.name for one in self._named)
             raise UsageError(f"this works on one vault: name one of {names} with --vault")
         with ExitStack() as opened, showing() as show:
-            holders: list[VaultHolder] = []
-            for one in self._named:
-                try:
-                    target = named_target(one, self._config_file, os.environ)
-                    service = open_index(target, lambda progress: show(progress_json(progress)))
-                except VaultIndexerError as error:
-                    holders.append(ClosedVault(one.name, one.path, error))
-                    continue
-                opened.callback(service.close)
-                holders.append(OpenVault(one.name, one.path, service))
-            return answer(endpoint, AnswerContext(Vaults(holders, settings), NO_DAEMON), arguments)
+            vaults = open_named(
+                self._named, self._config_file, lambda progress: show(progress_json(progress)), opened
+            )
+            return answer(endpoint, AnswerContext(vaults, NO_DAEMON), arguments)
 
     def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
         """Refused: raises UsageError."""

@@ -13,6 +13,7 @@ import hashlib
 import html
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -79,6 +80,12 @@ def remove_daemon(index_dir: Path, pid: int) -> None:
     if info is not None and info.pid == pid:
         path.unlink(missing_ok=True)
         (index_dir / OPEN_FILE).unlink(missing_ok=True)
+
+
+def forget_start(index_dir: Path) -> None:
+    """No command is known any more that starts a daemon of this index."""
+    with suppress(OSError):
+        (index_dir / START_FILE).unlink(missing_ok=True)
 
 
 def write_signpost(vault: Path, index_dir: Path) -> None:

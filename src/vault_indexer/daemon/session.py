@@ -169,7 +169,14 @@ class DaemonSession:
         self._loop.stop()
         self._thread.join(_STOP_S)
         if self._thread.is_alive():
-            return  # it may still write: the lock goes with this process
+            # It may still write. The lock goes with this process, or with the loop if the process goes on.
+            name = f"indexer-end {self._assembly.index_dir.root}"
+            threading.Thread(target=self._close_after_loop, name=name, daemon=True).start()
+            return
+        self._close_after_loop()
+
+    def _close_after_loop(self) -> None:
+        self._thread.join()
         try:
             with index_errors(self._assembly.index_dir.root):
                 self._vault_sync.close()

@@ -12,6 +12,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
 from vault_indexer.gateway.shapes import (
     GatewayHealthJson,
@@ -19,7 +20,6 @@ from vault_indexer.gateway.shapes import (
     GatewaySearchJson,
     GatewayVaultsJson,
 )
-from vault_indexer.gateway.users import Users
 from vault_indexer.serve.endpoints import Endpoint, Value
 from vault_indexer.serve.guard import (
     App,
@@ -32,6 +32,7 @@ from vault_indexer.serve.guard import (
     headers_by_name,
     refuse,
     token_of,
+    wrong_token,
 )
 from vault_indexer.serve.http import add_errors, describe
 from vault_indexer.serve.metrics import METRICS_PATH
@@ -51,6 +52,8 @@ ROUTES = frozenset({GATEWAY_SEARCH.path, GATEWAY_VAULTS.path, HEALTH_PATH, READY
 
 _LIMIT = 10
 _TEXT_KEYS = frozenset({"snippet", "marks", "content", "line"})
+_WHERE_TOKEN = "who runs the gateway gives you one"
+_PUBLIC = frozenset({HEALTH_PATH, READY_PATH})
 _FORBIDDEN = Refusal(403, "rights", "this user may not read /metrics: set metrics = true in its [[users]]")
 
 _USER: ContextVar[GatewayUser] = ContextVar("gateway_user")
@@ -62,7 +65,7 @@ class GatewayParts:
     """What a gateway answers with."""
 
     settings: GatewaySettings
-    users: Users
+    users: CurrentUsers
     published: PublishedVaults
     search: GatewaySearch
     metrics: GatewayMetrics
@@ -97,10 +100,10 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         allowed_origins=frozenset(server.allowed_origins),
         max_concurrent=server.max_concurrent,
         timeout_s=server.timeout_s,
-        public=frozenset({HEALTH_PATH, READY_PATH}),
+        public=_PUBLIC,
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
         knows_token=lambda token: parts.users.by_token(token) is not None,
-        where_token="who runs the gateway gives you one",
+        where_token=_WHERE_TOKEN,
     )
     checked = ParameterCheck(api, allowed_parameters(api.openapi()))
     return parts.metrics.watch(Guard(_WithUser(EndpointRoutes(routes, checked), parts.users), rules))
@@ -109,20 +112,22 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
 class _WithUser:
     """ASGI middleware behind the guard: says to the handlers whose request it is."""
 
-    def __init__(self, app: App, users: Users) -> None:
+    def __init__(self, app: App, users: CurrentUsers) -> None:
         self._app = app
         self._users = users
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Hand the request on; only the right users come to the figures."""
-        user = None
-        if scope["type"] == "http":
-            user = self._users.by_token(token_of(headers_by_name(scope["headers"])))
-        if user is not None:
-            _USER.set(user)
-        if scope["type"] == "http" and scope["path"] == METRICS_PATH and not (user and user.metrics):
+        if scope["type"] != "http" or scope["path"] in _PUBLIC:
+            await self._app(scope, receive, send)
+            return
+        user = self._users.by_token(token_of(headers_by_name(scope["headers"])))
+        if user is None:  # the guard knew the token, and it was taken away since
+            await refuse(send, wrong_token(_WHERE_TOKEN))
+        elif scope["path"] == METRICS_PATH and not user.metrics:
             await refuse(send, _FORBIDDEN)
         else:
+            _USER.set(user)
             await self._app(scope, receive, send)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -15,14 +16,17 @@ from urllib.parse import quote, urlsplit
 from vault_indexer.config.gateway import GatewayKeeper
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.metrics import GatewayMetrics
-from vault_indexer.serve.endpoints import BODIES
+from vault_indexer.serve.endpoints import BODIES, VAULT, VAULTS
 from vault_indexer.store import FoundChunk
-from vault_indexer.store.milvus import VaultState
+from vault_indexer.store.milvus import VaultState, place_digest
 
 log = logging.getLogger("vault_indexer.gateway")
 
 _MAX_ANSWER_BYTES = 32 << 20
 _READ_BYTES = 1 << 16
+_NAMES_S = 5.0
+"""For so long a keeper's list of vaults is good. A vault that is not in it is looked for at once."""
+
 _THREADS = 16
 
 ChunkId = tuple[str, int]
@@ -122,24 +126,50 @@ class KeptBodies:
 
 
 class _KeeperClient:
-    """The route for bodies of one keeper. It follows no redirect, and the size of an answer is bounded."""
+    """The routes for bodies and vaults of one keeper. It follows no redirect, and the size of an answer is
+    bounded.
+
+    A keeper may keep several vaults. Which of them a published vault is, its id says: it ends in a digest of
+    the keeper's name and the vault's folder. The list of vaults is good for `_NAMES_S`. Any thread may ask.
+    """
 
     def __init__(self, keeper: GatewayKeeper, token: str, timeout_s: float) -> None:
+        self._keeper = keeper.name
         self._address = urlsplit(keeper.url)
         self._token = token
         self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._names: Mapping[str, str] = {}
+        self._read_at: float | None = None
 
     def bodies(self, found: Sequence[FoundChunk]) -> dict[ChunkId, str]:
         """The bodies of chunks of one vault that are as they were published. Raises OSError, HTTPException,
-        or ValueError and its like for an answer of another shape."""
+        or ValueError and its like for an answer of another shape, and where the keeper keeps no such
+        vault."""
         keys = ",".join(str(one.key) for one in found)
-        answer = json.loads(self._get(f"{BODIES.path}?keys={quote(keys)}"))
+        name = self._name_of(found[0].vault)
+        answer = json.loads(self._get(f"{BODIES.path}?keys={quote(keys)}&{VAULT.name}={quote(name)}"))
         held = {int(one["key"]): one for one in answer["bodies"]}
         return {
             (one.vault, one.key): str(held[one.key]["body"])
             for one in found
             if one.key in held and _is_same(one, held[one.key])
         }
+
+    def _name_of(self, vault: str) -> str:
+        """What the keeper calls the published vault of this id."""
+        place = vault.rpartition("-")[2]
+        with self._lock:
+            now = time.monotonic()
+            if self._read_at is None or now - self._read_at > _NAMES_S or place not in self._names:
+                listed = json.loads(self._get(VAULTS.path))["vaults"]
+                self._names = {
+                    place_digest(str(one["path"]), self._keeper): str(one["name"]) for one in listed
+                }
+                self._read_at = now
+            if place not in self._names:
+                raise ValueError("it does not keep one of its published vaults")
+            return self._names[place]
 
     def _get(self, target: str) -> bytes:
         kind = HTTPSConnection if self._address.scheme == "https" else HTTPConnection

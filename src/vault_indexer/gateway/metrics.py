@@ -36,6 +36,11 @@ class GatewayMetrics(RequestMetrics):
             registry=self.registry,
         )
         self._hits = Counter(f"{name}_hits", "Hits that were sent.", registry=self.registry)
+        self._rights = Gauge(
+            f"{name}_rights_current",
+            "1 if the rights are those of the configuration, 0 if that cannot be used and former ones hold.",
+            registry=self.registry,
+        )
         self.ready = Gauge(f"{name}_ready", "1 if Milvus answered last, else 0.", registry=self.registry)
 
     def milvus(self, operation: str, seconds: float, *, failed: bool) -> None:
@@ -52,6 +57,10 @@ class GatewayMetrics(RequestMetrics):
     def keeper_failed(self, keeper: str) -> None:
         """A keeper of the configuration gave no bodies."""
         self._keepers.labels(keeper).inc()
+
+    def rights(self, *, current: bool) -> None:
+        """Whether the rights that hold are those of the file."""
+        self._rights.set(1 if current else 0)
 
     def found(self, hits: int) -> None:
         """An answer has so many hits."""

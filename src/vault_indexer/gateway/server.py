@@ -5,34 +5,56 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
 
-from vault_indexer.config.gateway import GatewaySettings
+from vault_indexer.config.gateway import GatewaySettings, load_gateway
+from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.app import ROUTES, GatewayParts, make_gateway_app
 from vault_indexer.gateway.bodies import BodySource, KeptBodies, PublishedBodies
 from vault_indexer.gateway.calls import MilvusCalls
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch
-from vault_indexer.gateway.users import Users
 from vault_indexer.serve.server import serve_app
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
 
 
+@dataclass(frozen=True, slots=True)
+class GatewayFile:
+    """The configuration of a gateway: what it says, and what watches for changes since before it was read."""
+
+    path: Path
+    settings: GatewaySettings
+    watch: ConfigWatch
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Raises ConfigError with every mistake."""
+        watch = ConfigWatch([path])
+        return cls(path, load_gateway(path), watch)
+
+
 def run_gateway(
-    settings: GatewaySettings, listener: socket.socket, environ: Mapping[str, str], ready: Callable[[], None]
+    file: GatewayFile, listener: socket.socket, environ: Mapping[str, str], ready: Callable[[], None]
 ) -> None:
     """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered; Milvus need not
-    answer yet. Raises ConfigError for tokens that are not in the environment, and ProviderError where the
-    extra is not installed."""
+    answer yet. The rights follow the file. Raises ConfigError for tokens that are not in the environment,
+    and ProviderError where the extra is not installed."""
     port: int = listener.getsockname()[1]
-    with gateway_parts(settings, environ) as parts:
-        serve_app(lambda _: make_gateway_app(parts, port), listener, settings.server.max_concurrent, ready)
+    most = file.settings.server.max_concurrent
+    with gateway_parts(file, environ) as parts, parts.users:
+        serve_app(lambda _: make_gateway_app(parts, port), listener, most, ready)
 
 
 @contextmanager
-def gateway_parts(settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[GatewayParts]:
+def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[GatewayParts]:
     """The parts of a gateway; nothing is connected before the first request."""
+    settings = file.settings
     metrics = GatewayMetrics(ROUTES)
     calls = MilvusCalls(metrics)
     milvus = settings.milvus
@@ -48,7 +70,8 @@ def gateway_parts(settings: GatewaySettings, environ: Mapping[str, str]) -> Iter
         vaults = MilvusVaults(connection, milvus.collection_prefix)
         published = PublishedVaults(vaults, calls, settings.states_s)
         search = GatewaySearch(vaults, published, calls, bodies, settings)
-        yield GatewayParts(settings, Users(settings.users), published, search, metrics)
+        users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
+        yield GatewayParts(settings, users, published, search, metrics)
 
 
 def _body_source(

@@ -14,9 +14,9 @@ from vault_indexer.search.present import (
 )
 from vault_indexer.search.question import QuestionWord, question_as_query, question_words, share_held
 from vault_indexer.search.reader import IndexReader
-from vault_indexer.search.searcher import Searcher
+from vault_indexer.search.searcher import Searcher, SearchResult
 from vault_indexer.search.terms import is_common_word
-from vault_indexer.search.together import SearchedVault, search_together
+from vault_indexer.search.together import SearchedVault, question_words_together, search_together
 from vault_indexer.search.warm_up import warm_in_background
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "QueryDeadline",
     "QuestionWord",
     "ReadableText",
+    "SearchResult",
     "SearchedVault",
     "Searcher",
     "code_blocks",
@@ -34,6 +35,7 @@ __all__ = [
     "open_fence",
     "question_as_query",
     "question_words",
+    "question_words_together",
     "readable",
     "search_together",
     "share_held",

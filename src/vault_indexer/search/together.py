@@ -17,6 +17,7 @@ from vault_indexer.search.confidence import verdict_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, QueriedVault, prepare_together
 from vault_indexer.search.present import RankedChunk
+from vault_indexer.search.question import QuestionWord, question_words
 from vault_indexer.search.rank import (
     LISTED,
     Ranked,
@@ -97,6 +98,12 @@ def search_together(
     if not groups[0].prepared[0].text:
         return _newest(groups, request)
     return _search(groups, request, settings)
+
+
+def question_words_together(vaults: Sequence[SearchedVault], question: str) -> tuple[QuestionWord, ...]:
+    """As `question_words`, where the vaults have one collection of words, whatever their models."""
+    snapshots = shared_words([one.snapshot for one in vaults])
+    return question_words(snapshots[0], question, vaults[0].searcher.fields)
 
 
 def family_of(model: EmbeddingModel) -> tuple[str, str, int]:

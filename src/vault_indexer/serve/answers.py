@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from vault_indexer.answer import AskEvent
 from vault_indexer.errors import UsageError
 from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchAnswer, SearchRequest
 from vault_indexer.serve.desk import EvalDesk
@@ -137,6 +138,13 @@ class AnswerContext:
             return self.answering.search(request, self.vault, is_cancelled=self.is_cancelled)
         return self.answering.search(request, is_cancelled=self.is_cancelled)
 
+    def ask_events(self, request: AskRequest) -> Iterator[AskEvent]:
+        """The answer from the vault that the request names, else from all. Raises as
+        `VaultService.ask_events`."""
+        if isinstance(self.answering, Vaults):
+            return self.answering.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
+        return self.answering.ask_events(request, is_cancelled=self.is_cancelled)
+
     @property
     def vaults(self) -> Vaults:
         """All of them."""
@@ -170,9 +178,9 @@ def _ask(  # the stream has a response of its own, see `http`
     context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
 ) -> AskJson:
     del stream
-    return ask_json(
-        context.service.ask(AskRequest(q, limit, model, fresh), is_cancelled=context.is_cancelled)
-    )
+    *_, last = context.ask_events(AskRequest(q, limit, model, fresh))
+    assert isinstance(last, AskAnswer)
+    return ask_json(last)
 
 
 def ask_events(
@@ -181,7 +189,7 @@ def ask_events(
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
     request = AskRequest(q, limit, model, fresh, as_written=stream)
     is_first = True
-    for event in context.service.ask_events(request, is_cancelled=context.is_cancelled):
+    for event in context.ask_events(request):
         if not isinstance(event, AskAnswer):
             yield {"event": "sentence", "data": answer_sentence_json(event)}
             continue
@@ -195,7 +203,7 @@ def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> Exp
 
 
 def _status(context: AnswerContext) -> StatusJson:
-    return status_json(context.service.status(), context.daemon)
+    return status_json(context.vaults.status(context.vault), context.daemon)
 
 
 def _related(context: AnswerContext, *, path: str, limit: int) -> RelatedJson:
@@ -318,7 +326,7 @@ def _resume(context: AnswerContext) -> PauseJson:
 
 
 def _vaults(context: AnswerContext) -> VaultsJson:
-    return vaults_json(context.vaults.summaries())
+    return vaults_json(context.vaults.summaries(), context.vaults.problem)
 
 
 def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[str, Callable[..., object]]:

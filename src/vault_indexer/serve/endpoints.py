@@ -304,6 +304,7 @@ ASK: Endpoint[AskJson] = Endpoint(
     answer_help="The answer.",
     is_long_lived=True,
     is_question=True,
+    vaults="any",
 )
 
 EXPLAIN: Endpoint[ExplainJson] = Endpoint(

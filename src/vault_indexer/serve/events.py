@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 
+from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.shapes import StatusJson
 
 MAX_STREAMS = 8
@@ -32,12 +33,18 @@ class StatusEvents:
         return self._open >= MAX_STREAMS
 
     async def stream(self) -> AsyncIterator[str]:
-        """Server-sent events `status` with the JSON of `/v1/status`; a comment now and then shows life."""
+        """Server-sent events `status` with the JSON of `/v1/status`; a comment now and then shows life. They
+        end when the vault cannot be asked any more.
+        """
         self._open += 1
         try:
             last, sent = "", time.monotonic()
             while not self._stopping():
-                status = json.dumps(await asyncio.to_thread(self._status), ensure_ascii=False)
+                try:
+                    found = await asyncio.to_thread(self._status)
+                except VaultIndexerError:
+                    return
+                status = json.dumps(found, ensure_ascii=False)
                 if status != last:
                     last, sent = status, time.monotonic()
                     yield f"event: status\ndata: {status}\n\n"

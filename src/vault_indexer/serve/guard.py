@@ -135,12 +135,15 @@ def _preflight(method: str, headers: Headers) -> Refusal | None:
 
 
 def _no_token(rules: GuardRules, headers: Headers) -> Refusal | None:
-    if rules.accepts(token_of(headers)):
-        return None
+    return None if rules.accepts(token_of(headers)) else wrong_token(rules.where_token)
+
+
+def wrong_token(where_token: str) -> Refusal:
+    """The refusal of a request without the right token; `where_token` says where one is from."""
     return Refusal(
         401,
         "token",
-        f"the header Authorization: Bearer TOKEN is missing or wrong; {rules.where_token}",
+        f"the header Authorization: Bearer TOKEN is missing or wrong; {where_token}",
         (("www-authenticate", "Bearer"),),
     )
 

@@ -97,8 +97,9 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         ASK.name: _respond_to_question(context),
     }
     routes: dict[Route, App] = {}
+    names_vault = vaults.are_several or vaults.may_change
     for endpoint in endpoints:
-        describe(api, endpoint, names_vault=vaults.are_several and endpoint.vaults != "none")
+        describe(api, endpoint, names_vault=names_vault and endpoint.vaults != "none")
         respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
     _add_events(api, StatusEvents(partial(_status, vaults, daemon), options.stopping))
@@ -138,7 +139,7 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
 
 
 def _status(vaults: Vaults, daemon: DaemonJson) -> StatusJson:
-    return status_json(vaults.one(CHOSEN_VAULT.get()).status(), daemon)
+    return status_json(vaults.status(CHOSEN_VAULT.get()), daemon)
 
 
 def _context_of_request(vaults: Vaults, daemon: DaemonJson, options: ServerOptions) -> AnswerContext:

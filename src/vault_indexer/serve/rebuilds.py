@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from functools import partial
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import Progress
 from vault_indexer.serve.shapes import ErrorJson, ProgressJson, RebuildJson, RebuildRunJson
 from vault_indexer.serve.wire import error_json, progress_json, rebuild_json
 from vault_indexer.service import VaultService
-from vault_indexer.vaults import Vaults
+from vault_indexer.vaults import VaultHolder, Vaults
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.2
@@ -24,14 +23,18 @@ class VaultRebuilds:
     def __init__(self, vaults: Vaults) -> None:
         self._vaults = vaults
         self._lock = threading.Lock()
-        self._by_name: dict[str, Rebuilds] = {}
+        self._by_name: dict[str, tuple[VaultHolder, Rebuilds]] = {}
 
     def one(self, name: str) -> Rebuilds:
         """Those of the vault of this name, of the only one without a name. Raises as `Vaults.one`."""
-        service = partial(self._vaults.one, name)
-        service()
+        holder = self._vaults.holder(name)
+        holder.service()
         with self._lock:
-            return self._by_name.setdefault(name or self._vaults.names[0], Rebuilds(service))
+            known, rebuilds = self._by_name.get(holder.name, (None, None))
+            if rebuilds is None or known is not holder:  # another vault may have got the name
+                rebuilds = Rebuilds(holder.service)
+                self._by_name[holder.name] = holder, rebuilds
+            return rebuilds
 
 
 class Rebuilds:

@@ -67,7 +67,7 @@ class PassageJson(TypedDict):
 
 
 class InVaultJson(TypedDict, total=False):
-    """The name of the vault of a hit. It is there only where several vaults were searched."""
+    """The name of the vault of a hit or citation. It is there only where several vaults were searched."""
 
     vault: str
 
@@ -134,7 +134,7 @@ class SearchJson(TypedDict):
     verdict: Literal["strong", "likely", "weak", "none"]
 
 
-class CitationJson(TypedDict):
+class CitationJson(InVaultJson):
     """A span of a note that a sentence of an answer rests on."""
 
     id: str
@@ -696,6 +696,8 @@ class VaultJson(TypedDict):
 
 
 class VaultsJson(TypedDict):
-    """`vault list --json` and `GET /v1/vaults`."""
+    """`vault list --json` and `GET /v1/vaults`. `problem` says why a changed configuration is not used, ""
+    if nothing is wrong with it."""
 
     vaults: list[VaultJson]
+    problem: str

@@ -61,7 +61,7 @@ _SHARES = "shares"
 """A key of a hit that stands there only if `fields` names it."""
 
 _VAULT = "vault"
-"""A key of a hit that always stands there where several vaults were searched, and else never."""
+"""A key of a hit or citation that always stands there where several vaults were searched, and else never."""
 
 NO_DAEMON: DaemonJson = {"running": False, "pid": None, "url": None}
 
@@ -116,7 +116,7 @@ def answer_sentence_json(sentence: AnswerSentence) -> AnswerSentenceJson:
 
 
 def _citation_json(citation: Citation) -> CitationJson:
-    return {
+    found: CitationJson = {
         "id": citation.id,
         "path": citation.path,
         "title": citation.title,
@@ -130,6 +130,9 @@ def _citation_json(citation: Citation) -> CitationJson:
         "sha256": citation.sha256,
         "uri": citation.uri,
     }
+    if citation.vault:
+        found["vault"] = citation.vault
+    return found
 
 
 def names_key(fields: str, key: str) -> bool:
@@ -327,8 +330,8 @@ def status_json(report: StatusReport, daemon: DaemonJson) -> StatusJson:
     }
 
 
-def vaults_json(summaries: Sequence[VaultSummary]) -> VaultsJson:
-    """The vaults of a daemon."""
+def vaults_json(summaries: Sequence[VaultSummary], problem: str) -> VaultsJson:
+    """The vaults of a daemon, and what is wrong with the configuration that names them."""
     return {
         "vaults": [
             {
@@ -340,7 +343,8 @@ def vaults_json(summaries: Sequence[VaultSummary]) -> VaultsJson:
                 "problem": one.problem,
             }
             for one in summaries
-        ]
+        ],
+        "problem": problem,
     }
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from vault_indexer.vaults.kept import ClosedVault, KeptVault, OpenVault, VaultHolder, keeping
+from vault_indexer.vaults.kept import ClosedVault, KeptVault, OpenVault, VaultHolder
+from vault_indexer.vaults.table import TableOfVaults, VaultTable
 from vault_indexer.vaults.vaults import Vaults
 
-__all__ = ["ClosedVault", "KeptVault", "OpenVault", "VaultHolder", "Vaults", "keeping"]
+__all__ = [
+    "ClosedVault",
+    "KeptVault",
+    "OpenVault",
+    "TableOfVaults",
+    "VaultHolder",
+    "VaultTable",
+    "Vaults",
+]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -63,7 +62,7 @@ class OpenVault:
 
     def summary(self) -> VaultSummary:
         """Its state."""
-        return summary_of(self.name, self.path, self.opened.status())
+        return summary_of(self.name, self.opened.status())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ class KeptVault:
         """Its state. A vault whose folder is missing is `unavailable`, whatever its index could answer."""
         service, problem = self._service, self._problem
         if service is not None:
-            found = summary_of(self.name, self.path, service.status())
+            found = summary_of(self.name, service.status())
             missing = _missing(self.path)
             return found if missing is None else replace(found, state="unavailable", problem=str(missing))
         state = "opening" if problem is None else state_of(problem)
@@ -136,6 +135,11 @@ class KeptVault:
     def stop(self) -> None:
         """Begin to close it; returns at once."""
         self._stopping.set()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing of it is open any more, after `stop`."""
+        return self._stopping.is_set() and not self._thread.is_alive()
 
     def close(self) -> None:
         """Stop keeping it. Returns once it is closed."""
@@ -184,8 +188,10 @@ class KeptVault:
             continue
         failure = service.failure
         self._service = None
-        self._closed()
-        service.close()
+        try:
+            self._closed()
+        finally:
+            service.close()
         if failure is not None:
             self._fail(failure)
 
@@ -198,23 +204,9 @@ class KeptVault:
         self._problem = known
 
 
-@contextmanager
-def keeping(vaults: Sequence[KeptVault]) -> Iterator[None]:
-    """Keeps the vaults for the time of the block. At its end they close beside each other."""
-    for one in vaults:
-        one.start()
-    try:
-        yield
-    finally:
-        for one in vaults:
-            one.stop()
-        for one in vaults:
-            one.close()
-
-
-def summary_of(name: str, path: Path, status: StatusReport) -> VaultSummary:
-    """An open vault in the list of all."""
-    return VaultSummary(name, str(path), status.state, status.counts.notes, status.pending, status.detail)
+def summary_of(name: str, status: StatusReport) -> VaultSummary:
+    """An open vault in the list of all, with its folder as it was resolved when it was opened."""
+    return VaultSummary(name, status.vault, status.state, status.counts.notes, status.pending, status.detail)
 
 
 def _missing(path: Path) -> VaultError | None:

@@ -1,85 +1,157 @@
-"""A search over several vaults: those that answer, and what is said of those that cannot."""
+"""A question to several vaults: those that answer, and what is said of those that cannot."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 
+from vault_indexer.answer import Answerer, AskEvent, FoundPassages
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import IndexUnusableError, QueryCancelledError, VaultIndexerError
-from vault_indexer.model import IndexState, SearchAnswer, SearchRequest
-from vault_indexer.search import IndexReader, QueryDeadline, SearchedVault, search_together
+from vault_indexer.model import AskAnswer, AskRequest, IndexState, SearchAnswer, SearchRequest
+from vault_indexer.search import (
+    IndexReader,
+    QueryDeadline,
+    SearchedVault,
+    question_words_together,
+    search_together,
+)
 from vault_indexer.service import VaultService, check_request
 from vault_indexer.vaults.kept import VaultHolder
 
 _FRESH_S = 10.0
-"""How long all vaults together are waited for where a search is to be fresh."""
+"""How long all vaults together are waited for where a question is to be fresh."""
 
 
-def search_vaults(
-    holders: Sequence[VaultHolder],
-    request: SearchRequest,
-    settings: SearchSettings,
-    is_cancelled: Callable[[], bool],
-) -> SearchAnswer:
+@dataclass(frozen=True, slots=True)
+class ReadyVaults:
+    """Implements answer.PassageSource for the vaults that can be asked when a question comes.
+
+    `notices` say why others cannot. `problem` is what is wrong with the configuration of all, "" for nothing.
+    One question makes it and uses it in one thread.
+    """
+
+    vaults: Sequence[_Ready]
+    settings: SearchSettings
+    is_cancelled: Callable[[], bool]
+    notices: tuple[str, ...]
+    problem: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        holders: Sequence[VaultHolder],
+        settings: SearchSettings,
+        is_cancelled: Callable[[], bool],
+        problem: str = "",
+    ) -> ReadyVaults:
+        """Those of the holders that are open. Raises IndexUnusableError where none is."""
+        ready: list[_Ready] = []
+        said: list[str] = []
+        for one in holders:
+            try:
+                service = one.service()
+                ready.append(_Ready(one.name, service, service.reader()))
+            except VaultIndexerError as error:
+                said.append(f"{one.name} is not searched: {error}")
+        if not ready:
+            raise IndexUnusableError("; ".join(said) or "there are no vaults")
+        return cls(ready, settings, is_cancelled, tuple(said), problem)
+
+    @contextmanager
+    def leased(self) -> Iterator[list[SearchedVault]]:
+        """The snapshot of each, for the time of the block."""
+        with ExitStack() as leases:
+            yield [
+                SearchedVault(
+                    one.name,
+                    one.service.vault,
+                    leases.enter_context(one.reader.holder.lease()),
+                    one.reader.searcher,
+                )
+                for one in self.vaults
+            ]
+
+    @contextmanager
+    def search(self, request: SearchRequest) -> Iterator[FoundPassages]:
+        """The hits of all in one ranking. The words of a question count the notes of all."""
+        deadline = QueryDeadline(self.settings.deadline_s, self.is_cancelled)
+        with self.leased() as searched:
+            yield FoundPassages(
+                search_together(searched, request, self.settings, deadline),
+                question_words_together(searched, request.query),
+                {one.name: one.snapshot.catalog for one in searched},
+                self.state(),
+            )
+
+    def state(self) -> IndexState:
+        """What is pending in all; together they have no generation."""
+        return IndexState(0, 0, sum(one.service.pending() for one in self.vaults))
+
+    def wait_fresh(self) -> list[str]:
+        """Wait until the changes of each are in; why they are not, where time runs out."""
+        until = time.monotonic() + _FRESH_S
+        said = []
+        for one in self.vaults:
+            if self.is_cancelled():
+                raise QueryCancelledError("the search was cancelled")
+            left_s = max(0.1, until - time.monotonic())
+            said += [f"{one.name}: {text}" for text in one.service.wait_fresh(left_s)]
+        return said
+
+    def own_notices(self) -> list[str]:
+        """What each vault has to say, and once what all have to say."""
+        own = [
+            f"{one.name}: {notice}"
+            for one in self.vaults
+            for notice in one.service.notices()
+            if notice != self.problem
+        ]
+        return [*([self.problem] if self.problem else []), *own]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A vault that can be asked."""
+
+    name: str
+    service: VaultService
+    reader: IndexReader
+
+
+def search_vaults(ready: ReadyVaults, request: SearchRequest) -> SearchAnswer:
     """Ranked hits of all the vaults, each with the name of its vault.
 
     A vault that cannot be asked is left out, and a notice says why. `index` counts what is pending in all; it
-    has no generation. Raises as `VaultService.search`, and IndexUnusableError where no vault can be asked.
+    has no generation. Raises as `VaultService.search`.
     """
     check_request(request)
-    asked, notices = _ready(holders)
-    notices += _waited_for(asked, is_cancelled) if request.fresh else []
+    late = ready.wait_fresh() if request.fresh else []
     started = time.perf_counter()
-    with ExitStack() as leases:
-        searched = [
-            SearchedVault(
-                one.name, service.vault, leases.enter_context(reader.holder.lease()), reader.searcher
-            )
-            for one, service, reader in asked
-        ]
-        deadline = QueryDeadline(settings.deadline_s, is_cancelled)
-        found = search_together(searched, request, settings, deadline)
+    with ready.leased() as searched:
+        deadline = QueryDeadline(ready.settings.deadline_s, ready.is_cancelled)
+        found = search_together(searched, request, ready.settings, deadline)
     took_ms = (time.perf_counter() - started) * 1000
-    for one, service, _ in asked:
-        notices += [f"{one.name}: {notice}" for notice in service.notices()]
-    pending = sum(service.pending() for _, service, _ in asked)
     return SearchAnswer(
         request.query,
         round(took_ms, 3),
-        IndexState(0, 0, pending),
+        ready.state(),
         found.hits,
-        (*found.notices, *notices),
+        (*found.notices, *ready.notices, *late, *ready.own_notices()),
         found.corrections,
         found.verdict,
     )
 
 
-_Asked = tuple[VaultHolder, VaultService, IndexReader]
-
-
-def _ready(holders: Sequence[VaultHolder]) -> tuple[list[_Asked], list[str]]:
-    """The vaults that can be asked, and what is said of the others."""
-    asked: list[_Asked] = []
-    said: list[str] = []
-    for one in holders:
-        try:
-            service = one.service()
-            asked.append((one, service, service.reader()))
-        except VaultIndexerError as error:
-            said.append(f"{one.name} is not searched: {error}")
-    if not asked:
-        raise IndexUnusableError("; ".join(said) or "there are no vaults")
-    return asked, said
-
-
-def _waited_for(asked: Sequence[_Asked], is_cancelled: Callable[[], bool]) -> list[str]:
-    """Wait until the changes of each are in; why they are not, where time runs out."""
-    until = time.monotonic() + _FRESH_S
-    said = []
-    for one, service, _ in asked:
-        if is_cancelled():
-            raise QueryCancelledError("the search was cancelled")
-        said += [f"{one.name}: {text}" for text in service.wait_fresh(max(0.1, until - time.monotonic()))]
-    return said
+def ask_vaults(ready: ReadyVaults, request: AskRequest, answerer: Answerer) -> Iterator[AskEvent]:
+    """The answer to a question from the passages of all the vaults, as it arises; each citation names its
+    vault. Raises as `VaultService.ask_events`."""
+    check_request(SearchRequest(request.question, request.limit))
+    late = ready.wait_fresh() if request.fresh else []
+    for event in answerer.answer_from(ready, request, ready.is_cancelled):
+        if isinstance(event, AskAnswer):
+            yield replace(event, notices=(*event.notices, *ready.notices, *late, *ready.own_notices()))
+        else:
+            yield event

@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
-from vault_indexer.config import vault_name_of
-from vault_indexer.config.settings import SearchSettings
+from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.config import Settings, vault_name_of
 from vault_indexer.errors import UsageError
-from vault_indexer.model import SearchAnswer, SearchRequest, VaultSummary
+from vault_indexer.model import (
+    AskAnswer,
+    AskRequest,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+    VaultSummary,
+)
 from vault_indexer.service import VaultService
 from vault_indexer.vaults.kept import OpenVault, VaultHolder
-from vault_indexer.vaults.searching import search_vaults
+from vault_indexer.vaults.searching import ReadyVaults, ask_vaults, search_vaults
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What `Vaults` holds at one time: the vaults by name, what answers questions to several, with the
+    settings for that, and what is wrong with the configuration that names them ("": nothing)."""
+
+    holders: Mapping[str, VaultHolder]
+    answerer: Answerer
+    problem: str = ""
+
+    def ready(self, is_cancelled: Callable[[], bool]) -> ReadyVaults:
+        """Those that can be asked now. Raises IndexUnusableError where none can."""
+        search = self.answerer.settings.search
+        return ReadyVaults.of(tuple(self.holders.values()), search, is_cancelled, self.problem)
 
 
 class Vaults:
     """All vaults that a server answers for, in the order of their names.
 
     It holds what each is called and chooses the one that a request means. Opening and closing is the
-    business of whoever made the holders. Immutable; any thread may ask.
+    business of whoever made the holders. Any thread may ask. `VaultTable` replaces the vaults as a whole, so
+    that a question sees those of before or those of after.
     """
 
-    def __init__(self, holders: Sequence[VaultHolder], settings: SearchSettings | None = None) -> None:
-        """`settings` rank a search over several; None means the defaults."""
-        self._settings = settings or SearchSettings()
-        self._holders = {one.name: one for one in sorted(holders, key=lambda one: one.name)}
+    def __init__(
+        self,
+        holders: Sequence[VaultHolder],
+        settings: Settings | None = None,
+        *,
+        llm_cache: Path | None = None,
+        may_change: bool = False,
+    ) -> None:
+        """`settings` hold for questions to several; None means the defaults. `llm_cache` is the folder where
+        answers of the language model to such questions are kept (None: nowhere). `may_change`: there can be
+        other vaults, or more of them, later."""
+        self._llm_cache = llm_cache
+        self._kept = _Kept(_by_name(holders), Answerer(settings or Settings(), llm_cache))
+        self.may_change = may_change
 
     @classmethod
     def of(cls, service: VaultService, name: str = "") -> Self:
@@ -35,31 +70,55 @@ class Vaults:
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
-        return tuple(self._holders)
+        return tuple(self._kept.holders)
 
     @property
     def are_several(self) -> bool:
         """Whether a request has to say which it means."""
-        return len(self._holders) != 1
+        return len(self._kept.holders) != 1
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the configuration that names the vaults; "" for nothing."""
+        return self._kept.problem
+
+    def replace(self, holders: Sequence[VaultHolder], settings: Settings) -> None:
+        """Answer for these vaults from now on. The problem of the configuration has ended."""
+        answerer = self._kept.answerer
+        if answerer.settings != settings:
+            answerer = Answerer(settings, self._llm_cache)
+        self._kept = _Kept(_by_name(holders), answerer)
+
+    def report_problem(self, problem: str) -> None:
+        """Say with every answer for all vaults that their configuration cannot be used."""
+        self._kept = replace(self._kept, problem=problem)
 
     def named(self, name: str) -> VaultHolder:
         """The vault of this name. Raises UsageError if there is none."""
-        if name not in self._holders:
-            raise UsageError(f"no vault {name[:60]!r} is kept here: {self._choices()}")
-        return self._holders[name]
+        holders = self._kept.holders
+        if name not in holders:
+            raise UsageError(f"no vault {name[:60]!r} is kept here: {_choices(holders)}")
+        return holders[name]
 
     def one(self, name: str = "") -> VaultService:
         """The service of the vault of this name; without a name, of the only one.
 
         Raises UsageError if there is none, or several and no name; else as `VaultHolder.service`.
         """
-        if not name and self.are_several:
-            raise UsageError(f"vault = '' is missing: {self._choices()}")
-        return (self.named(name) if name else next(iter(self._holders.values()))).service()
+        return self.holder(name).service()
+
+    def holder(self, name: str = "") -> VaultHolder:
+        """As `one`, without its service."""
+        holders = self._kept.holders
+        if name:
+            return self.named(name)
+        if len(holders) != 1:
+            raise UsageError(f"vault = '' is missing: {_choices(holders)}")
+        return next(iter(holders.values()))
 
     def holders(self, name: str = "") -> tuple[VaultHolder, ...]:
         """The vault of this name; without a name, all. Raises UsageError if there is none."""
-        return (self.named(name),) if name else tuple(self._holders.values())
+        return (self.named(name),) if name else tuple(self._kept.holders.values())
 
     def search(
         self, request: SearchRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
@@ -67,11 +126,41 @@ class Vaults:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
             return self.one(name).search(request, is_cancelled=is_cancelled)
-        return search_vaults(self.holders(), request, self._settings, is_cancelled)
+        return search_vaults(self._kept.ready(is_cancelled), request)
+
+    def ask(
+        self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> AskAnswer:
+        """The answer from the vault of this name, or from all together. Raises as `VaultService.ask`."""
+        *_, last = self.ask_events(request, name, is_cancelled=is_cancelled)
+        assert isinstance(last, AskAnswer)
+        return last
+
+    def ask_events(
+        self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> Iterator[AskEvent]:
+        """The same as it arises. Raises as `VaultService.ask_events`."""
+        if name or not self.are_several:
+            yield from self.one(name).ask_events(request, is_cancelled=is_cancelled)
+            return
+        kept = self._kept
+        yield from ask_vaults(kept.ready(is_cancelled), request, kept.answerer)
+
+    def status(self, name: str = "") -> StatusReport:
+        """The state of the vault of this name, the problem of the configuration included. Raises as `one`."""
+        report, problem = self.one(name).status(), self.problem
+        if not problem or problem in report.detail:
+            return report
+        return replace(report, detail="; ".join(filter(None, (report.detail, problem))))
 
     def summaries(self) -> tuple[VaultSummary, ...]:
         """The state of each."""
-        return tuple(one.summary() for one in self._holders.values())
+        return tuple(one.summary() for one in self.holders())
 
-    def _choices(self) -> str:
-        return f"choose one of {', '.join(self._holders)}" if self._holders else "there are no vaults"
+
+def _by_name(holders: Sequence[VaultHolder]) -> Mapping[str, VaultHolder]:
+    return {one.name: one for one in sorted(holders, key=lambda one: one.name)}
+
+
+def _choices(holders: Mapping[str, VaultHolder]) -> str:
+    return f"choose one of {', '.join(holders)}" if holders else "there are no vaults"

@@ -11,10 +11,9 @@ import typer
 
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.terminal import note, print_json
-from vault_indexer.config.gateway import load_gateway
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UsageError
-from vault_indexer.gateway.server import run_gateway
+from vault_indexer.gateway.server import GatewayFile, run_gateway
 from vault_indexer.gateway.users import NewToken
 from vault_indexer.serve.server import bind, ended_by_signals
 from vault_indexer.system import keep_to_one_thread
@@ -53,7 +52,8 @@ def _print_token(output: Output) -> None:
 
 def _serve(config: Path) -> None:
     keep_to_one_thread()
-    settings = load_gateway(config)
+    file = GatewayFile.read(config)
+    settings = file.settings
     server = settings.server
     with ended_by_signals(), closing(bind(server.port, server.host)) as listener:
         port = listener.getsockname()[1]
@@ -64,7 +64,7 @@ def _serve(config: Path) -> None:
                 f"gateway: http://{host}:{port}, {len(settings.users)} users, Milvus at {settings.milvus.uri}"
             )
 
-        run_gateway(settings, listener, os.environ, ready)
+        run_gateway(file, listener, os.environ, ready)
 
 
 app = one_command(gateway)

@@ -21,8 +21,10 @@ from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of
-from vault_indexer.config import NamedVault, StrategyInFile, load_own
-from vault_indexer.daemon.discovery import DaemonInfo, shared_daemon_dir, write_signpost
+from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
+from vault_indexer.daemon.assembly import LLM_CACHE
+from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.daemon.discovery import DaemonInfo, forget_start, shared_daemon_dir, write_signpost
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
@@ -35,7 +37,7 @@ from vault_indexer.serve.server import Site, bind, daemon_info, ended_by_signals
 from vault_indexer.serve.vault_choice import vault_url
 from vault_indexer.service import VaultService
 from vault_indexer.system import keep_little, keep_to_one_thread
-from vault_indexer.vaults import KeptVault, Vaults, keeping
+from vault_indexer.vaults import KeptVault, TableOfVaults, Vaults, VaultTable
 
 
 def serve(
@@ -82,10 +84,11 @@ def _serve_one(place: Place) -> None:
 
 def _serve_all(place: Place) -> None:
     config_file = config_of(place, os.environ)
-    named = named_vaults(config_file, os.environ)
-    if not named:
+    watch = ConfigWatch(file.path for file in config_files(None, config_file, os.environ))
+    table = _read_table(config_file)
+    if not table.named:
         raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
-    settings = load_own(config_file, os.environ).settings
+    settings = table.settings
     with (
         ended_by_signals(),
         closing(bind(settings.server.port)) as listener,
@@ -95,17 +98,28 @@ def _serve_all(place: Place) -> None:
         shared = _SharedDaemon(
             config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )
-        kept = [shared.keep(one) for one in named]
         folder = shared_daemon_dir(config_file)
+        kept = VaultTable(table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE)
+        shared.vaults = kept.vaults
 
         def ready(info: DaemonInfo) -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             announced.add(folder, info)
-            note(f"{', '.join(one.name for one in kept)}: {info.url}")
+            note(f"{', '.join(kept.vaults.names)}: {info.url}")
 
-        site = Site(Vaults(kept, settings.search), info, announced.again, parts=shared.parts)
-        with keeping(kept):
+        site = Site(kept.vaults, info, announced.again, parts=shared.parts)
+        with kept:
             run(site, listener, settings.server, ready)
+
+
+def _read_table(config_file: Path | None) -> TableOfVaults:
+    """The vaults of the configuration. Raises ConfigError, UsageError where two vaults would share a folder,
+    and where there is no configuration: a file that is gone has not removed its vaults."""
+    file = config_files(None, config_file, os.environ)[-1].path
+    if not file.exists():
+        raise UsageError(f"there are no vaults: {file} does not exist; `indexer vault add NAME DIR` adds one")
+    named = named_vaults(config_file, os.environ)
+    return TableOfVaults(named, load_own(config_file, os.environ).settings)
 
 
 class _SharedDaemon:
@@ -126,15 +140,18 @@ class _SharedDaemon:
         self._budget = budget
         self._pinned = pinned
         self._parts: dict[str, ServerParts] = {}
+        self.vaults = Vaults(())
 
     def keep(self, named: NamedVault) -> KeptVault:
         """The vault, not yet begun to open."""
         index_dirs: list[Path] = []
+        own_parts = _OFFERED
 
         def open_service() -> VaultService:
+            nonlocal own_parts
             target = named_target(named, self._config_file, os.environ)
             service = open_daemon(target, self._budget)
-            self._parts[named.name] = server_parts(target, service)
+            own_parts = self._parts[named.name] = server_parts(target, service)
             index_dirs[:] = [target.index_dir]
             return service
 
@@ -147,6 +164,10 @@ class _SharedDaemon:
 
         def closed() -> None:
             self._announced.remove(index_dirs[0])
+            if self._parts.get(named.name) is own_parts:
+                del self._parts[named.name]
+            if all(one.path != named.path for one in self.vaults.holders()):
+                forget_start(index_dirs[0])  # this daemon, started again, would not keep it
 
         return KeptVault(named.name, named.path, open_service, opened, closed)
 

@@ -23,11 +23,9 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.endpoints import VAULTS
-from vault_indexer.serve.shapes import VaultJson
+from vault_indexer.serve.shapes import VaultJson, VaultsJson
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
-
-_RESTART = "restart the daemon for it: `indexer stop`, then `indexer start`"
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")]
 
@@ -44,7 +42,8 @@ def add(
     index_dir = place.index_dir.expanduser().absolute() if place.index_dir else None
     add_vault(file, NamedVault(name, path, index_dir))
     note(f"added to {file}: {name}, {path}")
-    _hint_at_restart(place)
+    if _daemon(place) is not None:
+        note("the daemon opens it now; `indexer vault list` shows its state")
 
 
 def remove(name: Name, place: Place) -> None:
@@ -52,15 +51,19 @@ def remove(name: Name, place: Place) -> None:
     file = _file(place)
     remove_vault(file, name)
     note(f"removed from {file}: {name}; its notes and its index stay")
-    _hint_at_restart(place)
+    if _daemon(place) is not None:
+        note("the daemon closes it now")
 
 
 def list_vaults(place: Place, output: Output) -> None:
     """List the vaults of the table [vaults], with their state if a daemon keeps them."""
-    found = _vaults(place)
+    listed = _vaults(place)
     if output.json:
-        print_json({"vaults": found})
+        print_json(listed)
         return
+    found = listed["vaults"]
+    if listed["problem"]:
+        note(listed["problem"])
     if not found:
         note("there are no vaults: add one by `indexer vault add NAME DIR`")
     width = max((len(one["name"]) for one in found), default=0)
@@ -79,20 +82,25 @@ def list_vaults(place: Place, output: Output) -> None:
         )
 
 
-def _vaults(place: Place) -> list[VaultJson]:
+def _vaults(place: Place) -> VaultsJson:
     """As the daemon of all vaults tells, and those that it does not keep yet."""
     settings = load_own(config_of(place, os.environ), os.environ).settings
-    kept = {one["name"]: one for one in _kept(place)}
+    answered = _kept(place)
+    kept = {one["name"]: one for one in answered["vaults"]}
     named = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
-    return [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
+    found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
+    # A daemon of an earlier version knows no problem.
+    return {"vaults": found, "problem": answered.get("problem", "")}
 
 
-def _kept(place: Place) -> list[VaultJson]:
+def _kept(place: Place) -> VaultsJson:
     info = _daemon(place)
     try:
-        return DaemonClient(info).ask(VAULTS)["vaults"] if info else []
+        if info is not None:
+            return DaemonClient(info).ask(VAULTS)
     except NotListeningError:
-        return []
+        pass  # it is ending
+    return {"vaults": [], "problem": ""}
 
 
 def _not_kept(named: NamedVault) -> VaultJson:
@@ -108,11 +116,6 @@ def _not_kept(named: NamedVault) -> VaultJson:
 
 def _daemon(place: Place) -> DaemonInfo | None:
     return read_daemon(shared_daemon_dir(config_of(place, os.environ)))
-
-
-def _hint_at_restart(place: Place) -> None:
-    if _daemon(place) is not None:
-        note(_RESTART)
 
 
 def _file(place: Place) -> Path:

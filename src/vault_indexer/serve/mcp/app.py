@@ -12,7 +12,7 @@ from vault_indexer.serve.endpoints import Endpoint
 from vault_indexer.serve.guard import App, Message, Receive, Refusal, Send, refuse
 from vault_indexer.serve.mcp.protocol import PATH
 from vault_indexer.serve.mcp.tools import ToolContext
-from vault_indexer.serve.mcp.views import tool_views
+from vault_indexer.serve.mcp.views import ToolView, tool_views
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -29,7 +29,7 @@ class McpApp:
     Loading the SDK takes about two seconds. It happens once, in a thread, when the first request comes; the
     requests that come meanwhile wait for it, and those of other routes are answered. The session manager's
     `run()` is entered by a task of its own, since the lifespan of a mounted application never runs; it ends
-    with the event loop.
+    with the event loop. Tools name the vaults that are kept: when those change, so do the tools.
     """
 
     def __init__(
@@ -40,6 +40,8 @@ class McpApp:
         self._timeout_s = timeout_s
         self._started: asyncio.Future[StreamableHTTPSessionManager] | None = None
         self._running: asyncio.Task[None] | None = None
+        self._shown: tuple[str, ...] = ()
+        self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -56,6 +58,7 @@ class McpApp:
             self._started = None
             await refuse(send, _FAILED)
             return
+        self._follow_vaults()
         await manager.handle_request(cast("Any", scope), cast("Any", receive), cast("Any", send))
 
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
@@ -72,17 +75,33 @@ class McpApp:
     def _make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         context = self._context()
+        self._shown = context.vault_names
+        tools = server.make_tools(context, self._views(context), self._timeout_s)
+
+        def show(views: Sequence[ToolView]) -> None:
+            for tool, view in zip(tools, views, strict=True):
+                tool.show(view)
+
+        self._show = show
+        made: StreamableHTTPSessionManager = server.make_manager(
+            server.server_with(tools, context, self._timeout_s)
+        )
+        return made
+
+    def _follow_vaults(self) -> None:
+        context = self._context()
+        if context.vault_names != self._shown:
+            self._shown = context.vault_names
+            self._show(self._views(context))
+
+    def _views(self, context: ToolContext) -> tuple[ToolView, ...]:
         strategy = context.actions.strategy
-        views = tool_views(
+        return tool_views(
             self._endpoints,
             strategies=strategy.choices if strategy else (),
             has_evals=context.actions.run_evals is not None,
             vaults=context.vault_names,
         )
-        made: StreamableHTTPSessionManager = server.make_manager(
-            server.make_server(context, views, self._timeout_s)
-        )
-        return made
 
 
 class _NotStartedError(Exception):

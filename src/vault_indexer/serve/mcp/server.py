@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -72,8 +72,19 @@ T = TypeVar("T")
 Result = CallToolResult | InputRequiredResult
 
 
+def make_tools(context: ToolContext, views: Sequence[ToolView], timeout_s: float) -> list[VaultTool]:
+    """The tools of these views. `timeout_s` bounds each answer."""
+    return [VaultTool.of(ToolCalls(view, context, view.timeout_s or timeout_s)) for view in views]
+
+
 def make_server(context: ToolContext, views: Sequence[ToolView], timeout_s: float) -> MCPServer[Any]:
-    """A server with these tools, the notes as resources, and the prompts. `timeout_s` bounds each answer."""
+    """A server with the tools of these views, the notes as resources, and the prompts. `timeout_s` bounds
+    each answer."""
+    return server_with(make_tools(context, views, timeout_s), context, timeout_s)
+
+
+def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: float) -> MCPServer[Any]:
+    """As `make_server`, with tools that the caller keeps and may `show` otherwise later."""
     # The SDK logs each failed call with its message, which may quote notes and queries.
     logging.getLogger("mcp").setLevel(logging.ERROR)
     server: MCPServer[Any] = MCPServer(
@@ -81,7 +92,7 @@ def make_server(context: ToolContext, views: Sequence[ToolView], timeout_s: floa
         title=TITLE,
         instructions=INSTRUCTIONS,
         version=version("vault-indexer"),
-        tools=[VaultTool.of(ToolCalls(view, context, view.timeout_s or timeout_s)) for view in views],
+        tools=list(tools),
         log_level="ERROR",
         subscriptions=False,
     )
@@ -133,6 +144,13 @@ class VaultTool(Tool):
         )
         tool._calls = calls
         return tool
+
+    def show(self, view: ToolView) -> None:
+        """Be the tool of this view from now on, which is another one when vaults are added or removed."""
+        self._calls = replace(self._calls, view=view)
+        self.parameters = input_schema(view)
+        self.fn_metadata = FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(view))
+        self.__dict__.pop("output_schema", None)  # the SDK keeps the one it made before
 
     async def run(
         self, arguments: Mapping[str, Any], context: Context[Any, Any], convert_result: bool = False

@@ -292,7 +292,15 @@ def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
     text = "Without it: all." if view.row.vaults == "any" else "The vault of the note."
     chosen = replace(VAULT, choices=("", *vaults), max_chars=None, help=text)
     endpoint = replace(view.endpoint, parameters=(*view.endpoint.parameters, chosen))
-    if view.name != SEARCH.name or view.keep is None:
-        return replace(view, endpoint=endpoint)
-    hits = {"vault": None, **(view.keep["results"] or {})}
-    return replace(view, endpoint=endpoint, keep={**view.keep, "results": hits})
+    keep = view.keep
+    if keep is not None and view.row.vaults == "any":
+        keep = _with_vault(keep, "results", "passages")
+        if "sentences" in keep:
+            keep = {**keep, "sentences": _with_vault(keep["sentences"] or {}, "citations")}
+    return replace(view, endpoint=endpoint, keep=keep)
+
+
+def _with_vault(keep: Keep, *names: str) -> Keep:
+    """The same, with the key `vault` in what stands under these names."""
+    own = {name: {"vault": None, **(keep[name] or {})} for name in names if name in keep}
+    return {**keep, **own}

@@ -10,7 +10,7 @@ from vault_indexer.store.milvus.connection import CollectionMissingError, Milvus
 from vault_indexer.store.milvus.publisher import MilvusPublisher
 from vault_indexer.store.milvus.retriever import MilvusRetriever
 from vault_indexer.store.milvus.schema import collection_name
-from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState
+from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState, place_digest
 
 __all__ = [
     "CollectionMissingError",
@@ -20,4 +20,5 @@ __all__ = [
     "MilvusVaults",
     "VaultState",
     "collection_name",
+    "place_digest",
 ]

@@ -68,6 +68,11 @@ class VaultState:
         return f"{self.vault}@{self.epoch}"
 
 
+def place_digest(folder: str, keeper: str) -> str:
+    """The end of a vault's id: a hash of the keeper's name and of the vault's folder there, as resolved."""
+    return hashlib.sha256(f"{keeper}\0{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 class MilvusVaults:
     """The vaults of one installation (`prefix`) on the server. Any thread may call it. Raises
     BackendError."""

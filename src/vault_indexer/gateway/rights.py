@@ -1,0 +1,86 @@
+"""The rights of users while a gateway runs: read again when the file that holds them changes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from vault_indexer.config.gateway import GatewaySettings, GatewayUser
+from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.errors import ConfigError
+from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.gateway.users import Users
+
+log = logging.getLogger("vault_indexer.gateway")
+
+_LOOK_EVERY_S = 0.5
+
+
+class CurrentUsers:
+    """The users of the configuration as it is now. Any thread may ask; a request sees the users of before a
+    change or those of after.
+
+    As a context manager it follows the file: a thread looks twice a second, and reads one that has changed at
+    the next look, since whoever writes it may not be done. A file that cannot be used changes no right: the
+    log says why, and the figure `rights_current` is 0 until it is corrected. Other keys than `users` count
+    after a restart.
+    """
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        read: Callable[[], GatewaySettings],
+        watch: ConfigWatch,
+        metrics: GatewayMetrics,
+    ) -> None:
+        """`settings` were read after `watch` was made. `read` reads them again and raises ConfigError."""
+        self._settings = settings
+        self._users = Users(settings.users)
+        self._read = read
+        self._watch = watch
+        self._metrics = metrics
+        self._is_due = False
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="gateway-rights", daemon=True)
+        metrics.rights(current=True)
+
+    def by_token(self, token: str) -> GatewayUser | None:
+        """The user of a token, with the rights that hold now."""
+        return self._users.by_token(token)
+
+    def __enter__(self) -> Self:
+        """Follow the file."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Follow it no longer."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._stopping.wait(_LOOK_EVERY_S):
+            if self._watch.has_changed():
+                self._is_due = True
+            elif self._is_due:
+                self._is_due = False
+                self._read_again()
+
+    def _read_again(self) -> None:
+        try:
+            found = self._read()
+        except ConfigError as error:
+            problem = "; ".join(line.strip() for line in str(error).splitlines())
+            log.error("the changed configuration is not used, the former rights hold: %s", problem)
+            self._metrics.rights(current=False)
+            return
+        self._users = Users(found.users)
+        self._metrics.rights(current=True)
+        log.warning("the rights were read again: %d users", len(found.users))
+        if found.model_copy(update={"users": self._settings.users}) != self._settings:
+            log.warning("other keys than users have changed: they count after a restart")

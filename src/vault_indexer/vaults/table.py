@@ -1,0 +1,119 @@
+"""Keeps the vaults of a server in step with the table of the configuration while the server runs."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from vault_indexer.config import NamedVault, Settings
+from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.vaults.kept import KeptVault
+from vault_indexer.vaults.vaults import Vaults
+
+_LOG = logging.getLogger("vault_indexer.vaults")
+
+_LOOK_EVERY_S = 0.5
+"""As often as a vault looks at its own state. A look is one call of the system for each file."""
+
+
+class TableOfVaults(NamedTuple):
+    """What the configuration says: the vaults, and the settings for questions to all of them."""
+
+    named: tuple[NamedVault, ...]
+    settings: Settings
+
+
+class VaultTable:
+    """The vaults of a server, as the configuration names them: it opens those that were added and closes
+    those that were removed, each in the vault's own thread.
+
+    The command `serve` owns it. As a context manager it keeps the vaults for the time of the block; at its
+    end they close beside each other. A thread of its own looks at the files of the configuration. One that
+    has just changed is read at the next look, since whoever writes it may not be done. A configuration that
+    cannot be read, or whose vaults would share a folder, changes nothing: `Vaults.problem` says so until it
+    is corrected. A vault whose folder or index folder changes is another vault.
+    """
+
+    def __init__(
+        self,
+        table: TableOfVaults,
+        read: Callable[[], TableOfVaults],
+        keep: Callable[[NamedVault], KeptVault],
+        watch: ConfigWatch,
+        llm_cache: Path,
+    ) -> None:
+        """`table` was read after `watch` was made. `read` reads it again and raises VaultIndexerError; `keep`
+        makes a vault that is not begun to open. `llm_cache` is as of `Vaults`."""
+        self._read = read
+        self._keep = keep
+        self._watch = watch
+        self._kept = {one: keep(one) for one in table.named}
+        self._leaving: list[KeptVault] = []
+        self._troubles = Troubles()
+        self._is_due = False
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="indexer-vaults", daemon=True)
+        self.vaults = Vaults(self._all(), table.settings, llm_cache=llm_cache, may_change=True)
+
+    def __enter__(self) -> Self:
+        """Begin to open the vaults; returns at once."""
+        for one in self._all():
+            one.start()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close all. Returns once they are closed."""
+        self._stopping.set()
+        self._thread.join()
+        for one in self._all():
+            one.stop()
+        for one in [*self._all(), *self._leaving]:
+            one.close()
+
+    def _all(self) -> Sequence[KeptVault]:
+        return tuple(self._kept.values())
+
+    def _follow(self) -> None:
+        while not self._stopping.wait(_LOOK_EVERY_S):
+            if self._watch.has_changed():
+                self._is_due = True
+            elif self._is_due:
+                self._is_due = False
+                self._read_again()
+
+    def _read_again(self) -> None:
+        try:
+            table = self._read()
+        except (VaultIndexerError, OSError) as error:
+            self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
+            problem = self._troubles.get(Cause.CONFIG)
+            _LOG.error("%s", problem)
+            self.vaults.report_problem(problem)
+            return
+        self._troubles.end(Cause.CONFIG)
+        self._change_to(table)
+
+    def _change_to(self, table: TableOfVaults) -> None:
+        before = self._kept
+        self._kept = {one: before.get(one) or self._keep(one) for one in table.named}
+        # First no request comes to a vault that is closing, then it closes.
+        self.vaults.replace(self._all(), table.settings)
+        self._leaving = [one for one in self._leaving if not one.is_closed]
+        for named, kept in before.items():
+            if named not in self._kept:
+                _LOG.info("vault %s was removed: it is closed", named.name)
+                kept.stop()
+                self._leaving.append(kept)
+        for named, kept in self._kept.items():
+            if named not in before:
+                _LOG.info("vault %s was added: it is opened", named.name)
+                kept.start()

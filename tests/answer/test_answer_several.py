@@ -1,0 +1,177 @@
+"""A question to several vaults: one answer, whose citations name their vaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from asked_vault import ScriptedLlm, citing, says
+
+from vault_indexer.answer import Answerer
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config import Settings
+from vault_indexer.errors import QueryError, UsageError, VaultError
+from vault_indexer.model import AskAnswer, AskRequest
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.search import Searcher
+from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
+from vault_indexer.vaults.searching import ReadyVaults
+
+NOTES = {
+    "coast": {
+        "Lighthouse.md": "# Lighthouse\n\nThe lighthouse was built in 1887 by Helen Marsh. ^built\n",
+        "Boats.md": "# Boats\n\nThe ferry leaves the harbour at noon.\n",
+        "Shared.md": "# Shared\n\nThe archive holds the drawings of the lighthouse.\n",
+        **{f"Log {day}.md": f"# Log {day}\n\nOn day {day} the sea was calm.\n" for day in range(8)},
+    },
+    "family": {
+        "Helen.md": "# Helen Marsh\n\nHelen Marsh was born in Trondheim in 1851.\n",
+        "Shared.md": "# Shared\n\nThe archive holds the drawings of the lighthouse.\n",
+        **{f"Recipe {n}.md": f"# Recipe {n}\n\nStir batter {n} with milk.\n" for n in range(8)},
+    },
+}
+LIGHTHOUSE = "When was the lighthouse built?"
+HELEN = "Where was Helen Marsh born?"
+
+
+@pytest.fixture(scope="module")
+def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
+    root = tmp_path_factory.mktemp("several")
+    with ExitStack() as stack:
+        holders = []
+        for name, notes in NOTES.items():
+            folder = root / name
+            folder.mkdir()
+            for path, text in notes.items():
+                (folder / path).write_text(text, "utf-8")
+            options = {"index.workers": 1}
+            target = resolve_target(folder, root / f"index-{name}", None, environ={}, options=options)
+            service = open_index(target, lambda _: None)
+            stack.callback(service.close)
+            holders.append(OpenVault(name, folder, service))
+        yield Vaults(holders)
+
+
+@pytest.mark.parametrize(
+    ("question", "vault", "quote"),
+    [
+        (LIGHTHOUSE, "coast", "The lighthouse was built in 1887 by Helen Marsh."),
+        (HELEN, "family", "Helen Marsh was born in Trondheim in 1851."),
+    ],
+)
+def test_each_quote_names_its_vault(vaults: Vaults, question: str, vault: str, quote: str) -> None:
+    answer = vaults.ask(AskRequest(question))
+    (citation,) = answer.sentences[0].citations
+    assert (answer.kind, citation.vault, answer.sentences[0].text) == ("quotes", vault, quote)
+    assert citation.id.startswith(f"{vault}:{citation.path}#")
+    text = (vaults.named(vault).path / citation.path).read_text("utf-8")
+    assert text[citation.start_pos : citation.end_pos] == citation.quote
+    assert {hit.vault for hit in answer.passages} == {"coast", "family"}
+    alone = vaults.ask(AskRequest(question), vault)
+    assert alone.sentences[0].text == quote
+    assert alone.sentences[0].citations[0].vault == ""
+
+
+def test_notes_of_one_path_are_two_notes(vaults: Vaults) -> None:
+    answer = vaults.ask(AskRequest("What does the archive hold?", limit=20))
+    places = [(hit.vault, hit.path) for hit in answer.passages]
+    assert {("coast", "Shared.md"), ("family", "Shared.md")} <= set(places)
+    assert len(answer.sentences) == 1  # the second says the same
+
+
+@pytest.mark.parametrize(
+    ("question", "vaults_of_passages"),
+    [
+        (f"{LIGHTHOUSE} vault:coast", {"coast"}),
+        (f"{LIGHTHOUSE} -vault:coast", {"family"}),
+        (f"{LIGHTHOUSE} vault:nowhere", set()),
+    ],
+)
+def test_a_filter_chooses_the_vault(vaults: Vaults, question: str, vaults_of_passages: set[str]) -> None:
+    answer = vaults.ask(AskRequest(question))
+    assert {hit.vault for hit in answer.passages} <= vaults_of_passages
+    cited = {one.vault for sentence in answer.sentences for one in sentence.citations}
+    assert cited <= vaults_of_passages
+    if "nowhere" in question:
+        assert answer.kind == "declined"
+
+
+def test_the_verdict_decides_for_all_of_them(vaults: Vaults) -> None:
+    answer = vaults.ask(AskRequest("Which quarterback won the Superbowl against Denver?"))
+    assert (answer.kind, answer.sentences) == ("declined", ())
+    assert {"quarterback", "Superbowl", "Denver"} <= set(answer.missing_words)
+    known = vaults.ask(AskRequest("Was Helen Marsh born on a ferry?"))
+    assert known.missing_words == ()  # each word is known to one of the vaults
+
+
+def test_wrong_questions_are_refused(vaults: Vaults) -> None:
+    with pytest.raises(QueryError):
+        vaults.ask(AskRequest("bread before:soon"))
+    with pytest.raises(UsageError):
+        vaults.ask(AskRequest(""))
+    with pytest.raises(UsageError, match="no vault 'nowhere'"):
+        vaults.ask(AskRequest(LIGHTHOUSE), "nowhere")
+
+
+def _ready(vaults: Vaults) -> ReadyVaults:
+    return ReadyVaults.of(vaults.holders(), Settings().search, lambda: False)
+
+
+def _asked(ready: ReadyVaults, question: str, model: ScriptedLlm | None = None) -> AskAnswer:
+    settings = Settings.model_validate({"llm": {"provider": "openai" if model else "none"}})
+    answerer = Answerer(settings, None, lambda _: model or ScriptedLlm())
+    *_, last = answerer.answer_from(ready, AskRequest(question), lambda: False)
+    assert isinstance(last, AskAnswer)
+    return last
+
+
+def test_a_model_reads_passages_of_all_and_is_checked(vaults: Vaults) -> None:
+    right = ScriptedLlm(reply=citing("Trondheim", "Helen Marsh was born in Trondheim."))
+    answer = _asked(_ready(vaults), HELEN, right)
+    assert (answer.kind, answer.sentences[0].verdict) == ("written", "confirmed")
+    assert answer.sentences[0].citations[0].vault == "family"
+    assert '"vault": "family"' in right.prompts[0]
+    wrong = ScriptedLlm(reply=citing("Trondheim", "Helen Marsh was born in Bergen."))
+    refused = _asked(_ready(vaults), HELEN, wrong)
+    assert refused.kind == "quotes"
+    assert refused.dropped[0].text == "Helen Marsh was born in Bergen."
+    silent = ScriptedLlm([says()])
+    assert _asked(_ready(vaults), "Which quarterback won the Superbowl?", silent).kind == "declined"
+    assert silent.prompts == []  # nothing answers: no model is asked
+
+
+class _Foreign:
+    """An embedder of another model, which finds everything alike."""
+
+    model = EmbeddingModel("other", "m", 256)
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> np.ndarray:
+        del text
+        vector: np.ndarray = np.zeros(256, np.float32)
+        vector[0] = 1
+        return vector
+
+
+def test_vaults_of_different_models_are_fused_by_rank(vaults: Vaults) -> None:
+    ready = _ready(vaults)
+    first, second = ready.vaults
+    searcher = Searcher(_Foreign(), Settings().search)  # type: ignore[arg-type]
+    other = replace(second, reader=replace(second.reader, searcher=searcher))
+    answer = _asked(replace(ready, vaults=[first, other]), LIGHTHOUSE)
+    assert any("fused by rank" in notice for notice in answer.notices)
+    assert answer.sentences[0].citations[0].vault == "coast"
+    assert [hit.vault for hit in answer.passages[:4]] == ["coast", "family"] * 2
+
+
+def test_a_vault_that_cannot_be_asked_is_named(vaults: Vaults, tmp_path: Path) -> None:
+    gone = ClosedVault("gone", tmp_path, VaultError("no such vault"))
+    answer = Vaults([*vaults.holders(), gone]).ask(AskRequest(LIGHTHOUSE))
+    assert answer.sentences[0].citations[0].vault == "coast"
+    assert "gone is not searched: no such vault" in answer.notices
