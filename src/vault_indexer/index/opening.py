@@ -79,8 +79,13 @@ def rebuild_vectors(
     generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, repair: bool = True
 ) -> VectorSnapshot:
     """All vectors of the catalog as one base; written to the generation's file, unless `repair` is false."""
-    rows, most = catalog.all_chunk_vectors(model), catalog.embedded_count()
-    made = vectors.build_snapshot(catalog.seq, dimension, rows, most)
+    made = base_of(catalog, model, dimension)
     if repair:
         vectors.save_snapshot(made, generation.vectors)
     return made
+
+
+def base_of(catalog: CatalogReader, model: str, dimension: int) -> VectorSnapshot:
+    """All vectors of the catalog as one base."""
+    rows, most = catalog.all_chunk_vectors(model), catalog.embedded_count()
+    return vectors.build_snapshot(catalog.seq, dimension, rows, most)
