@@ -7,8 +7,9 @@ from collections.abc import Collection
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.compaction import CompactionJob, discard_next_base, use_next_base
-from vault_indexer.index.jobs import CompactJob, Failed, KeywordsJob, catch_up_keywords, rebuild_keywords
+from vault_indexer.index.jobs import CompactJob, Failed, KeywordsJob, catch_up, rebuild_keywords
 from vault_indexer.index.opening import (
+    FilesAhead,
     apply_vector_changes,
     open_vectors,
     rebuild_vectors,
@@ -37,7 +38,13 @@ class DerivedIndices:
     """
 
     def __init__(
-        self, generation: Generation, model: str, dimension: int, pool: Pool, catalog: CatalogWriter
+        self,
+        generation: Generation,
+        model: str,
+        dimension: int,
+        pool: Pool,
+        catalog: CatalogWriter,
+        files: FilesAhead,
     ) -> None:
         self.holder = SnapshotHolder()
         self.healed: list[str] = []
@@ -51,9 +58,9 @@ class DerivedIndices:
         self._compacted: object = None
         discard_next_base(generation)  # left by a process that was killed
         try:
-            self._heal_keywords()
+            self._heal_keywords(files)
             self._keywords = KeywordIndex.open(generation.keywords, check=False)  # that has just been done
-            self._vectors, self.owed = self._open_vectors()
+            self._vectors, self.owed = self._open_vectors(files)
             self.publish()
         except BaseException:
             self.holder.publish(None)
@@ -163,10 +170,10 @@ class DerivedIndices:
         self.owed.drop(removed | embedded)
         self.owed.put_first(owed)
 
-    def _open_vectors(self) -> tuple[VectorSnapshot, Owed]:
+    def _open_vectors(self, files: FilesAhead) -> tuple[VectorSnapshot, Owed]:
         catalog = CatalogReader(self._generation.catalog)
         try:
-            opened = open_vectors(self._generation, catalog, self._model, self._dimension)
+            opened = open_vectors(self._generation, catalog, self._model, self._dimension, files.base)
         finally:
             catalog.close()
         if opened.healed:
@@ -180,9 +187,9 @@ class DerivedIndices:
         finally:
             catalog.close()
 
-    def _heal_keywords(self) -> None:
+    def _heal_keywords(self, files: FilesAhead) -> None:
         try:
-            catch_up_keywords(self._generation)
+            catch_up(files.keywords(), self._generation)
         except IndexUnusableError as error:
             self.healed.append(f"keywords: {error}; rebuilt from the catalog")
             rebuild_keywords(self._generation)

@@ -11,6 +11,7 @@ from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, Outcome, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
+from vault_indexer.index.opening import FilesAhead
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.strategies import StrategiesInUse
@@ -69,9 +70,10 @@ class IndexWriter:
         self._pool = pool
         self._slow = slow
         self._strategies = strategies
+        files = FilesAhead(generation)
         self._writer = CatalogWriter(generation.catalog)
         try:
-            self._derived = DerivedIndices(generation, model, dimension, pool, self._writer)
+            self._derived = DerivedIndices(generation, model, dimension, pool, self._writer, files)
         except BaseException:
             self._writer.close()
             raise
