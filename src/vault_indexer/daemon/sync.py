@@ -232,14 +232,15 @@ class VaultSync:
         return _Survey(found, work, explained, look, verdict)
 
     def _plan(self, found: Scan) -> tuple[Plan, int]:
-        """What the index needs, and how many files the catalog knows. Files that are there again are no
-        longer held as deleted."""
+        """What the index needs, and, where files are gone, how many the catalog knows. Files that are there
+        again are no longer held as deleted."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             within = found.within
             known = snapshot.catalog.files() if "" in within else snapshot.catalog.files_within(within)
-            total = snapshot.catalog.file_count()
-        work = plan(known, found)
+            work = plan(known, found)
+            # Only losses are compared with it, and it reads all rows.
+            total = snapshot.catalog.file_count() if work.removed else 0
         for path in (*work.read, *(row.path for row in work.linked)):
             self.hold.drop(path)
         return work, total

@@ -30,7 +30,7 @@ from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
 from vault_indexer.store.catalog.rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
-from vault_indexer.store.catalog.text_cache import TextCache
+from vault_indexer.store.catalog.text_cache import CountedLanguages, TextCache
 from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
 from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.vault import FileKind, kind_of
@@ -51,6 +51,13 @@ _CHUNK_VECTORS = (
     "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
     " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
 )
+_LANGUAGES = (
+    "WITH RECURSIVE found (language) AS (SELECT min(language) FROM notes WHERE language != '' UNION ALL"
+    " SELECT (SELECT min(language) FROM notes WHERE language > found.language) FROM found"
+    " WHERE found.language NOTNULL) SELECT language FROM found WHERE language NOTNULL"
+)
+"""From one to the next in the index: a step a language, and not one a note."""
+
 _LINK_COLUMNS = (
     "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
 )
@@ -160,12 +167,16 @@ class CatalogReader:
         return IndexCounts(notes, chunks, links, unresolved)
 
     def languages(self) -> tuple[str, ...]:
-        """The languages of the notes, most frequent first; notes of unknown language do not count."""
-        sql = (
-            "SELECT language FROM notes WHERE language != '' GROUP BY language"
-            " ORDER BY count(*) DESC, language"
-        )
-        return tuple(row[0] for row in self.rows(sql))
+        """The languages of the notes, most frequent first; notes of unknown language do not count. They are
+        counted again once a hundredth of the notes has been written since, or a language came or went."""
+        present = frozenset(row[0] for row in self.rows(_LANGUAGES))
+        last_id = int(self._one("SELECT max(note_id) FROM notes")[0] or 0)
+        known = self._texts.languages
+        if known is None or known.is_stale(present, last_id):
+            counts = {language: count for language, count in self.notes_by_language().items() if language}
+            known = CountedLanguages(counts, last_id)
+            self._texts.languages = known
+        return known.in_order
 
     def notes_by_language(self) -> dict[str, int]:
         """How many notes are in each language; "" stands for unknown."""
@@ -203,7 +214,10 @@ class CatalogReader:
 
     def set_aside(self) -> tuple[str, ...]:
         """The notes that ended the process that read them, or took more than they may, in order."""
-        sql = "SELECT path FROM files WHERE state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
+        sql = (
+            "SELECT path FROM files WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ?"
+            " ORDER BY path"
+        )
         return tuple(path for (path,) in self.rows(sql, (len(SET_ASIDE), SET_ASIDE)))
 
     def file(self, path: str) -> FileRow | None:
@@ -345,7 +359,8 @@ class CatalogReader:
         """Chunk keys that came and that went after `seq`, net."""
         added: set[int] = set()
         removed: set[int] = set()
-        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY rowid"
+        # The order of the index is that of the rows: so nothing older is read.
+        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY seq, rowid"
         for key, op in self.rows(sql, (seq, EMBEDDED)):
             if op == ADDED:
                 added.add(int(key))

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Collection, Mapping
 
 from vault_indexer.store.catalog.attachments import AttachmentNames
+
+_STALE_AFTER = 100
+"""One note in so many may have been written since the languages were counted: so few change no order that
+matters."""
+
+
+class CountedLanguages:
+    """How many notes there were in each language when `last_id` was the highest id of a note."""
+
+    def __init__(self, counts: Mapping[str, int], last_id: int) -> None:
+        self.in_order = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
+        self._last_id = last_id
+        self._spare = sum(counts.values()) // _STALE_AFTER
+
+    def is_stale(self, present: Collection[str], last_id: int) -> bool:
+        """Whether to count again where these languages are there and `last_id` is the highest id now. Each
+        note that is written gets a new id."""
+        return set(present) != set(self.in_order) or not 0 <= last_id - self._last_id < max(1, self._spare)
 
 
 class TextCache:
     """Least recently used note texts by note id. Ids are never reused, so nothing ever expires.
 
-    The readers of a catalog share one, and in `attachments` the names that one of them has read last.
+    The readers of a catalog share one, and in `attachments` and `languages` what one of them has read last.
     """
 
     def __init__(self, max_chars: int = 16_000_000) -> None:
         self.attachments: AttachmentNames | None = None
+        self.languages: CountedLanguages | None = None
         self._max = max_chars
         self._held = 0
         self._texts: OrderedDict[int, str] = OrderedDict()
@@ -33,7 +53,7 @@ class TextCache:
         """Forget everything."""
         with self._lock:
             self._texts.clear()
-            self.attachments = None
+            self.attachments = self.languages = None
             self._held = 0
 
     def put(self, note_id: int, text: str) -> None:

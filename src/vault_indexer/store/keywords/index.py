@@ -279,8 +279,9 @@ class KeywordIndex:
     def _take_snapshot(self) -> KeywordSnapshot:
         live = [self._live_segment(segment) for segment in self._segments]
         names = {segment.data.name for segment in live}
-        self._open = {name: data for name, data in self._open.items() if name in names}
-        self._postings.drop(lambda key: key[0] not in names)
+        if self._open.keys() - names:  # else all that is cached is of segments that are still there
+            self._open = {name: data for name, data in self._open.items() if name in names}
+            self._postings.drop(lambda key: key[0] not in names)
         self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
         return KeywordSnapshot(live, self._record.seq, self._postings)
 
