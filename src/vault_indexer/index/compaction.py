@@ -13,7 +13,7 @@ from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.opening import base_of
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.vectors.index import save_snapshot
+from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import fsync_dir, replace_file
 
 
@@ -37,7 +37,7 @@ class CompactionWorker:
                 made = base_of(catalog, job.model, job.dimension)
             finally:
                 catalog.close()
-            save_snapshot(made, job.generation.next_vectors)
+            vectors.save_snapshot(made, job.generation.next_vectors)
         except (VaultIndexerError, OSError) as error:
             return str(error)
         return ""

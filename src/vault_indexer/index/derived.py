@@ -21,7 +21,7 @@ from vault_indexer.store import Generation, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, TextCache
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import VectorSnapshot
-from vault_indexer.store.vectors.index import load_snapshot
+from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import give_back
 
 _TRIES = 3
@@ -120,7 +120,7 @@ class DerivedIndices:
     def load_next_base(self) -> VectorSnapshot:
         """The base that such a process has written, as ready to be searched as the one in use: seconds of
         work. Any thread. Raises IndexUnusableError if the file is not what was written."""
-        made = load_snapshot(self._generation.next_vectors)
+        made = vectors.load_snapshot(self._generation.next_vectors)
         if self._vectors.look.screen is not None:
             made.look.make()
         return made
