@@ -47,6 +47,14 @@ def test_a_prefix_gives_the_most_frequent_words(lexicon: Lexicon) -> None:
     assert lexicon.with_prefix("zebra", 3) == []
 
 
+def test_the_most_frequent_words_are_found_without_reading_all(lexicon: Lexicon) -> None:
+    for limit in (1, 2, 5, 100):
+        all_words = lexicon.with_prefix("", 100)
+        found = lexicon.frequent(limit)
+        assert [word.frequency for word in found] == [word.frequency for word in all_words[:limit]]
+        assert set(found) <= set(all_words)
+
+
 def test_wildcards(lexicon: Lexicon) -> None:
     assert {word.term for word in lexicon.matching("s*er", 10)} == {"searcher", "server"}
     assert {word.term for word in lexicon.matching("*.toml", 10)} == {"config.toml"}

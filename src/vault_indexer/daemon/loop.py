@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from vault_indexer.daemon.background_task import BackgroundTask
+from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.lock import IndexLock
@@ -77,14 +78,17 @@ class IndexLoop:
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
         self._embedding = EmbeddingTask(vault_sync, turn=vectors)
         self._merge = MergeTask(vault_sync, limits_of(assembly.settings.index))
+        self._compaction = CompactionTask(vault_sync, limits_of(assembly.settings.index))
         self._publish_task = PublishTask(vault_sync, clock)
         set_aside = SetAsideRetry(vault_sync)
         # In order of priority, each with those that must not be busy when it begins something. The first two
-        # share the generation's spare process; a merge would slow down the making of vectors.
+        # share the generation's spare process; a merge would slow down the making of vectors; merge and
+        # compaction take a core and much memory each.
         self._tasks: tuple[tuple[BackgroundTask, tuple[BackgroundTask, ...]], ...] = (
             (self._embedding, (set_aside,)),
             (set_aside, (self._embedding,)),
-            (self._merge, (self._embedding,)),
+            (self._merge, (self._embedding, self._compaction)),
+            (self._compaction, (self._embedding, self._merge)),
             (RechunkTask(vault_sync), ()),
             (self._publish_task, ()),
         )
@@ -297,7 +301,7 @@ class IndexLoop:
         if not loss or self._stopping:
             return
         log.error("%s: it is built again", loss)
-        self._merge.end()
+        self._end_rewriting()
         self._rebuild.kill()
         try:
             self._presence.restore(loss)
@@ -327,7 +331,7 @@ class IndexLoop:
             return
         if batch is not None:
             self._remaining = len(batch.scope)
-        self._merge.end()
+        self._end_rewriting()
         self._rebuild.hold(True)
         while self._pause.active and not self._stopping:
             self._publish()
@@ -336,6 +340,11 @@ class IndexLoop:
             self._pause.wait(_TICK_S)
         self._step_began = self._clock()
         self._rebuild.hold(False)
+
+    def _end_rewriting(self) -> None:
+        """End what writes parts of the index again, beside: what it reads may no longer be wanted."""
+        self._merge.end()
+        self._compaction.end()
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
@@ -362,7 +371,7 @@ class IndexLoop:
             return
         self._batch_size = max(1, len(batch.scope))
         if batch.control:
-            self._merge.end()  # what it writes could be what the rules now exclude
+            self._end_rewriting()  # what it writes could be what the rules now exclude
             self._reload_rules()
         self._scans_begun += batch.scan_all
         self._publish()  # `wait_for_scan` must not count the scan that begins now

@@ -13,7 +13,7 @@ from vault_indexer.index.plan import Applied, Plan, plan
 from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, Progress, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
-from vault_indexer.system import give_back
+from vault_indexer.system import collecting_paused, give_back
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
@@ -217,11 +217,12 @@ class VaultSync:
         assert self.current is not None
         limit = self.assembly.settings.files.max_file_bytes
         try:
-            found = scan(self.assembly.vault, self.rules, max_file_bytes=limit, within=scope)
+            with collecting_paused():
+                found = scan(self.assembly.vault, self.rules, max_file_bytes=limit, within=scope)
+                work, known = self._plan(found)
         except VaultError as error:
             self.degraded = str(error)
             return None
-        work, known = self._plan(found)
         explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
         look = Look(found.root, known - len(explained), lost, time.monotonic())
@@ -231,14 +232,15 @@ class VaultSync:
         return _Survey(found, work, explained, look, verdict)
 
     def _plan(self, found: Scan) -> tuple[Plan, int]:
-        """What the index needs, and how many files the catalog knows. Files that are there again are no
-        longer held as deleted."""
+        """What the index needs, and, where files are gone, how many the catalog knows. Files that are there
+        again are no longer held as deleted."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             within = found.within
             known = snapshot.catalog.files() if "" in within else snapshot.catalog.files_within(within)
-            total = snapshot.catalog.file_count()
-        work = plan(known, found)
+            work = plan(known, found)
+            # Only losses are compared with it, and it reads all rows.
+            total = snapshot.catalog.file_count() if work.removed else 0
         for path in (*work.read, *(row.path for row in work.linked)):
             self.hold.drop(path)
         return work, total

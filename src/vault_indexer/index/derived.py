@@ -6,8 +6,10 @@ from collections.abc import Collection
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import CompactJob, Failed, KeywordsJob, catch_up_keywords, rebuild_keywords
+from vault_indexer.index.compaction import CompactionJob, discard_next_base, use_next_base
+from vault_indexer.index.jobs import CompactJob, Failed, KeywordsJob, catch_up, rebuild_keywords
 from vault_indexer.index.opening import (
+    FilesAhead,
     apply_vector_changes,
     open_vectors,
     rebuild_vectors,
@@ -19,6 +21,7 @@ from vault_indexer.store import Generation, SnapshotHolder
 from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import VectorSnapshot
+from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import give_back
 
 _TRIES = 3
@@ -35,7 +38,13 @@ class DerivedIndices:
     """
 
     def __init__(
-        self, generation: Generation, model: str, dimension: int, pool: Pool, catalog: CatalogWriter
+        self,
+        generation: Generation,
+        model: str,
+        dimension: int,
+        pool: Pool,
+        catalog: CatalogWriter,
+        files: FilesAhead,
     ) -> None:
         self.holder = SnapshotHolder()
         self.healed: list[str] = []
@@ -46,10 +55,12 @@ class DerivedIndices:
         self._pool = pool
         self._catalog = catalog
         self._cache = CatalogCache()
+        self._compacted: object = None
+        discard_next_base(generation)  # left by a process that was killed
         try:
-            self._heal_keywords()
+            self._heal_keywords(files)
             self._keywords = KeywordIndex.open(generation.keywords, check=False)  # that has just been done
-            self._vectors, self.owed = self._open_vectors()
+            self._vectors, self.owed = self._open_vectors(files)
             self.publish()
         except BaseException:
             self.holder.publish(None)
@@ -60,16 +71,16 @@ class DerivedIndices:
         """Whether the keyword index has segments that should be merged."""
         return self._keywords.needs_merge
 
-    def follow(self, *, words: bool = True, more_to_come: bool = False) -> None:
+    def follow(self, *, words: bool = True) -> None:
         """Apply the last commit, then publish the state it made. Without `words` the keyword index is not
-        updated: it has followed already, or only vectors that were owed have changed. With `more_to_come`
-        a new vector base is written later."""
+        updated: it has followed already, or only vectors that were owed have changed. A new vector base is
+        made here only where nobody has made one beside for a long time."""
         catalog = CatalogReader(self._generation.catalog, self._cache)
         self._follow_owed(catalog)
         self._vectors = apply_vector_changes(self._vectors, catalog, self._model)
         if words:
             self._run_in_worker(KeywordsJob(self._generation))
-        if self._vectors.worth_compacting(more_to_come=more_to_come):
+        if self._vectors.compaction_overdue:
             self.compact_vectors()
         self.publish(catalog)
         self.behind = False
@@ -96,8 +107,48 @@ class DerivedIndices:
         self._cache.clear()
         self.publish()
 
+    @property
+    def worth_compacting(self) -> bool:
+        """Whether a new base of the vectors should be made beside the edits."""
+        return self._vectors.worth_compacting
+
+    def begin_compaction(self) -> CompactionJob:
+        """What a process has to do for a new base; it is the only one that counts from now on."""
+        self._compacted = self._vectors.base
+        return CompactionJob(self._generation, self._model, self._dimension)
+
+    def load_next_base(self) -> VectorSnapshot:
+        """The base that such a process has written, as ready to be searched as the one in use: seconds of
+        work. Any thread. Raises IndexUnusableError if the file is not what was written."""
+        made = vectors.load_snapshot(self._generation.next_vectors)
+        if self._vectors.look.screen is not None:
+            made.look.make()
+        return made
+
+    def adopt_base(self, made: VectorSnapshot) -> bool:
+        """Search this base from now on, with what has changed since it was begun. False, with nothing
+        changed, if the base that it was to replace is no longer in use: what was purged since may be in it.
+        Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
+        if self._compacted is not self._vectors.base:
+            discard_next_base(self._generation)
+            return False
+        catalog = CatalogReader(self._generation.catalog, self._cache)
+        try:
+            current = apply_vector_changes(made, catalog, self._model)
+            use_next_base(self._generation)
+            self._vectors, self._compacted = current, None
+            self._catalog.trim_changes(min(made.seq, self._keywords.applied_seq))
+        finally:
+            catalog.close()
+        self.publish()
+        give_back()
+        return True
+
     def compact_vectors(self) -> None:
-        """Write all vectors as a new base, and shorten the catalog's list of changes."""
+        """Write all vectors as a new base here and now, and shorten the catalog's list of changes. A base
+        that is being made beside is dropped."""
+        self._compacted = None
+        discard_next_base(self._generation)
         catalog = CatalogReader(self._generation.catalog, self._cache)
         try:
             self._vectors = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
@@ -108,7 +159,7 @@ class DerivedIndices:
 
     def close(self) -> None:
         """Write a new vector base if many changes came since the last, and close the snapshot."""
-        if self._vectors.worth_compacting():
+        if self._vectors.worth_compacting:
             self.compact_vectors()
         self.holder.publish(None)
 
@@ -119,10 +170,10 @@ class DerivedIndices:
         self.owed.drop(removed | embedded)
         self.owed.put_first(owed)
 
-    def _open_vectors(self) -> tuple[VectorSnapshot, Owed]:
+    def _open_vectors(self, files: FilesAhead) -> tuple[VectorSnapshot, Owed]:
         catalog = CatalogReader(self._generation.catalog)
         try:
-            opened = open_vectors(self._generation, catalog, self._model, self._dimension)
+            opened = open_vectors(self._generation, catalog, self._model, self._dimension, files.base)
         finally:
             catalog.close()
         if opened.healed:
@@ -136,9 +187,9 @@ class DerivedIndices:
         finally:
             catalog.close()
 
-    def _heal_keywords(self) -> None:
+    def _heal_keywords(self, files: FilesAhead) -> None:
         try:
-            catch_up_keywords(self._generation)
+            catch_up(files.keywords(), self._generation)
         except IndexUnusableError as error:
             self.healed.append(f"keywords: {error}; rebuilt from the catalog")
             rebuild_keywords(self._generation)

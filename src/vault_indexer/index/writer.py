@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.index.build import Pool, prepare_all
+from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, Outcome, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
+from vault_indexer.index.opening import FilesAhead
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.strategies import StrategiesInUse
@@ -17,6 +19,7 @@ from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import FileRow, Problem
 from vault_indexer.store import Generation, SnapshotHolder
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote
+from vault_indexer.store.vectors import VectorSnapshot
 
 _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
@@ -67,9 +70,10 @@ class IndexWriter:
         self._pool = pool
         self._slow = slow
         self._strategies = strategies
+        files = FilesAhead(generation)
         self._writer = CatalogWriter(generation.catalog)
         try:
-            self._derived = DerivedIndices(generation, model, dimension, pool, self._writer)
+            self._derived = DerivedIndices(generation, model, dimension, pool, self._writer, files)
         except BaseException:
             self._writer.close()
             raise
@@ -105,6 +109,25 @@ class IndexWriter:
         """Publish what another process has merged: the same content in other files."""
         self._derived.publish()
 
+    @property
+    def worth_compacting(self) -> bool:
+        """Whether a new base of the vectors should be made beside the edits."""
+        return self._derived.worth_compacting
+
+    def begin_compaction(self) -> CompactionJob:
+        """See `DerivedIndices.begin_compaction`."""
+        return self._derived.begin_compaction()
+
+    def load_next_base(self) -> VectorSnapshot:
+        """See `DerivedIndices.load_next_base`. Any thread."""
+        return self._derived.load_next_base()
+
+    def adopt_base(self, made: VectorSnapshot) -> bool:
+        """See `DerivedIndices.adopt_base`."""
+        if self._derived.behind:
+            self._follow()
+        return self._derived.adopt_base(made)
+
     def apply(
         self,
         plan: Plan,
@@ -128,7 +151,7 @@ class IndexWriter:
     def _apply(self, plan: Plan, on_progress: Callable[[int], None], later: int) -> Applied:
         edit = self._read(plan, on_progress, later)
         if self._derived.behind:
-            self._follow(words=not edit.followed, more_to_come=True)
+            self._follow(words=not edit.followed)
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         if not (edit.notes or edit.files or edit.removed):
@@ -304,8 +327,8 @@ class IndexWriter:
         else:
             self._linker.remove(row.path)
 
-    def _follow(self, *, words: bool = True, more_to_come: bool = False) -> None:
-        self._derived.follow(words=words, more_to_come=more_to_come)
+    def _follow(self, *, words: bool = True) -> None:
+        self._derived.follow(words=words)
         if self._writer.log_is_long:
             self._shorten_log(lambda: True)
 

@@ -21,7 +21,7 @@ def load_caches(opened: IndexReader) -> None:
     edit that comes meanwhile is seen.
     """
     with opened.holder.lease() as snapshot:
-        words = [found.term for found in snapshot.keywords.lexicon.with_prefix("", COMMON_WORDS)]
+        words = [found.term for found in snapshot.keywords.lexicon.frequent(COMMON_WORDS)]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
     for word in words:

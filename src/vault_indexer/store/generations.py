@@ -47,6 +47,11 @@ class Generation:
         return self.folder / "vectors.faiss"
 
     @property
+    def next_vectors(self) -> Path:
+        """A base that is written beside the one in use; of no use to anybody who opens the generation."""
+        return self.folder / "vectors.faiss.next"
+
+    @property
     def keywords(self) -> Path:
         """The folder of the Whoosh index."""
         return self.folder / "keywords"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.system.allocator import give_back, keep_little
+from vault_indexer.system.allocator import collecting_paused, give_back, keep_little
 from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
 from vault_indexer.system.durable import (
     atomic_file,
@@ -46,6 +46,7 @@ __all__ = [
     "atomic_file",
     "back_by_huge_pages",
     "canonical_folder",
+    "collecting_paused",
     "free_bytes",
     "fsync_dir",
     "fsync_file",

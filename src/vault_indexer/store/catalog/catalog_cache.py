@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Generic, TypeVar
 
 from vault_indexer.model import ChunkRow, Heading
@@ -24,11 +24,30 @@ _CHUNK = 1000
 """What a chunk costs beside its body, in characters."""
 
 
+_STALE_AFTER = 100
+"""One note in so many may have been written since the languages were counted: so few change no order that
+matters."""
+
+
+class CountedLanguages:
+    """How many notes there were in each language when `last_id` was the highest id of a note."""
+
+    def __init__(self, counts: Mapping[str, int], last_id: int) -> None:
+        self.in_order = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
+        self._last_id = last_id
+        self._spare = sum(counts.values()) // _STALE_AFTER
+
+    def is_stale(self, present: Collection[str], last_id: int) -> bool:
+        """Whether to count again where these languages are there and `last_id` is the highest id now. Each
+        note that is written gets a new id."""
+        return set(present) != set(self.in_order) or not 0 <= last_id - self._last_id < max(1, self._spare)
+
+
 class CatalogCache:
     """What never changes as long as a note has its id. No id or key is used again, so nothing ever expires.
 
     The readers of a catalog share one. Texts are decompressed; `outlines` are the headings without those
-    nested in quotes and lists. `attachments` are the names that one of the readers has read last.
+    nested in quotes and lists. `attachments` and `languages` are what one of the readers has read last.
     """
 
     def __init__(self) -> None:
@@ -38,13 +57,14 @@ class CatalogCache:
             _CHUNK_CHARS, lambda row: len(row.chunk.body) + _CHUNK
         )
         self.attachments: AttachmentNames | None = None
+        self.languages: CountedLanguages | None = None
 
     def clear(self) -> None:
         """Forget everything."""
         self.texts.clear()
         self.outlines.clear()
         self.chunks.clear()
-        self.attachments = None
+        self.attachments = self.languages = None
 
 
 class LruCache(Generic[Key, Value]):

@@ -30,10 +30,11 @@ from vault_indexer.model import (
 )
 from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
-from vault_indexer.store.catalog.catalog_cache import CatalogCache, LruCache, Outline
+from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, LruCache, Outline
 from vault_indexer.store.catalog.rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
+from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ _CHUNK_VECTORS = (
     "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
     " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
 )
+_LANGUAGES = (
+    "WITH RECURSIVE found (language) AS (SELECT min(language) FROM notes WHERE language != '' UNION ALL"
+    " SELECT (SELECT min(language) FROM notes WHERE language > found.language) FROM found"
+    " WHERE found.language NOTNULL) SELECT language FROM found WHERE language NOTNULL"
+)
+"""From one to the next in the index: a step a language, and not one a note."""
+
 _LINK_COLUMNS = (
     "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
 )
@@ -178,12 +186,16 @@ class CatalogReader:
         return IndexCounts(notes, chunks, links, unresolved)
 
     def languages(self) -> tuple[str, ...]:
-        """The languages of the notes, most frequent first; notes of unknown language do not count."""
-        sql = (
-            "SELECT language FROM notes WHERE language != '' GROUP BY language"
-            " ORDER BY count(*) DESC, language"
-        )
-        return tuple(row[0] for row in self.rows(sql))
+        """The languages of the notes, most frequent first; notes of unknown language do not count. They are
+        counted again once a hundredth of the notes has been written since, or a language came or went."""
+        present = frozenset(row[0] for row in self.rows(_LANGUAGES))
+        last_id = int(self._one("SELECT max(note_id) FROM notes")[0] or 0)
+        known = self._cache.languages
+        if known is None or known.is_stale(present, last_id):
+            counts = {language: count for language, count in self.notes_by_language().items() if language}
+            known = CountedLanguages(counts, last_id)
+            self._cache.languages = known
+        return known.in_order
 
     def notes_by_language(self) -> dict[str, int]:
         """How many notes are in each language; "" stands for unknown."""
@@ -221,7 +233,10 @@ class CatalogReader:
 
     def set_aside(self) -> tuple[str, ...]:
         """The notes that ended the process that read them, or took more than they may, in order."""
-        sql = "SELECT path FROM files WHERE state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
+        sql = (
+            "SELECT path FROM files WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ?"
+            " ORDER BY path"
+        )
         return tuple(path for (path,) in self.rows(sql, (len(SET_ASIDE), SET_ASIDE)))
 
     def file(self, path: str) -> FileRow | None:
@@ -340,21 +355,18 @@ class CatalogReader:
 
     def chunk_key_array(self) -> Keys:
         """The keys of all chunks, ascending."""
-        return self._key_array("SELECT key FROM chunks ORDER BY key")
+        # Those of a note are mostly a whole range: a fifth of the rows tells as much.
+        sql = "SELECT min(key), max(key) + 1, count(*) FROM chunks GROUP BY note_id ORDER BY note_id"
+        rows = [np.array(batch, np.int64) for batch in self.batches(sql)]
+        firsts, ends, counts = np.concatenate([np.empty((0, 3), np.int64), *rows]).T
+        if not np.array_equal(ends - firsts, counts):
+            return self._key_array("SELECT key FROM chunks ORDER BY key")
+        return spread_ranges(firsts, ends)[1]
 
-    def embedded_and_owed(self, model: str) -> tuple[Keys, dict[int, bytes]]:
-        """The keys of all chunks whose text is to be embedded, ascending; and the digest of the text of those
-        that have no vector, by key in order."""
-        sql = (
-            "SELECT c.key, iif(EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
-            " AND v.model = (SELECT model FROM models WHERE name = ?)), NULL, c.text_hash)"
-            " FROM chunks c WHERE c.text_hash NOTNULL ORDER BY c.key"
-        )
-        found, owed = [np.empty(0, np.int64)], {}
-        for batch in self.batches(sql, (model,)):
-            found.append(np.fromiter((row[0] for row in batch), np.int64, len(batch)))
-            owed.update({key: digest for key, digest in batch if digest is not None})
-        return np.concatenate(found), owed
+    def embedded_keys(self) -> Keys:
+        """The keys of all chunks whose text is to be embedded, ascending."""
+        without = self._key_array("SELECT key FROM chunks WHERE text_hash ISNULL ORDER BY key")
+        return np.setdiff1d(self.chunk_key_array(), without, assume_unique=True)
 
     def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """Known float16 vectors of the model, by digest of the text."""
@@ -398,7 +410,8 @@ class CatalogReader:
         """Chunk keys that came and that went after `seq`, net."""
         added: set[int] = set()
         removed: set[int] = set()
-        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY rowid"
+        # The order of the index is that of the rows: so nothing older is read.
+        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY seq, rowid"
         for key, op in self.rows(sql, (seq, EMBEDDED)):
             if op == ADDED:
                 added.add(int(key))

@@ -13,6 +13,8 @@ from vault_indexer.system import write_atomically
 
 COMMIT_RECORD_NAME = "SEAL"
 
+_PIECE = 1 << 20
+
 
 class Checksum(BaseModel):
     """Of one file: its size in bytes and the CRC-32 of its content."""
@@ -40,7 +42,7 @@ def write_commit_record(
 
     Raises OSError.
     """
-    files = {name: known.get(name) or _checksum((folder / name).read_bytes()) for name in sorted(names)}
+    files = {name: known.get(name) or checksum_of(folder / name) for name in sorted(names)}
     record = CommitRecord(seq=seq, generation=generation, files=files)
     body = record.model_dump_json().encode()
     write_atomically(folder / COMMIT_RECORD_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
@@ -70,12 +72,18 @@ def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
         path = folder / name
         try:
             same = path.stat().st_size == expected.size
-            same = same and (not full or _checksum(path.read_bytes()) == expected)
+            same = same and (not full or checksum_of(path) == expected)
         except OSError as error:
             raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
         if not same:
             raise IndexUnusableError(f"keyword index: {path} is damaged (size or checksum differs)")
 
 
-def _checksum(content: bytes) -> Checksum:
-    return Checksum(size=len(content), crc=zlib.crc32(content))
+def checksum_of(path: Path) -> Checksum:
+    """The checksum of a file, read in pieces. Raises OSError."""
+    size = crc = 0
+    piece = memoryview(bytearray(_PIECE))
+    with path.open("rb", buffering=0) as file:
+        while read := file.readinto(piece):
+            size, crc = size + read, zlib.crc32(piece[:read], crc)
+    return Checksum(size=size, crc=crc)

@@ -11,7 +11,7 @@ folder from elsewhere must never be opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -22,8 +22,10 @@ import numpy as np
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
 from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
 from vault_indexer.store.keywords.commit_record import (
+    Checksum,
     CommitRecord,
     check_files,
+    checksum_of,
     read_commit_record,
     write_commit_record,
 )
@@ -158,7 +160,8 @@ class KeywordIndex:
             for segment in chosen:
                 builder.add_segment(*segment)
             if chosen:
-                self._replace(chosen, builder.finish())
+                made = builder.finish()
+                self._replace(chosen, made, self._put_on_disk(made))
 
     def compact(self) -> None:
         """Rewrites everything without deleted documents, in segments of the builder's size. Takes long.
@@ -210,7 +213,17 @@ class KeywordIndex:
         kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
         self._commit([*kept, *builder.finish()], seq)
 
-    def _replace(self, chosen: Sequence[LiveSegment], made: Sequence[W3Segment]) -> None:
+    def _put_on_disk(self, made: Sequence[W3Segment]) -> dict[str, Checksum]:
+        """Finished segments are on disk after this, and here are their checksums: of a merged segment both
+        take so long that nobody is to wait for it under the lock."""
+        names = [segment.make_filename(segment.COMPOUND_EXT) for segment in made]
+        for name in names:
+            fsync_file(self._folder / name)
+        return {name: checksum_of(self._folder / name) for name in names}
+
+    def _replace(
+        self, chosen: Sequence[LiveSegment], made: Sequence[W3Segment], on_disk: Mapping[str, Checksum]
+    ) -> None:
         """Commits `made`, written from `chosen`, in their place, without what has been deleted since."""
         with self._writing():
             held = {segment.segment_id(): segment for segment in self._segments}
@@ -221,7 +234,8 @@ class KeywordIndex:
             gone: list[int] = []
             for one in chosen:
                 gone += one.data.keys[one.live & ~_live_mask(held.pop(one.data.name))].tolist()
-            self._commit([*held.values(), *self._without(made, sorted(gone))], self._record.seq)
+            merged = [*held.values(), *self._without(made, sorted(gone))]
+            self._commit(merged, self._record.seq, on_disk)
 
     def _without(self, segments: Sequence[W3Segment], keys: Sequence[int]) -> list[W3Segment]:
         """The segments with these keys (ascending) marked deleted: copies of those that hold any."""
@@ -238,10 +252,14 @@ class KeywordIndex:
             left.append(changed)
         return left
 
-    def _commit(self, segments: Sequence[W3Segment], seq: int) -> None:
+    def _commit(
+        self, segments: Sequence[W3Segment], seq: int, on_disk: Mapping[str, Checksum] | None = None
+    ) -> None:
+        """Makes these segments the state. The checksums of those that are `on_disk` already are given."""
         from whoosh.index import TOC
 
-        known = self._record.files
+        old = self._record.files
+        known = {**old, **(on_disk or {})}
         generation = self._record.generation + 1
         names = [segment.make_filename(segment.COMPOUND_EXT) for segment in segments]
         for name in names:
@@ -255,14 +273,15 @@ class KeywordIndex:
         record = write_commit_record(self._folder, seq, generation, [*names, toc], known)
         self._record, self._segments = record, list(segments)
         self._snapshot = self._take_snapshot()
-        for name in known.keys() - record.files.keys():
+        for name in old.keys() - record.files.keys():
             (self._folder / name).unlink(missing_ok=True)
 
     def _take_snapshot(self) -> KeywordSnapshot:
         live = [self._live_segment(segment) for segment in self._segments]
         names = {segment.data.name for segment in live}
-        self._open = {name: data for name, data in self._open.items() if name in names}
-        self._postings.drop(lambda key: key[0] not in names)
+        if self._open.keys() - names:  # else all that is cached is of segments that are still there
+            self._open = {name: data for name, data in self._open.items() if name in names}
+            self._postings.drop(lambda key: key[0] not in names)
         self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
         return KeywordSnapshot(live, self._record.seq, self._postings)
 

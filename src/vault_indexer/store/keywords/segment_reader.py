@@ -12,7 +12,7 @@ import mmap
 import pickle
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +21,7 @@ import numpy as np
 
 from vault_indexer.store.keywords.schema import FIELDS, KEY_COLUMN
 from vault_indexer.store.keywords.segment_words import SegmentWords
-from vault_indexer.store.keywords.term_table import TermTable
+from vault_indexer.store.keywords.term_table import Entries, TermTable
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
@@ -83,13 +83,11 @@ class SegmentData:
 
     def words_with_prefix(self, prefix: str) -> dict[str, int]:
         """Terms that some text holds as written, each with the largest document frequency of its fields."""
-        counts: dict[str, int] = {}
-        for field in FIELDS:
-            found = self._table.starting_with(field, prefix)
-            for term, frequency in zip(found.terms, found.frequencies, strict=True):
-                if counts.get(term, 0) < frequency and term[0] != VARIANT_MARK:
-                    counts[term] = frequency
-        return counts
+        return _words_in(self._table.starting_with(field, prefix) for field in FIELDS)
+
+    def frequent_words(self, limit: int) -> dict[str, int]:
+        """The same of the `limit` most frequent terms of each field, quickly."""
+        return _words_in(self._table.most_frequent(field, limit) for field in FIELDS)
 
     @cached_property
     def words(self) -> SegmentWords:
@@ -142,3 +140,13 @@ class SegmentData:
             np.cumsum(documents, out=documents)
         frequencies = np.ones(count, np.float32) if weights is None else np.array(weights, np.float32)
         return Postings(documents, frequencies)
+
+
+def _words_in(fields: Iterable[Entries]) -> dict[str, int]:
+    """The terms of fields that are written so, each with its largest document frequency."""
+    counts: dict[str, int] = {}
+    for found in fields:
+        for term, frequency in zip(found.terms, found.frequencies, strict=True):
+            if counts.get(term, 0) < frequency and term[0] != VARIANT_MARK:
+                counts[term] = frequency
+    return counts

@@ -72,11 +72,30 @@ class TermTable:
 
     def starting_with(self, field: str, prefix: str) -> Entries:
         """All terms of the field that begin with `prefix`; about 0.5 µs each."""
+        return self._entries(*self._ends_of(self._with_prefix(field, prefix)))
+
+    def most_frequent(self, field: str, limit: int) -> Entries:
+        """The `limit` terms of the field with the highest document frequency, in order: a hundredth of the
+        time that all of them take."""
+        records, ends = self._ends_of(self._with_prefix(field, ""))
+        if len(records) > limit:
+            frequencies = self._integers(ends + _FREQUENCY_AT)
+            chosen = np.sort(np.argpartition(frequencies, -limit)[-limit:])
+            records, ends = records[chosen], ends[chosen]
+        return self._entries(records, ends)
+
+    def _with_prefix(self, field: str, prefix: str) -> Positions:
+        """The records of the field's terms that begin so."""
         key = self._fields[field] + prefix.encode()
         first = bisect_left(range(self._count), key, key=self._key)
         last = bisect_left(range(self._count), key + _AFTER_ALL, lo=first, key=self._key)
-        records = self._records[first:last]
-        ends = records + _RECORD.size + self._integers(records)
+        return self._records[first:last]
+
+    def _ends_of(self, records: Positions) -> tuple[Positions, Positions]:
+        """The records, and where their keys end and their entries begin."""
+        return records, records + _RECORD.size + self._integers(records)
+
+    def _entries(self, records: Positions, ends: Positions) -> Entries:
         spans = zip((records + _RECORD.size + _FIELD_BYTES).tolist(), ends.tolist(), strict=True)
         buffer = self._buffer
         terms = [str(buffer[start:end], "utf-8") for start, end in spans]

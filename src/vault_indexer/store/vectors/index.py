@@ -39,6 +39,12 @@ _MAGNITUDE = np.uint16(0x7FFF)
 _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
+_WORTH_COMPACTING = 4096
+"""So many changed rows are always put up with."""
+
+_OVERDUE = 16_384
+"""As many as one compaction takes a few tenths of a second for."""
+
 _MEAN_OF = 256
 """The mean over a note is that of at most so many vectors, spread evenly: it bounds what a very long note
 costs a search."""
@@ -208,13 +214,21 @@ class VectorSnapshot:
         rows[rows == len(self.keys)] = 0
         return rows[self.keys[rows] == keys] if len(self.keys) else rows[:0]
 
-    def worth_compacting(self, *, more_to_come: bool = False) -> bool:
-        """Whether base and delta should become one base: that takes a second for 100,000 vectors, in the
-        process that answers. A row of the delta costs a search twice what one of the base does, and twice
-        its memory; what is dead costs memory only. While there is `more_to_come`, more is put up with."""
+    @property
+    def worth_compacting(self) -> bool:
+        """Whether base and delta should become one base when there is time. A row of the delta costs a search
+        twice what one of the base does, and twice its memory; what is dead costs memory only."""
         rows = len(self.keys)
-        most = rows // 2 if more_to_come else rows // 8
-        return len(self.delta_keys) > max(4096, most) or int(self.dead.sum()) > max(4096, rows // 2)
+        return self._has_changed_beyond(max(_WORTH_COMPACTING, rows // 8), max(_WORTH_COMPACTING, rows // 4))
+
+    @property
+    def compaction_overdue(self) -> bool:
+        """Whether they should at once, whoever waits for it: half of what is searched is not in the base."""
+        most = max(_OVERDUE, len(self.keys) // 2)
+        return self._has_changed_beyond(most, most)
+
+    def _has_changed_beyond(self, added: int, dead: int) -> bool:
+        return len(self.delta_keys) > added or int(self.dead.sum()) > dead
 
 
 def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
