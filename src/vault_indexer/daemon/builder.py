@@ -60,7 +60,7 @@ class BuilderProcess:
             except (EOFError, OSError):
                 self._begin_again(self._process.end())
                 return None
-            self._process.begun()
+            self._process.close_early_errors()
             if isinstance(message, Progress):
                 report(message)
                 continue

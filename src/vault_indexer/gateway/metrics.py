@@ -62,6 +62,6 @@ class GatewayMetrics(RequestMetrics):
         """Whether the rights that hold are those of the file."""
         self._rights.set(1 if current else 0)
 
-    def found(self, hits: int) -> None:
+    def count_hits(self, hits: int) -> None:
         """An answer has so many hits."""
         self._hits.inc(hits)

@@ -110,7 +110,7 @@ class GatewaySearch:
             (term.word for term in terms), self._settings.snippet_chars, detect(question.text, languages)
         )
         bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
-        self._calls.metrics.found(len(hits))
+        self._calls.metrics.count_hits(len(hits))
         return {
             "query": order.query,
             "took_ms": round(1000 * (time.monotonic() - began), 2),

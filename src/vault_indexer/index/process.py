@@ -65,13 +65,13 @@ class ChildProcess:
             raise ProcessError(f"a process of the indexer ended: {message}")
         return message
 
-    def begun(self) -> None:
-        """Stop listening to what the process says before it begins."""
+    def close_early_errors(self) -> None:
+        """Stop listening to what the process says before it begins: it has begun."""
         self._private.close_errors()
 
     def end(self) -> str:
-        """End the process now, and say how it ended: by itself or by a signal, and what it said last, if it
-        had not `begun`."""
+        """End the process now, and say how it ended: by itself or by a signal, and what it said last, if
+        nothing has closed its early errors."""
         self.connection.close()
         ended = self._popen.poll()
         self._popen.kill()

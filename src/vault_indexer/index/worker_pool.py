@@ -232,7 +232,7 @@ class WorkerPool(Generic[Job, Result]):
             return None
         if isinstance(message, _Begun):
             member.begun, self._failed_starts = True, 0
-            member.process.begun()
+            member.process.close_early_errors()
             return None
         del self._busy[connection]
         if message.outgrown:

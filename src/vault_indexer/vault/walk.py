@@ -118,7 +118,7 @@ def scan(
     started = time.perf_counter()
     root = root_identity(vault)
     walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles())
-    asked = {top: walker.spelled(top) for top in within}
+    asked = {top: walker.spelling_of(top) for top in within}
     tops = frozenset(asked) | frozenset(asked.values())
     for top in frozenset(asked.values()):
         if not top or not _is_covered(top.rpartition("/")[0], tops):
@@ -197,7 +197,7 @@ class _Walker:
         self.evicted: list[ScannedFile] = []
         self.unreadable: dict[str, str] = {}
 
-    def spelled(self, path: str) -> str:
+    def spelling_of(self, path: str) -> str:
         """The path as the listings of its folders spell it."""
         return self._spelling.of(str(self._vault), path) if path else ""
 

@@ -18,15 +18,17 @@ def keys(*names: str, **nested: Keep | None) -> Keep:
     return {**dict.fromkeys(names), **nested}
 
 
-def kept(value: JsonValue, keep: Keep | None) -> JsonValue:
+def project(value: JsonValue, keep: Keep | None) -> JsonValue:
     """The part of a JSON value that `keep` names, in the order of `keep`. A key that is missing stays
     missing."""
     if keep is None:
         return value
     if isinstance(value, list):
-        return [kept(one, keep) for one in value]
+        return [project(one, keep) for one in value]
     if isinstance(value, dict):
-        return {name: kept(value[name], inner) for name, inner in keep.items() if value.get(name) is not None}
+        return {
+            name: project(value[name], inner) for name, inner in keep.items() if value.get(name) is not None
+        }
     return value
 
 

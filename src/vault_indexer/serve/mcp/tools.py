@@ -16,7 +16,7 @@ from vault_indexer.serve.answers import AnswerContext, answer
 from vault_indexer.serve.endpoints import NOTE, Value
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.budget import page
-from vault_indexer.serve.mcp.projection import kept, kept_schema, merged_schema
+from vault_indexer.serve.mcp.projection import kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
 from vault_indexer.serve.mcp.views import SetChunkerJson, ToolView
 from vault_indexer.serve.openapi import Schema, schema_of
@@ -89,7 +89,9 @@ def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Valu
     if not view.lists:
         return found
     limit = cast("int | None", arguments.get("limit"))
-    return page(cast("Object", kept(found, view.keep)), view.lists, cast("int", arguments["offset"]), limit)
+    return page(
+        cast("Object", project(found, view.keep)), view.lists, cast("int", arguments["offset"]), limit
+    )
 
 
 def _row_answer(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
