@@ -90,7 +90,7 @@ class Visit:
 
     def titles(self) -> list[str]:
         """The titles of the hits."""
-        found: list[str] = self.page.locator(".hit-title").all_inner_texts()
+        found: list[str] = self.page.locator(".hit-title").all_text_contents()
         return found
 
 

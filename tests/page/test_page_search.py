@@ -65,7 +65,7 @@ def test_an_answer_of_an_earlier_query_never_replaces_a_later_one(visit: Visit) 
     assert held
     with page.expect_response(re.compile(r"/v1/search\?q=kale")):
         held[0].continue_()
-    assert page.locator(".hit-title").first.inner_text() == "Telescope"
+    assert page.locator(".hit-title").first.text_content() == "Telescope"
 
 
 def test_a_hit_costs_less_than_a_kilobyte(visit: Visit) -> None:
