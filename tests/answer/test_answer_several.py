@@ -7,16 +7,15 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from asked_vault import ScriptedLlm, citing, says
+from foreign_embedder import ForeignEmbedder
 
 from vault_indexer.answer import Answerer
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config import Settings
 from vault_indexer.errors import QueryError, UsageError, VaultError
 from vault_indexer.model import AskAnswer, AskRequest
-from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search import Searcher
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
 from vault_indexer.vaults.searching import ReadyVaults
@@ -144,25 +143,10 @@ def test_a_model_reads_passages_of_all_and_is_checked(vaults: Vaults) -> None:
     assert silent.prompts == []  # nothing answers: no model is asked
 
 
-class _Foreign:
-    """An embedder of another model, which finds everything alike."""
-
-    model = EmbeddingModel("other", "m", 256)
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        return np.stack([self.embed_query(text) for text in texts])
-
-    def embed_query(self, text: str) -> np.ndarray:
-        del text
-        vector: np.ndarray = np.zeros(256, np.float32)
-        vector[0] = 1
-        return vector
-
-
 def test_vaults_of_different_models_are_fused_by_rank(vaults: Vaults) -> None:
     ready = _ready(vaults)
     first, second = ready.vaults
-    searcher = Searcher(_Foreign(), Settings().search)  # type: ignore[arg-type]
+    searcher = Searcher(ForeignEmbedder(), Settings().search)  # type: ignore[arg-type]
     other = replace(second, reader=replace(second.reader, searcher=searcher))
     answer = _asked(replace(ready, vaults=[first, other]), LIGHTHOUSE)
     assert any("fused by rank" in notice for notice in answer.notices)

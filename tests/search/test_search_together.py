@@ -7,14 +7,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
+from foreign_embedder import ForeignEmbedder
 from reliability_lab import assembly_of, unheard
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError, UsageError
 from vault_indexer.model import Hit, SearchAnswer, SearchRequest
-from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search import QueryDeadline, SearchedVault, Searcher, search_together
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
@@ -198,21 +197,6 @@ def test_the_deadline_holds_for_all(three: Three) -> None:
             search_together(searched, SearchRequest("night"), readers[0].searcher.settings, QueryDeadline(0))
 
 
-class _Foreign:
-    """An embedder of another model, which finds everything alike."""
-
-    model = EmbeddingModel("other", "m", 256)
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        return np.stack([self.embed_query(text) for text in texts])
-
-    def embed_query(self, text: str) -> np.ndarray:
-        del text
-        vector: np.ndarray = np.zeros(256, np.float32)
-        vector[0] = 1
-        return vector
-
-
 def test_vaults_of_different_models_are_fused_by_rank(three: Three) -> None:
     vaults, _ = three
     with ExitStack() as leases:
@@ -221,7 +205,7 @@ def test_vaults_of_different_models_are_fused_by_rank(three: Three) -> None:
             reader = one.service().reader()
             snapshot = leases.enter_context(reader.holder.lease())
             settings = reader.searcher.settings
-            searcher = reader.searcher if one.name == "a" else Searcher(_Foreign(), settings)  # type: ignore[arg-type]
+            searcher = reader.searcher if one.name == "a" else Searcher(ForeignEmbedder(), settings)  # type: ignore[arg-type]
             searched.append(SearchedVault(one.name, one.path, snapshot, searcher))
         found = search_together(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
     assert [hit.vault for hit in found.hits] == ["a", "b"] * 3

@@ -1,9 +1,13 @@
-"""Whether the files that hold the configuration have changed."""
+"""Whether the files that hold the configuration have changed, and who follows them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+
+_LOOK_EVERY_S = 0.5
+"""As often as a vault looks at its own state. A look is one call of the system for each file."""
 
 Stamp = tuple[int, ...]
 
@@ -25,6 +29,38 @@ class ConfigWatch:
 
     def _stamps(self) -> Mapping[Path, Stamp]:
         return {path: stamp for path in self._files if (stamp := _stamp(path))}
+
+
+class ConfigFollower:
+    """Calls `read_again`, in a thread of its own, after the files of a configuration have changed.
+
+    Files that have just changed are read at the next look, since whoever writes them may not be done. Whoever
+    uses the configuration owns it; `read_again` handles its errors itself.
+    """
+
+    def __init__(self, watch: ConfigWatch, read_again: Callable[[], None], thread_name: str) -> None:
+        self._watch = watch
+        self._read_again = read_again
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name=thread_name, daemon=True)
+
+    def start(self) -> None:
+        """Begin to look; returns at once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no longer. Returns once a reading under way has ended."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        is_due = False
+        while not self._stopping.wait(_LOOK_EVERY_S):
+            if self._watch.has_changed():
+                is_due = True
+            elif is_due:
+                is_due = False
+                self._read_again()
 
 
 def _stamp(path: Path) -> Stamp:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
-from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.errors import ConfigError
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.users import Users
 
 log = logging.getLogger("vault_indexer.gateway")
-
-_LOOK_EVERY_S = 0.5
 
 
 class CurrentUsers:
@@ -40,11 +37,8 @@ class CurrentUsers:
         self._settings = settings
         self._users = Users(settings.users)
         self._read = read
-        self._watch = watch
         self._metrics = metrics
-        self._is_due = False
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="gateway-rights", daemon=True)
+        self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
         metrics.rights(current=True)
 
     def by_token(self, token: str) -> GatewayUser | None:
@@ -53,23 +47,14 @@ class CurrentUsers:
 
     def __enter__(self) -> Self:
         """Follow the file."""
-        self._thread.start()
+        self._follower.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Follow it no longer."""
-        self._stopping.set()
-        self._thread.join()
-
-    def _follow(self) -> None:
-        while not self._stopping.wait(_LOOK_EVERY_S):
-            if self._watch.has_changed():
-                self._is_due = True
-            elif self._is_due:
-                self._is_due = False
-                self._read_again()
+        self._follower.stop()
 
     def _read_again(self) -> None:
         try:

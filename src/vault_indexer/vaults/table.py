@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from vault_indexer.config import NamedVault, Settings
-from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.vaults.kept import KeptVault
 from vault_indexer.vaults.vaults import Vaults
 
 _LOG = logging.getLogger("vault_indexer.vaults")
-
-_LOOK_EVERY_S = 0.5
-"""As often as a vault looks at its own state. A look is one call of the system for each file."""
 
 
 class TableOfVaults(NamedTuple):
@@ -52,28 +48,24 @@ class VaultTable:
         makes a vault that is not begun to open. `llm_cache` is as of `Vaults`."""
         self._read = read
         self._keep = keep
-        self._watch = watch
         self._kept = {one: keep(one) for one in table.named}
         self._leaving: list[KeptVault] = []
         self._troubles = Troubles()
-        self._is_due = False
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="indexer-vaults", daemon=True)
+        self._follower = ConfigFollower(watch, self._read_again, "indexer-vaults")
         self.vaults = Vaults(self._all(), table.settings, llm_cache=llm_cache, may_change=True)
 
     def __enter__(self) -> Self:
         """Begin to open the vaults; returns at once."""
         for one in self._all():
             one.start()
-        self._thread.start()
+        self._follower.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close all. Returns once they are closed."""
-        self._stopping.set()
-        self._thread.join()
+        self._follower.stop()
         for one in self._all():
             one.stop()
         for one in [*self._all(), *self._leaving]:
@@ -81,14 +73,6 @@ class VaultTable:
 
     def _all(self) -> Sequence[KeptVault]:
         return tuple(self._kept.values())
-
-    def _follow(self) -> None:
-        while not self._stopping.wait(_LOOK_EVERY_S):
-            if self._watch.has_changed():
-                self._is_due = True
-            elif self._is_due:
-                self._is_due = False
-                self._read_again()
 
     def _read_again(self) -> None:
         try:
