@@ -3,7 +3,8 @@
     python benchmarks/milvus_load.py VAULT [--vaults N] [--queries N] [--clients 1,4,16] [--work DIR]
         [--uri URL]
 
-The folder is indexed once; its chunks are then published as N vaults with ids of their own. Freshness is the
+The folder is indexed once; its chunks are then published as N vaults with ids of their own. After each, ten
+searches by one client show how the answers grow slower. Freshness is the
 time from sending a change of one note until the server answers with it (median and largest of 20). Each
 client is a process with a connection of its own; it asks for one vault by words and meaning, fused on the
 server. Without `--uri` the server is Milvus Lite. Prints Markdown.
@@ -41,6 +42,8 @@ from vault_indexer.text.query import analyze_query
 
 _PREFIX = "load"
 _EDITS = 20
+_ASKED_BETWEEN = 10
+"""Searches after each vault that was published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +80,25 @@ def publish(of: Source, vaults: MilvusVaults, names: Sequence[str], server: Lite
     """Publish the vaults and print how that went. The collection."""
     keys = sorted(of.catalog.chunk_keys())
     collection = ""
-    print(
-        "| vaults | chunks | seconds | chunks a second | server, MB |\n| ---: | ---: | ---: | ---: | ---: |"
-    )
-    started = time.perf_counter()
+    print("| vaults | chunks | seconds | chunks a second | server, MB | search p50 / slowest, ms |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    seconds = 0.0
     for number, name in enumerate(names, start=1):
+        started = time.perf_counter()
         publisher = MilvusPublisher(vaults, name, of.model, store_bodies=False)
         fresh = VaultState(name, name, "load", "", of.model.key, "", ("en",), 0, 1, 1, len(keys))
         publisher.replace(fresh, published_chunks(of.catalog, of.model.key, keys))
         collection = publisher.collection
-        seconds = time.perf_counter() - started
-        chunks = number * len(keys)
-        rate, held = chunks / seconds, resident_mb(server.pid)
-        print(f"| {number} | {chunks:,} | {seconds:.0f} | {rate:,.0f} | {held:,.0f} |", flush=True)
+        taken_s = time.perf_counter() - started
+        seconds += taken_s
+        rate, held = len(keys) / taken_s, resident_mb(server.pid)
+        alone = ask(server.uri, collection, names[:number], of.queries[: _ASKED_BETWEEN + 1])
+        p50, slowest = statistics.median(alone), max(alone)
+        print(
+            f"| {number} | {number * len(keys):,} | {seconds:.0f} | {rate:,.0f} | {held:,.0f} "
+            f"| {p50:,.0f} / {slowest:,.0f} |",
+            flush=True,
+        )
     return collection
 
 

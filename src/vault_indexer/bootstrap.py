@@ -6,6 +6,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
+from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import (
@@ -544,6 +546,33 @@ def milvus_connection(settings: MilvusSettings, environ: Mapping[str, str]) -> M
     return MilvusConnection(
         settings.uri, token, consistency=settings.consistency, timeout_s=settings.timeout_s
     )
+
+
+def unpublish(target: Target, environ: Mapping[str, str]) -> bool:
+    """Remove what is published of the vault from the server of its settings; whether there was any.
+
+    Raises UsageError if the settings name no server, LockedError if a daemon would publish the vault again,
+    UnavailableError if the token's variable is not set, and BackendError.
+    """
+    settings = target.config.settings
+    milvus = settings.milvus
+    if not milvus.uri:
+        raise UsageError("milvus.uri is not set: there is no server from which to remove the vault")
+    with ExitStack() as held:
+        if settings.index.backend == "milvus" and target.index_dir.is_dir():
+            _keep_from_publishing(target.index_dir, held)
+        connection = held.enter_context(closing(milvus_connection(milvus, environ)))
+        vaults = MilvusVaults(connection, milvus.collection_prefix)
+        return vaults.drop(published_vault(target.vault, milvus.keeper).vault)
+
+
+def _keep_from_publishing(index_dir: Path, held: ExitStack) -> None:
+    try:
+        held.enter_context(IndexLock(index_dir, "unpublish"))
+    except LockedError as busy:
+        raise LockedError(
+            f'{busy}, which would publish the vault again: stop it, or set index.backend = "embedded"'
+        ) from busy
 
 
 def published_vault(vault: Path, keeper: str) -> PublishedVault:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -222,6 +224,55 @@ def test_a_server_whose_disk_is_full_gets_the_rest_later(published: Published) -
         assert published.found("harpsichord") == ["Later.md"]
 
 
+def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> None:
+    other = MilvusVaults(MilvusConnection(published.server.uri), published.vaults.prefix)
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        state = published.state()
+        assert state is not None
+        neighbour = replace(state, vault="neighbour")
+        other.put(neighbour)
+        busy = unpublish(published.where)
+        assert busy.returncode == 3
+        assert "which would publish the vault again: stop it" in busy.stderr
+    assert published.found("dough") == ["Bread.md"]
+
+    done = unpublish(published.where)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"removed from {published.proxy.uri}: {published.where.vault}\n"
+    assert published.state() is None
+    assert rows(published, state.collection) == 0
+    assert other.state("neighbour") == neighbour, "another vault stays"
+    assert "had nothing published" in unpublish(published.where).stderr
+
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+        assert published.found("dough") == ["Bread.md"]
+
+
+def test_a_vault_can_be_removed_while_its_daemon_publishes_no_more(published: Published) -> None:
+    with daemon(published.where) as service:
+        wait_for(lambda: all_published(service))
+    written = published.where.config.read_text("utf-8")
+    published.where.configure(written.replace('backend = "milvus"', 'backend = "embedded"'))
+    with daemon(published.where):
+        assert unpublish(published.where).returncode == 0
+        assert published.state() is None
+
+
+def test_without_a_server_there_is_nothing_to_remove_a_vault_from(tmp_path: Path) -> None:
+    refused = unpublish(place(tmp_path))
+    assert refused.returncode == 2
+    assert "milvus.uri is not set" in refused.stderr
+
+
+def unpublish(where: Place) -> subprocess.CompletedProcess[str]:
+    """The command, as a person runs it."""
+    options = ("--vault", where.vault, "--index-dir", where.index_dir, "--config", where.config)
+    command = [sys.executable, "-m", "vault_indexer", "unpublish", *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def drop_all(published: Published) -> None:
     connection = published.vaults.connection
     for name in connection.call("list_collections"):
@@ -231,11 +282,13 @@ def drop_all(published: Published) -> None:
             connection.call("drop_collection", name)
 
 
-def rows(published: Published) -> int:
+def rows(published: Published, collection: str = "") -> int:
     """All rows of the vault, active or not."""
-    state = published.state()
-    assert state is not None
+    if not collection:
+        state = published.state()
+        assert state is not None
+        collection = state.collection
     found = published.vaults.connection.read(
-        "query", state.collection, filter='vault != ""', output_fields=["count(*)"]
+        "query", collection, filter='vault != ""', output_fields=["count(*)"]
     )
     return int(found[0]["count(*)"])

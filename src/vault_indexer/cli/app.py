@@ -58,6 +58,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
     Command("resume", "resume", "Resume indexing in the daemon."),
     Command("vault", "vault", "Add, list or remove the vaults that one daemon keeps."),
+    Command("unpublish", "unpublish", "Remove a vault from the Milvus server."),
     Command("init", "init", "Write a commented configuration for a vault."),
     Command("config", "config", "Check the configuration, or show every value in use."),
     Command("inspect", "inspect", "Parse and chunk notes; needs no index."),

@@ -47,7 +47,8 @@ def add(
 
 
 def remove(name: Name, place: Place) -> None:
-    """Remove a vault from the table [vaults]. Its notes and its index stay where they are."""
+    """Remove a vault from the table [vaults]. Its notes and its index stay where they are, and what is
+    published of it on a Milvus server, too: `indexer unpublish` removes that."""
     file = _file(place)
     remove_vault(file, name)
     note(f"removed from {file}: {name}; its notes and its index stay")

@@ -87,18 +87,8 @@ class MilvusPublisher:
 
     def sweep(self, state: VaultState) -> None:
         """Remove the rows of all other editions of the vault, in the collections of other models too."""
-        for name in self._connection.call("list_collections"):
-            if not str(name).startswith(f"{self._vaults.prefix}_chunks_"):
-                continue
-            parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
-            self._connection.call("delete", name, filter=all_of(parts))
-
-    def drop(self) -> None:
-        """Remove all that is published of the vault."""
-        self._vaults.remove(self.vault)
-        for name in self._connection.call("list_collections"):
-            if str(name).startswith(f"{self._vaults.prefix}_chunks_"):
-                self._connection.call("delete", name, filter=text_in("vault", [self.vault]))
+        parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
+        self._vaults.delete_chunks(all_of(parts))
 
     def count(self, state: VaultState) -> int:
         """How many rows of the edition the server answers with."""

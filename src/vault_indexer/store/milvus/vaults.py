@@ -107,9 +107,22 @@ class MilvusVaults:
         row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
         self.connection.call("upsert", self._table, data=[row])
 
-    def remove(self, vault: str) -> None:
-        """Forget a vault; its rows are the publisher's to remove."""
-        self.connection.call("delete", self._table, filter=text_in("vault", [vault]))
+    def drop(self, vault: str) -> bool:
+        """Remove all that is published of a vault: its state first, so that nobody finds it any more, then
+        its chunks in the collections of all models. Whether it had a state; a second call completes one that
+        was interrupted. Token weights stay, since other vaults may have the same."""
+        known = self.state(vault) is not None
+        of_vault = text_in("vault", [vault])
+        if known:
+            self.connection.call("delete", self._table, filter=of_vault)
+        self.delete_chunks(of_vault)
+        return known
+
+    def delete_chunks(self, expression: str) -> None:
+        """Delete the chunks that meet an expression from the collections of all models."""
+        for name in self.connection.call("list_collections"):
+            if str(name).startswith(f"{self.prefix}_chunks_"):
+                self.connection.call("delete", name, filter=expression)
 
     def put_weights(self, data: bytes) -> str:
         """Keep token weights, unless they are there. Returns their digest."""
