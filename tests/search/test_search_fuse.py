@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_indexer.config.settings import RecencySettings
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
+from vault_indexer.search.rank.recency import recency_factors
+from vault_indexer.search.rank.sources import global_note, local_notes
 
 Rankings = dict[str, list[int]]
 Scores = dict[str, dict[int, float]]
@@ -69,3 +72,24 @@ def test_a_better_score_never_lowers_a_key(scores: Scores, weights: Weights, key
 
 def test_equal_scores_stand_by_key() -> None:
     assert best_first({3: 0.5, 1: 0.5, 2: 0.9}) == [2, 1, 3]
+
+
+DAY_NS = 86_400 * 1_000_000_000
+
+
+@given(st.dictionaries(st.integers(1, 9), st.floats(-5, 40), max_size=6), st.booleans())
+def test_a_note_has_the_largest_boost_that_its_age_allows(days: dict[int, float], enabled: bool) -> None:
+    now = 1_000 * DAY_NS
+    modified = {note_id: now - int(age * DAY_NS) for note_id, age in days.items()}
+    found = recency_factors(modified, now, RecencySettings(enabled=enabled))
+    for note_id, modified_ns in modified.items():
+        age = (now - modified_ns) / DAY_NS
+        assert found[note_id] == ((1.2 if age <= 7 else 1.1 if age <= 30 else 1.0) if enabled else 1.0)
+    assert found.keys() == modified.keys()
+
+
+@given(st.sets(st.tuples(st.integers(0, 3), st.integers(1, 9))))
+def test_the_notes_of_one_source_have_their_own_ids(notes: set[tuple[int, int]]) -> None:
+    mixed = [global_note(source, note_id) for source, note_id in notes]
+    for source in range(4):
+        assert local_notes(mixed, source) == {note_id for one, note_id in notes if one == source}

@@ -61,14 +61,17 @@ def test_a_snapshot_finds_what_a_full_comparison_finds(
     spread=st.sampled_from([0.0, 1e-3, 0.1, 1.0]),
     seed=st.integers(0, 99),
     k=st.integers(1, 60),
+    uneven=st.sampled_from([0.0, 0.01, 0.5]),
 )
 def test_what_the_first_look_leaves_out_could_not_be_found(
-    rows: int, spread: float, seed: int, k: int
+    rows: int, spread: float, seed: int, k: int, uneven: float
 ) -> None:
-    """Also where all vectors are nearly the same, and rounding tells nothing: then it says that it cannot."""
+    """Also where all vectors are nearly the same, and rounding tells nothing: then it says that it cannot.
+    So it does where they differ in length, and the nearest are not those of the largest product."""
     dice = np.random.default_rng(seed)
     matrix = dice.normal(size=DIMENSION) + spread * dice.normal(size=(rows, DIMENSION))
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix *= 1.0 - uneven * dice.random(size=(rows, 1))
     held = {key: row.astype(np.float16).tobytes() for key, row in enumerate(matrix)}
     made = vectors.build_snapshot(1, DIMENSION, list(held.items()))
     made.look.make()

@@ -59,9 +59,9 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
     """
     own = detect(text, languages)
     as_written = own in _ALWAYS_MARKED and _has_marks(text)
-    ordered = [own, *(one for one in languages if one != own)] if own else list(languages)
+    ordered = (own, *(one for one in languages if one != own)) if own else tuple(languages)
     found: dict[tuple[TermClass, ...], QueryTerm] = {}
-    for term in _terms(text, ordered or [""], as_written):
+    for term in _terms(text, ordered or ("",), as_written):
         known = found.get(term.classes)
         found[term.classes] = replace(known, weight=known.weight + term.weight) if known else term
     terms = list(found.values())
@@ -74,7 +74,7 @@ def _has_marks(text: str) -> bool:
     return not text.isascii() and fold(exact := normalize(text)) != exact
 
 
-def _terms(text: str, languages: Sequence[str], as_written: bool) -> Iterator[QueryTerm]:
+def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[QueryTerm]:
     word_term = partial(_word_term, languages, as_written)
     for match in _TOKEN.finditer(text):
         token, start = match[0], match.start()
@@ -103,9 +103,16 @@ def _run_terms(run: str, start: int) -> Iterator[QueryTerm]:
 
 
 def _word_term(
-    languages: Sequence[str], as_written: bool, word: str, weight: float, start: int, end: int
+    languages: tuple[str, ...], as_written: bool, word: str, weight: float, start: int, end: int
 ) -> QueryTerm:
-    exact = normalize(word)[:LONGEST_TERM]
+    classes = _word_classes(normalize(word)[:LONGEST_TERM], languages, as_written)
+    return QueryTerm(word, classes, weight, start, end)
+
+
+@lru_cache(maxsize=1 << 14)
+def _word_classes(exact: str, languages: tuple[str, ...], as_written: bool) -> tuple[TermClass, ...]:
+    """The classes of a word in all the languages. A search looks scores up by them: while they are the same
+    objects, that compares nothing."""
     classes: list[TermClass] = []
     for number, language in enumerate(languages):
         for one in _term_classes(exact, language, as_written):
@@ -114,7 +121,7 @@ def _word_term(
             if not any(set(one.variants) <= set(other.variants) for other in known):
                 scale = OTHER_LANGUAGE_WEIGHT if number else 1.0
                 classes.append(one._replace(weight=one.weight * scale))
-    return QueryTerm(word, tuple(classes), weight, start, end)
+    return tuple(classes)
 
 
 @lru_cache(maxsize=1 << 14)

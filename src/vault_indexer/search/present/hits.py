@@ -158,12 +158,11 @@ class HitBuilder:
     def _fence(self, row: ChunkRow, note: NoteRow) -> str:
         """The mark of the code block that the chunk begins in, "" if it begins in none."""
         start = row.chunk.start_pos
-        before = self._catalog.text(row.note_id)[max(0, start - _FENCE_REACH) : start]
-        if _is_canvas(note.path) or ("```" not in before and "~~~" not in before):
-            return ""
         above = self._catalog.headings_above(row.note_id, start)
         section = above[-1].start if above else 0
-        return open_fence(before[max(0, section - (start - len(before))) :])
+        if section == start or _is_canvas(note.path):
+            return ""
+        return open_fence(self._catalog.text(row.note_id)[max(section, start - _FENCE_REACH) : start])
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of the notes whose file is not as it was indexed."""

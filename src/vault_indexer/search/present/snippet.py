@@ -154,7 +154,7 @@ class Snippets:
 
     def _matches(self, body: str, wanted: Mapping[str, float]) -> list[_Match]:
         """The words of the body that stand for one that is wanted, in order."""
-        by_stem = _by_stem(wanted)
+        by_stem = _by_stem(tuple(wanted))
         letters = body if body.isascii() else _with_plain_letters(body)
         if letters is None:
             return list(self._tokens(body, wanted, by_stem))
@@ -309,7 +309,8 @@ def _beginning(word: str) -> str:
     return word[:_STEM] if len(word) >= _STEM else rf"{word}\b"
 
 
-def _by_stem(wanted: Iterable[str]) -> Mapping[str, Sequence[str]]:
+@lru_cache(maxsize=1024)
+def _by_stem(wanted: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """The query's words by what a matching word has to begin with; "" for those that it may only contain:
     in scripts without spaces a run of text is one word here."""
     found: dict[str, list[str]] = {}

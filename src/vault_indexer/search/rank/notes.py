@@ -17,8 +17,12 @@ def note_scores(chunks: Mapping[int, float]) -> dict[int, tuple[int, float]]:
     found: dict[int, list[tuple[float, int]]] = {}
     for key, score in chunks.items():
         found.setdefault(note_id_of(key), []).append((-score, key))
-    ranked = {note: sorted(own) for note, own in found.items()}
-    return {
-        note: (own[0][1], sum(-score * DECAY**place for place, (score, _) in enumerate(own)))
-        for note, own in ranked.items()
-    }
+    return {note: _sum_up(own) for note, own in found.items()}
+
+
+def _sum_up(chunks: list[tuple[float, int]]) -> tuple[int, float]:
+    if len(chunks) == 1:  # as most notes have
+        (negative, key), *_ = chunks
+        return key, -negative
+    chunks.sort()
+    return chunks[0][1], sum(-score * DECAY**place for place, (score, _) in enumerate(chunks))

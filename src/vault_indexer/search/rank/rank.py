@@ -15,7 +15,7 @@ from vault_indexer.search.rank.anchor_text import STRONGEST
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
 from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, note_evidence
 from vault_indexer.search.rank.notes import note_scores
-from vault_indexer.search.rank.recency import recency_factor
+from vault_indexer.search.rank.recency import recency_factors
 from vault_indexer.search.rank.retrieve import (
     SEEDS,
     Rankings,
@@ -36,6 +36,7 @@ from vault_indexer.search.rank.sources import (
     global_note,
     in_order_of_score,
     local_key,
+    local_notes,
     of_source,
     source_of,
     together,
@@ -126,10 +127,10 @@ def _recency(
     """What the age of its note makes of each chunk's score; a note that is gone has none."""
     now = time.time_ns()
     factors: dict[int, float] = {}
+    notes = {note_id_of(key) for key in fused}
     for number, source in enumerate(sources):
-        notes = {note_id_of(local_key(key)) for key in fused if source_of(key) == number}
-        for note_id, mtime_ns in source.snapshot.catalog.modified_times(notes).items():
-            factor = recency_factor(mtime_ns, now, settings.recency)
+        modified = source.snapshot.catalog.modified_times(local_notes(notes, number))
+        for note_id, factor in recency_factors(modified, now, settings.recency).items():
             factors[global_note(number, note_id)] = factor
     return {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
 

@@ -6,7 +6,7 @@ both, so that the rules of ranking work on them as on those of one catalog. Sour
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -45,6 +45,12 @@ def global_note(source: int, note_id: int) -> int:
 def local_key(key: int) -> int:
     """The key of a chunk in its own catalog."""
     return key & _KEYS
+
+
+def local_notes(notes: Iterable[int], source: int) -> set[int]:
+    """Of the ids of notes of all sources those of one, as its own catalog has them."""
+    first = global_note(source, 0)
+    return {note_id - first for note_id in notes if first <= note_id < first + (1 << _NOTE_BITS)}
 
 
 def source_of(key: int) -> int:

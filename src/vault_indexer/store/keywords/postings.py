@@ -155,3 +155,15 @@ def at(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats:
     found: Floats = sparse.values.take(index, mode="clip")
     found[positions.take(index, mode="clip") != wanted] = 0
     return found
+
+
+def at_some(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats | None:
+    """As `at` for a list that is not empty and has no `dense`; None where no position has a value."""
+    positions = sparse.positions
+    index = positions.searchsorted(wanted)
+    missing = positions.take(index, mode="clip") != wanted
+    if np.count_nonzero(missing) == len(wanted):
+        return None
+    found: Floats = sparse.values.take(index, mode="clip")
+    found[missing] = 0
+    return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vault_indexer.store.keywords.bm25f import inverse_document_frequency, length_norms, saturate
 from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
-from vault_indexer.store.keywords.postings import LiveSegment, Sparse, TermPostings, at, combine, nothing
+from vault_indexer.store.keywords.postings import LiveSegment, Sparse, TermPostings, at_some, combine, nothing
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.text.terms import TermClass
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_reader import Floats, Mask
 
 _WORD_BYTES = 48 << 20
+_BOOSTS = 4096
 
 Classes = tuple[TermClass, ...]
 
@@ -38,6 +40,8 @@ class WordScores:
         self._postings = postings
         self._weights = weights
         self._norms: dict[int, Floats] = {}
+        # A word is scored once, but its shares are asked for by each search.
+        self._boosts = lru_cache(maxsize=_BOOSTS)(self._find_boosts)
         self._words: ByteCache[Classes, Sparse] = ByteCache(
             limit_for(_WORD_BYTES, len(live)), lambda scored: scored.nbytes
         )
@@ -48,26 +52,20 @@ class WordScores:
 
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
         """A class's score by field, for each of the positions (of live documents)."""
-        boosts = dict(self._boosts(one))
-        if not boosts:
-            return [{} for _ in positions]
+        found: list[dict[str, float]] = [{} for _ in positions]
         exact = self._postings.of(one.exact)
         variants = [(self._postings.of(term), np.float32(weight)) for term, weight in one.variants]
-        pooled = np.zeros((len(boosts), len(positions)), np.float32)
-        for field, row in zip(boosts, pooled, strict=True):
-            for held, weight in variants:
-                if (own := held[field]) is not None:
-                    row += at(own, positions) * weight
-            if (own := exact[field]) is not None:
-                np.maximum(row, at(own, positions), out=row)
-        norms = np.stack([self._field_norms(field)[positions] for field in boosts])
-        worth = np.array(list(boosts.values()), np.float32)
-        scores = saturate(pooled, norms, self._weights.k1) * worth[:, None]
-        names = [FIELDS[field] for field in boosts]
-        return [
-            {name: score for name, held, score in zip(names, *columns, strict=True) if held}
-            for columns in zip(pooled.T.tolist(), scores.T.tolist(), strict=True)
-        ]
+        for field, boost in self._boosts(one):
+            pooled = _pool_at(positions, exact[field], [(held[field], weight) for held, weight in variants])
+            if pooled is None:
+                continue
+            scores = saturate(pooled, self._field_norms(field)[positions], self._weights.k1)
+            scores *= np.float32(boost)
+            name = FIELDS[field]
+            for own, frequency, score in zip(found, pooled.tolist(), scores.tolist(), strict=True):
+                if frequency:
+                    own[name] = score
+        return found
 
     def _score_word(self, classes: Classes) -> Sparse:
         scores = []
@@ -82,14 +80,16 @@ class WordScores:
             others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
             yield self._score(self._pool(exact[field], others), field, boost)
 
-    def _boosts(self, one: TermClass) -> Iterator[tuple[int, float]]:
+    def _find_boosts(self, one: TermClass) -> tuple[tuple[int, float], ...]:
         """The fields that hold any term of the class and count, each with what a saturated occurrence is
         worth there: boost, rarity and the weight of the class."""
+        found: list[tuple[int, float]] = []
         frequencies = zip(*map(self._postings.frequencies, one.terms), strict=True)
         for field, frequency in enumerate(map(max, frequencies)):
             boost = self._weights.of(FIELDS[field]).boost * one.weight
             if frequency and boost:
-                yield field, boost * inverse_document_frequency(self._size, frequency)
+                found.append((field, boost * inverse_document_frequency(self._size, frequency)))
+        return tuple(found)
 
     def _pool(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
         """Term frequencies of a class: max(exact, weighted sum of its variants)."""
@@ -114,3 +114,18 @@ class WordScores:
             joined = np.concatenate(lengths).astype(np.float32)
             self._norms[field] = length_norms(joined, average, b, self._weights.k1)
         return self._norms[field]
+
+
+def _pool_at(
+    positions: NDArray[np.integer],
+    exact: Sparse | None,
+    variants: Sequence[tuple[Sparse | None, np.float32]],
+) -> Floats | None:
+    """What `WordScores._pool` gives for these positions; None where that is nothing, as for most fields."""
+    pooled: Floats | None = None
+    for held, weight in variants:
+        if held is not None and (values := at_some(held, positions)) is not None:
+            pooled = values * weight if pooled is None else pooled + values * weight
+    if exact is not None and (values := at_some(exact, positions)) is not None:
+        return values if pooled is None else np.maximum(pooled, values)
+    return pooled

@@ -140,17 +140,20 @@ class KeywordSnapshot:
         """For each key the query's words that it holds, with their share by field, largest first."""
         matches: list[list[TermMatch]] = [[] for _ in keys]
         positions = self._order.positions_of(np.array(sorted(set(keys)), np.int64))
-        rows = {key: row for row, key in enumerate(keys)}
-        held = [(number, rows[key]) for number, key in enumerate(self._keys[positions].tolist())]
+        row_of_key = {key: row for row, key in enumerate(keys)}
+        rows = [row_of_key[key] for key in self._keys[positions].tolist()]
         scores = self._scores_by(weights)
         for term in terms:
-            shares = [scores.shares(one, positions) for one in self._classes(term)]
-            for number, row in held:
-                fields = max((share[number] for share in shares), key=lambda one: sum(one.values()))
-                if fields:
-                    ordered = sorted(fields.items(), key=lambda share: -share[1])
-                    scaled = tuple((name, score * term.weight) for name, score in ordered)
-                    matches[row].append(TermMatch(term.word, scaled))
+            classes = self._classes(term)
+            held = np.flatnonzero(at(scores.of(classes), positions))
+            if not len(held):
+                continue
+            by_class = zip(*(scores.shares(one, positions[held]) for one in classes), strict=True)
+            for number, shares in zip(held.tolist(), by_class, strict=True):
+                fields = max(shares, key=lambda one: sum(one.values())) if len(shares) > 1 else shares[0]
+                ordered = sorted(fields.items(), key=lambda share: -share[1])
+                scaled = tuple((name, score * term.weight) for name, score in ordered)
+                matches[rows[number]].append(TermMatch(term.word, scaled))
         return [tuple(sorted(found, key=lambda match: -match.score)) for found in matches]
 
     def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:

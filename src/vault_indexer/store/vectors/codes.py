@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vault_indexer.store.vectors.rounding import products
+from vault_indexer.store.vectors.rounding import exact_products, halves_of
 from vault_indexer.store.vectors.rule import IndexRule
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class CodedVectors:
         import faiss
 
         self._vectors = vectors
+        self._halves = halves_of(vectors)
         self._rule = rule
         plain = faiss.IndexPQ(vectors.d, vectors.d // 2, BITS, faiss.METRIC_INNER_PRODUCT)
         faiss.copy_array_to_vector(codes.points.ravel(), plain.pq.centroids)
@@ -98,7 +99,7 @@ class CodedVectors:
             if len(found) * 2 < wanted:
                 return None
             positions = found
-        return positions, products(self._vectors.reconstruct_batch(positions), query)
+        return positions, exact_products(self._halves, positions, query)
 
 
 def _quantizer(dimension: int) -> Any:

@@ -21,7 +21,7 @@ from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
 from vault_indexer.store.vectors.codes import Codes, encode
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
-from vault_indexer.store.vectors.rounding import products
+from vault_indexer.store.vectors.rounding import exact_products, halves_of, products
 from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 
@@ -113,7 +113,7 @@ class VectorSnapshot:
             at = self.keys.searchsorted(keys)
             at[at == len(self.keys)] = 0
             held = (self.keys[at] == keys) & ~self.dead[at]
-            found[held] = products(self.base.reconstruct_batch(at[held]), query)
+            found[held] = exact_products(self.look.halves, at[held], query)
         if len(self.delta_keys):
             _, here, there = np.intersect1d(keys, self.delta_keys, assume_unique=True, return_indices=True)
             found[here] = products(self.delta[there], query)
@@ -160,9 +160,7 @@ class VectorSnapshot:
         owners, rows = spread_ranges(self.keys.searchsorted(firsts), self.keys.searchsorted(ends), _MEAN_OF)
         alive = ~self.dead[rows]
         owners, rows = owners[alive], rows[alive]
-        vectors = (
-            self.base.reconstruct_batch(rows) if len(rows) else np.empty((0, self.dimension), np.float32)
-        )
+        vectors = self.look.halves[rows].astype(np.float32)
         if not len(self.delta_keys) or not len(notes):
             return owners, vectors
         changed = self.delta_keys >> CHUNK_KEY_BITS
@@ -266,7 +264,7 @@ def build_snapshot(
 def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
     """Write the base (a snapshot just built: without delta) with its seq and checksum, atomically."""
     look = snapshot.look
-    held = _halves(snapshot.base)
+    held = look.halves
     write_base(path, BaseContent(snapshot.seq, str(look.rule), snapshot.keys, held, look.codes))
 
 
@@ -296,18 +294,7 @@ def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
     kind = faiss.ScalarQuantizer.QT_fp16
     vectors = faiss.IndexScalarQuantizer(dimension, kind, faiss.METRIC_INNER_PRODUCT)
     vectors.codes.resize(count * vectors.code_size)
-    return vectors, _halves(vectors)
-
-
-def _halves(vectors: Any) -> Halves:
-    """The vectors of a FAISS index as they lie in its memory, shape (vectors, dimension)."""
-    import faiss
-
-    size = vectors.codes.size()
-    if not size:
-        return np.empty((0, vectors.d), np.float16)
-    held: Halves = faiss.rev_swig_ptr(vectors.codes.data(), size).view(np.float16).reshape(-1, vectors.d)
-    return held
+    return vectors, halves_of(vectors)
 
 
 def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, codes: Codes | None) -> VectorSnapshot:

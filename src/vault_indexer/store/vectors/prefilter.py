@@ -5,6 +5,9 @@ A vector v is kept as v' = s c of whole numbers c, a query q as q' likewise. The
 and the largest |v - v'| and |v'| are known. So if the k-th best exact product among those looked at again is
 above the best that one left out can have, the k best of them are the k best of all. This reads half the bytes
 of the vectors, and the processor multiplies more of them at once.
+
+The look is for the nearest by distance, 2 q' . v' = |q'|^2 + |v'|^2 - |q' - v'|^2: the lengths are nearly the
+same, so that these are the largest products, and FAISS is a fifth faster with distances.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from vault_indexer.store.vectors.note_means import NoteMeans
 from vault_indexer.store.vectors.rounding import (
     LOOKED_AT,
     batches,
-    products,
+    exact_products,
+    halves_of,
     rounded_query,
     selection,
     step_of,
@@ -34,9 +38,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Positions = NDArray[np.int64]
 
-_ROUNDING = 2.0**-22
-"""Times the dimension: more than two sums of so many float32 products can be wrong by, of vectors of length 1
-(Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u / (1 - n u) each, with u = 2^-24)."""
+_ROUNDING = 2.0**-23
+"""Times the dimension: more than a sum of so many float32 products can be wrong by, as a part of the sum of
+their sizes (Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u / (1 - n u), with u = 2^-24)."""
 
 _WORTH = 10_000
 """Of fewer vectors a full pass is as fast."""
@@ -58,8 +62,9 @@ class VectorPrefilter:
     """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
     searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
 
-    `keys` are the chunk keys of the rows, ascending. With `codes` the screen looks at these, as `rule` says,
-    and the best of all are found nearly always instead of always.
+    `keys` are the chunk keys of the rows, ascending; `halves` are the vectors as they lie in memory. With
+    `codes` the screen looks at these, as `rule` says, and the best of all are found nearly always instead of
+    always.
     """
 
     def __init__(
@@ -69,6 +74,7 @@ class VectorPrefilter:
         self.means: NoteMeans | None = None
         self.codes = codes
         self.rule = rule
+        self.halves = halves_of(vectors)
         self._vectors = vectors
         self._keys = keys
         self._sample: tuple[Positions, Matrix] | None = None
@@ -89,8 +95,7 @@ class VectorPrefilter:
         """The positions of at most `SAMPLED` vectors, spread evenly, and these vectors; made once."""
         if self._sample is None:
             rows = spread_evenly(self._vectors.ntotal, SAMPLED)
-            found = self._vectors.reconstruct_batch(rows) if len(rows) else np.empty((0, self._vectors.d))
-            self._sample = rows, found.astype(np.float32, copy=False)
+            self._sample = rows, self.halves[rows].astype(np.float32)
         return self._sample
 
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix]:
@@ -120,11 +125,11 @@ class RoundedVectors:
     def __init__(self, vectors: Any) -> None:
         import faiss
 
-        self._vectors = vectors
+        self._halves = halves_of(vectors)
         self._step = step_of(vectors)
         # FAISS compares these as whole numbers, and cuts off what of a query is none.
         kind = faiss.ScalarQuantizer.QT_8bit_direct_signed
-        self._rounded = faiss.IndexScalarQuantizer(vectors.d, kind, faiss.METRIC_INNER_PRODUCT)
+        self._rounded = faiss.IndexScalarQuantizer(vectors.d, kind, faiss.METRIC_L2)
         self._furthest = self._longest = 0.0
         for _, exact in batches(vectors):
             whole = np.rint(exact / self._step)
@@ -140,19 +145,28 @@ class RoundedVectors:
         if not step:
             return None
         count = LOOKED_AT * k
-        rough, found = self._rounded.search(whole[None, :], count, params=selection(among))
+        distances, found = self._rounded.search(whole[None, :], count, params=selection(among))
         positions = found[0][found[0] >= 0]
-        exact = products(self._vectors.reconstruct_batch(positions), query)
+        exact = exact_products(self._halves, positions, query)
         if len(positions) == count:
-            left_out = float(rough[0][-1] * step * self._step) + self._off(query, query - whole * step)
+            steps = float(step * self._step)
+            rough = self._largest_product(float(distances[0][-1]) * steps, whole, steps)
+            left_out = rough + self._off(query, query - whole * step)
             if np.partition(exact, count - k)[count - k] <= left_out:
                 return None
         return positions, exact
 
+    def _largest_product(self, distance: float, whole: Matrix, steps: float) -> float:
+        """The most that the product of a rounded query with a rounded vector can be, if the square of their
+        distance is at least this one; all in `steps`, that is times the step of both."""
+        nearest = distance * (1.0 - _ROUNDING * len(whole))
+        squares = float(np.square(whole, dtype=np.float64).sum()) + (self._longest / float(self._step)) ** 2
+        return (squares * steps - nearest) / 2.0
+
     def _off(self, query: Matrix, cut: Matrix) -> float:
         """How far a rough product can be from the exact one, if `cut` is what rounding took off the query."""
         by_rounding = self._furthest * _longest(query[None]) + self._longest * _longest(cut[None])
-        return by_rounding + _ROUNDING * len(query)
+        return by_rounding + 2.0 * _ROUNDING * len(query)
 
 
 def _longest(rows: Matrix) -> float:

@@ -10,16 +10,37 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Halves = NDArray[np.float16]
     Mask = NDArray[np.bool_]
     Matrix = NDArray[np.float32]
+    Positions = NDArray[np.int64]
 
 LARGEST = 127
 """The largest whole number that a rounded vector holds."""
 
-LOOKED_AT = 3
-"""So many times k are looked at again. Of 84,462 vectors of documentation k = 100 needed 261 at the most."""
+LOOKED_AT = 5
+"""So many times k are looked at again. Of 84,462 vectors of documentation with k = 60 that was enough for all
+of 300 questions and for 99 of 100 beginnings of one. 3 was for 98 and 93: then all are looked at exactly."""
 
 _BATCH = 8192
+
+
+def halves_of(vectors: Any) -> Halves:
+    """The vectors of a FAISS index of float16 as they lie in its memory, shape (vectors, dimension). The
+    array is valid as long as the index is, and as long as nothing is added."""
+    import faiss
+
+    size = vectors.codes.size()
+    if not size:
+        return np.empty((0, vectors.d), np.float16)
+    held: Halves = faiss.rev_swig_ptr(vectors.codes.data(), size).view(np.float16).reshape(-1, vectors.d)
+    return held
+
+
+def exact_products(halves: Halves, rows: Positions, query: Matrix) -> Matrix:
+    """The inner products of some of the vectors with `query`. To take them from the array is twice as fast as
+    FAISS' `reconstruct_batch`."""
+    return products(halves[rows].astype(np.float32), query)
 
 
 def batches(vectors: Any) -> Iterator[tuple[int, Matrix]]:
