@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from vault_indexer.text.fold import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +46,23 @@ class SegmentWords:
             if apart <= distance:
                 found[self.terms[number]] = (apart, self.frequencies[number])
         return found
+
+    def holding(self, piece: str) -> dict[str, int]:
+        """Terms that hold `piece` once they are folded, each with its frequency."""
+        text, starts = self._folded
+        found: dict[str, int] = {}
+        at = text.find(piece)
+        while at >= 0:
+            number = bisect_right(starts, at) - 1
+            found[self.terms[number]] = self.frequencies[number]
+            at = text.find(piece, starts[number + 1]) if number + 1 < len(starts) else -1
+        return found
+
+    @cached_property
+    def _folded(self) -> tuple[str, list[int]]:
+        """All terms without accents, a line each, and where each line begins."""
+        lines = [fold(term) + "\n" for term in self.terms]
+        return "".join(lines), [0, *accumulate(map(len, lines[:-1]))] if lines else []
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Bytes]:
