@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from vault_indexer.text.fold import normalize
 from vault_indexer.text.language_signs import FUNCTION_WORDS, LETTERS
@@ -60,6 +60,11 @@ def detect(text: str, among: Collection[str] = ()) -> str:
 def detect_query(text: str, languages: Sequence[str]) -> str:
     """The language of a query to a vault of these languages, most frequent first: the first one, unless the
     query is clearly in another one; "" where it cannot be told."""
+    return _detect_query(text, tuple(languages))
+
+
+@lru_cache(maxsize=64)  # a search asks for the same some three times
+def _detect_query(text: str, languages: tuple[str, ...]) -> str:
     own, other = detect(text, languages), detect(text)
     votes = _function_word_votes(normalize(text))
     if other and other not in languages:

@@ -44,9 +44,10 @@ def note_evidence(
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():
         cosines = snapshot.vectors.note_scores(prepared.vector, notes)
-    asked = np.isin(coverage.keys, chunks, assume_unique=True)
+    own = coverage.keys.searchsorted(chunks)
+    own = own[coverage.keys.take(own, mode="clip") == chunks] if len(coverage.keys) else own[:0]
     found = zip(notes.tolist(), cosines.tolist(), coverage.ranges.tolist(), strict=True)
     return Evidence(
         {note_id: NoteReason(None if isnan(cosine) else cosine, share) for note_id, cosine, share in found},
-        dict(zip(coverage.keys[asked].tolist(), coverage.documents[asked].tolist(), strict=True)),
+        dict(zip(coverage.keys[own].tolist(), coverage.documents[own].tolist(), strict=True)),
     )

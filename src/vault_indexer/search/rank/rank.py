@@ -156,34 +156,30 @@ def _fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
     held = {note_id: note.coverage for note_id, note in rankings.notes.items()}
     all_keys = cosines.keys() | words.keys()
     scores = {
-        "vector": _means(all_keys, ((cosines, 1.0),), whole, NOTE_MEANING) if cosines else {},
-        "keyword": _means(all_keys, _words_of_chunks(words, rankings), held, NOTE_WORDS) if words else {},
+        "vector": _with_notes(cosines, 1.0, whole, NOTE_MEANING, all_keys) if cosines else {},
+        "keyword": {},
     }
+    if words and rankings.coverage:
+        covered = rankings.coverage.get
+        chunks = {key: words.get(key, 0.0) + CHUNK_WORDS * covered(key, 0.0) for key in all_keys}
+        scores["keyword"] = _with_notes(chunks, 1.0 + CHUNK_WORDS, held, NOTE_WORDS, all_keys)
+    elif words:
+        scores["keyword"] = _with_notes(words, 1.0, held, NOTE_WORDS, all_keys)
     return convex_combination(scores, weights)
 
 
-_Weighted = tuple[Mapping[int, float], float]
-"""Scores by chunk key, and what they count."""
-
-
-def _words_of_chunks(words: Mapping[int, float], rankings: Rankings) -> tuple[_Weighted, ...]:
-    """BM25F scores, and how much of the query each chunk holds, if that counts."""
-    return (words, 1.0), (rankings.coverage, CHUNK_WORDS if rankings.coverage else 0.0)
-
-
-def _means(
-    keys: Iterable[int], chunks: Sequence[_Weighted], notes: Mapping[int, float], note_weight: float
+def _with_notes(
+    chunks: Mapping[int, float],
+    chunk_weight: float,
+    notes: Mapping[int, float],
+    note_weight: float,
+    keys: Iterable[int],
 ) -> dict[int, float]:
-    """For each of the keys the weighted mean of what the chunk and its note say."""
-    total = note_weight + sum(weight for _, weight in chunks)
-    return {
-        key: (
-            sum(weight * scores.get(key, 0.0) for scores, weight in chunks)
-            + note_weight * notes.get(note_id_of(key), 0.0)
-        )
-        / total
-        for key in keys
-    }
+    """For each of the keys the mean of what the chunk says, a sum of scores that weigh `chunk_weight`
+    together, and of what its note says."""
+    total = chunk_weight + note_weight
+    of_chunk, of_note = chunks.get, notes.get
+    return {key: (of_chunk(key, 0.0) + note_weight * of_note(note_id_of(key), 0.0)) / total for key in keys}
 
 
 def _fuse_ranks(rankings: Rankings, weights: Mapping[str, float], k: int) -> dict[int, float]:

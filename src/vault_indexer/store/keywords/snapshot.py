@@ -131,14 +131,14 @@ class KeywordSnapshot:
         of the terms' weight that its documents hold together, and the part that each of them holds."""
         owners, positions = self._order.positions_between(firsts, ends)
         by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
-        by_document = np.zeros(len(positions), np.float32)
+        by_document: Mask = np.zeros((len(positions), len(terms)), bool)
         for number, term in enumerate(terms):
             holds = at(self._score(term, weights), positions) > 0
+            by_document[:, number] = holds
             by_range[owners[holds], number] = True
-            by_document[holds] += np.float32(term.weight)
         worth = np.array([term.weight for term in terms], np.float32)
-        total = np.float32(sum(term.weight for term in terms) or 1.0)
-        return Coverage((by_range @ worth) / total, self._keys[positions], by_document / total)
+        worth /= np.float32(sum(term.weight for term in terms) or 1.0)
+        return Coverage(by_range @ worth, self._keys[positions], by_document @ worth)
 
     def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Mask:
         """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
