@@ -85,6 +85,17 @@ def test_a_word_that_the_vault_knows_well_stands_for_itself(snapshot: Snapshot) 
     assert tree.compounds == ("apfelbaum",)
 
 
+def test_where_both_parts_are_known_both_are_searched(snapshot: Snapshot) -> None:
+    whole, *parts = widened(snapshot, "Apfelkorb", "de")
+    assert [part.word for part in parts] == ["apfel", "korb"]
+    assert all((part.start, part.end) == (whole.start, whole.end) for part in parts)
+
+
+def test_of_two_parts_the_known_one_is_searched_if_both_are_long(snapshot: Snapshot) -> None:
+    assert [term.word for term in widened(snapshot, "Luftschlauch", "de")] == ["Luftschlauch"]
+    assert [term.word for term in widened(snapshot, "Gartenschlauch", "de")] == ["Gartenschlauch", "schlauch"]
+
+
 @pytest.mark.parametrize("query", ["Kuchen", "Fahrradschlauch"])
 def test_other_languages_have_no_compounds(snapshot: Snapshot, query: str) -> None:
     assert widened(snapshot, query, "en") == analyze_query(query, ["en"])

@@ -30,7 +30,8 @@ _SHORTEST = 4
 """Letters of a word, or of a part, that is looked for: `Rat` is in too many words that have no part `Rat`."""
 
 _LONG_PART = 5
-"""Letters of a part of a query's word, if the vault does not know the other part."""
+"""Letters of both parts of a query's word, if the vault knows only one of them. A first part that it
+knows within compounds alone has more."""
 
 _REST = 3
 """Letters that a compound has in front of the word; it has one more behind, where inflection adds three."""
@@ -39,17 +40,26 @@ _ENDING = 2
 """Letters of inflection behind the stem of a compound's last part."""
 
 _MOST = 16
+"""So many compounds of a word at the most, the most frequent ones."""
+
+_MOST_WORDS = 8
+"""So many words of a query are looked for: each costs up to milliseconds."""
+
+Words = tuple[QueryTerm, ...]
 
 
 def with_compounds(snapshot: Snapshot, terms: Iterable[QueryTerm], language: str) -> Iterator[QueryTerm]:
     """The words of a query in `language`; those that the vault hardly holds stand for its compounds with them
-    as well. A word that no chunk holds, and that is in no compound, is followed by its parts that are."""
+    as well. A word that no chunk holds, and that is in no compound, is followed by the parts of it that the
+    vault knows."""
+    left = _MOST_WORDS if language in COMPOUNDING else 0
     for term in terms:
-        if language not in COMPOUNDING or not _is_content_word(term, language):
+        frequency = _frequency(snapshot, term) if left and _is_content_word(term, language) else _SELDOM + 1
+        if frequency > _SELDOM:
             yield term
             continue
-        frequency = _frequency(snapshot, term)
-        widened = _widened(snapshot, term, language) if frequency <= _SELDOM else term
+        left -= 1
+        widened = _widened(snapshot, term, language)
         yield widened
         if not frequency and widened is term:
             yield from _parts(snapshot, term, language)
@@ -94,20 +104,32 @@ def _is_compound(word: str, root: str) -> bool:
 
 
 def _parts(snapshot: Snapshot, term: QueryTerm, language: str) -> Iterator[QueryTerm]:
-    """The longest beginning and the longest end of the word that the vault holds, as a word or in a compound;
-    parts count as those of a word with a hyphen do."""
+    """The parts of the word that the vault knows: both where there are such, the longest first part before
+    others; else the longest one. They count as the parts of a word with a hyphen do."""
     word = normalize(term.word)
-    borders = range(_SHORTEST, len(word) - _SHORTEST + 1)
-    for candidates in ((word[:at] for at in reversed(borders)), (word[at:] for at in borders)):
-        for part in candidates:
-            found = _known_part(snapshot, part, language) if len(part) >= _LONG_PART else ()
-            if found:
-                weight = term.weight * PART_WEIGHT
-                yield from (replace(one, weight=weight, start=term.start, end=term.end) for one in found)
-                break
+    single: Words = ()
+    longest = 0
+    for border in range(len(word) - _SHORTEST, _SHORTEST - 1, -1):
+        parts = word[:border], word[border:]
+        known = [_known_part(snapshot, part, language, begins=part is parts[0]) for part in parts]
+        if all(known):
+            single = (*known[0], *known[1])
+            break
+        for part, found in zip(parts, known, strict=True):
+            if found and len(part) > longest and min(map(len, parts)) >= _LONG_PART:
+                single, longest = found, len(part)
+    weight = term.weight * PART_WEIGHT
+    yield from (replace(one, weight=weight, start=term.start, end=term.end) for one in single)
 
 
-def _known_part(snapshot: Snapshot, part: str, language: str) -> tuple[QueryTerm, ...]:
-    """The part as words of the query; none if the vault does not know it."""
-    words = tuple(_widened(snapshot, one, language) for one in analyze_query(part, [language]))
-    return words if all(_frequency(snapshot, one) for one in words) else ()
+def _known_part(snapshot: Snapshot, part: str, language: str, *, begins: bool) -> Words:
+    """The part as words of the query; none if the vault does not know it, as a word or, if it is long and
+    `begins` the word, as the beginning of others."""
+    if fold(part) in function_words(language):
+        return ()
+    words = tuple(analyze_query(part, [language]))
+    if all(_frequency(snapshot, one) for one in words):
+        return words
+    if begins and len(part) > _LONG_PART and snapshot.keywords.lexicon.with_prefix(part, 1):
+        return tuple(_widened(snapshot, one, language) for one in words)
+    return ()

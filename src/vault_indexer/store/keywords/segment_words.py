@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
@@ -49,20 +50,21 @@ class SegmentWords:
 
     def holding(self, piece: str) -> dict[str, int]:
         """Terms that hold `piece` once they are folded, each with its frequency."""
-        text, starts = self._folded
+        text, ends = self._folded
+        wanted = piece.encode()
         found: dict[str, int] = {}
-        at = text.find(piece)
+        at = text.find(wanted)
         while at >= 0:
-            number = bisect_right(starts, at) - 1
+            number = bisect_right(ends, at)
             found[self.terms[number]] = self.frequencies[number]
-            at = text.find(piece, starts[number + 1]) if number + 1 < len(starts) else -1
+            at = text.find(wanted, ends[number])
         return found
 
     @cached_property
-    def _folded(self) -> tuple[str, list[int]]:
-        """All terms without accents, a line each, and where each line begins."""
-        lines = [fold(term) + "\n" for term in self.terms]
-        return "".join(lines), [0, *accumulate(map(len, lines[:-1]))] if lines else []
+    def _folded(self) -> tuple[bytes, array[int]]:
+        """All terms without accents in UTF-8, a line each, and where each line ends."""
+        lines = [fold(term).encode() + b"\n" for term in self.terms]
+        return b"".join(lines), array("q", accumulate(map(len, lines)))
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Bytes]:
