@@ -69,6 +69,12 @@ def test_a_word_finds_its_compounds_and_a_compound_its_parts(
     assert best.why.keyword is not None
 
 
+def test_a_note_that_holds_the_compound_is_about_the_word(service: VaultService) -> None:
+    answer = service.search(SearchRequest("Frist"))
+    assert answer.verdict in ("likely", "strong")
+    assert answer.results[0].relevance > 0.5 > answer.results[1].relevance
+
+
 def test_the_compound_is_marked(service: VaultService) -> None:
     best = service.search(SearchRequest("Frist")).results[0]
     assert [best.snippet[start:end] for start, end in best.marks] == ["Kündigungsfristen"]
