@@ -257,8 +257,8 @@ def _shares(
 def _held(
     snapshot: Snapshot, prepared: PreparedQuery, firsts: Keys, ends: Keys, fields: FieldWeights
 ) -> Floats:
-    """How far each range of chunks holds each word, in [0, 1]: a corrected word by its likely spelling, and any
-    by a compound with it, too."""
+    """How far each range of chunks holds each word, in [0, 1]: a corrected word by its likely spelling, any
+    word by a compound with it."""
     held = snapshot.keywords.held(firsts, ends, prepared.words, fields).astype(np.float64)
     likely = {one.written: one.searched for one in prepared.corrections}
     widened = {term.word: term for term in prepared.terms if term.compounds}
