@@ -107,9 +107,12 @@ def test_other_languages_have_no_compounds(snapshot: Snapshot, query: str) -> No
     assert widened(snapshot, query, "en") == analyze_query(query, ["en"])
 
 
-@pytest.mark.parametrize("query", ["eine", "Rat", "unbekannt", "T-Kuchen"])
-def test_function_words_short_and_unknown_words_have_none(snapshot: Snapshot, query: str) -> None:
-    terms = analyze_query(query, ["de"])
-    assert [term.word for term in widened(snapshot, query, "de")][: len(terms)] == [
-        term.word for term in terms
-    ]
+@pytest.mark.parametrize("query", ["eine", "Bau", "unbekannt", 40 * "x" + "schlauch"])
+def test_function_words_short_long_and_unknown_words_have_none(snapshot: Snapshot, query: str) -> None:
+    assert widened(snapshot, query, "de") == analyze_query(query, ["de"])
+
+
+def test_of_many_words_the_first_eight_are_looked_for(snapshot: Snapshot) -> None:
+    unknown = "Flieder Ginster Rhabarber Spargel Petersilie Majoran Thymian"
+    assert widened(snapshot, f"{unknown} Kuchen", "de")[-1].compounds
+    assert not widened(snapshot, f"{unknown} Basilikum Kuchen", "de")[-1].compounds

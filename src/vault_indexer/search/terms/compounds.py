@@ -29,6 +29,9 @@ _SELDOM = 3
 _SHORTEST = 4
 """Letters of a word, or of a part, that is looked for: `Rat` is in too many words that have no part `Rat`."""
 
+_LONGEST = 40
+"""Longer words are not looked for: each place to divide a word at takes some time."""
+
 _LONG_PART = 5
 """Letters of both parts of a query's word, if the vault knows only one of them. A first part that it
 knows within compounds alone has more."""
@@ -66,7 +69,7 @@ def with_compounds(snapshot: Snapshot, terms: Iterable[QueryTerm], language: str
 
 
 def _is_content_word(term: QueryTerm, language: str) -> bool:
-    if len(term.word) < _SHORTEST or not term.word.isalpha() or term.prefix:
+    if not _SHORTEST <= len(term.word) <= _LONGEST or not term.word.isalpha() or term.prefix:
         return False
     return fold(normalize(term.word)) not in function_words(language)
 
