@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.rank.note_evidence import CHUNK_WORDS, NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.rank.rank import RANK_TRUST
 from vault_indexer.search.rank.retrieve import NEIGHBOUR_SCORE
 from vault_indexer.search.terms.vector_trust import FOREIGN, LACKING, language_of, trust, trust_beside
@@ -140,6 +140,20 @@ def test_a_chunk_is_ranked_by_what_its_note_says_too(copy: tuple[Path, Path]) ->
     assert why.fused == pytest.approx((trust * meaning + words) / (trust + 1))
 
 
+@pytest.mark.parametrize(
+    ("query", "counts"), [("rain wind on Tuesday", True), ("la lluvia y el viento de los martes", False)]
+)
+def test_what_a_chunk_holds_counts_in_a_language_of_the_vault(
+    copy: tuple[Path, Path], query: str, counts: bool
+) -> None:
+    held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
+    try:
+        found = hits(held, f"{query} rain")
+    finally:
+        held.close()
+    assert {why.coverage is not None for hit in found.values() if (why := hit.why.keyword)} == {counts}
+
+
 def _parts(why: Why) -> tuple[float, float]:
     """What meaning and words say of a best hit by words, each of the chunk and of its note."""
     assert why.vector is not None
@@ -148,7 +162,10 @@ def _parts(why: Why) -> tuple[float, float]:
     assert why.note is not None
     assert why.note.cosine is not None
     meaning = (why.vector.score + NOTE_MEANING * why.note.cosine) / (1 + NOTE_MEANING)
-    return meaning, (1.0 + NOTE_WORDS * why.note.coverage) / (1 + NOTE_WORDS)
+    if why.keyword.coverage is None:
+        return meaning, (1.0 + NOTE_WORDS * why.note.coverage) / (1 + NOTE_WORDS)
+    held = CHUNK_WORDS * why.keyword.coverage + NOTE_WORDS * why.note.coverage
+    return meaning, (1.0 + held) / (1 + CHUNK_WORDS + NOTE_WORDS)
 
 
 def _share_of_meaning(why: Why) -> float:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.lexicon import Lexicon
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.segment_words import edit_distances
+from vault_indexer.store.keywords.segment_words import SegmentWords, edit_distances
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.tokens import analyze
@@ -53,6 +53,17 @@ def test_the_most_frequent_words_are_found_without_reading_all(lexicon: Lexicon)
         found = lexicon.frequent(limit)
         assert [word.frequency for word in found] == [word.frequency for word in all_words[:limit]]
         assert set(found) <= set(all_words)
+
+
+def test_words_are_found_by_a_piece_of_them(lexicon: Lexicon) -> None:
+    assert dict(lexicon.holding("earch")) == {"search": 3, "searching": 1, "searcher": 1}
+    assert lexicon.holding("zebra") == ()
+
+
+@given(st.lists(st.text("aäbc", min_size=1, max_size=5), max_size=12), st.text("abc", min_size=1, max_size=3))
+def test_a_piece_is_compared_without_accents(words: list[str], piece: str) -> None:
+    held = SegmentWords(dict.fromkeys(words, 1)).holding(piece)
+    assert set(held) == {word for word in words if piece in word.replace("ä", "a")}
 
 
 def test_wildcards(lexicon: Lexicon) -> None:

@@ -98,7 +98,11 @@ def test_coverage_is_what_the_documents_of_a_range_hold_together(
     terms = analyze_query("apple pear", ("en",))
     firsts, ends = borders(len(texts))
     held = index.snapshot().coverage(firsts, ends, terms, FieldWeights())
-    assert held.tolist() == pytest.approx([0.5, 1.0, 0.0, 0.0])
+    assert held.ranges.tolist() == pytest.approx([0.5, 1.0, 0.0, 0.0])
+    of_documents = dict(zip(held.keys.tolist(), held.documents.tolist(), strict=True))
+    assert of_documents == pytest.approx(
+        {1 << 20: 0.5, (1 << 20) | 1: 0.0, 2 << 20: 0.5, (2 << 20) | 1: 0.5, 4 << 20: 0.0}
+    )
 
 
 @settings(deadline=None)

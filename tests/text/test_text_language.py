@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.text.language import detect
+from vault_indexer.text.language import detect, detect_query
 
 XQUAD = Path(__file__).parents[3] / "shared" / "data" / "bench" / "xquad"
 
@@ -56,3 +56,20 @@ def test_paragraphs_of_an_encyclopedia(language: str) -> None:
     paragraphs = [paragraph["context"] for article in articles for paragraph in article["paragraphs"]]
     right = sum(detect(paragraph) == language for paragraph in paragraphs)
     assert right >= 0.98 * len(paragraphs)
+
+
+@pytest.mark.parametrize(
+    ("query", "languages", "expected"),
+    [
+        ("change many file names by a pattern", ("en", "cs"), "en"),
+        ("how do I convert a video to a gif?", ("en", "es", "cs"), "en"),
+        ("¿cómo puedo ver el historial de cambios?", ("en", "es", "cs"), "es"),
+        ("wie kann man das und wer war nicht im Haus", ("en", "cs"), "de"),
+        ("blackbird", ("en", "cs"), ""),
+        ("как это было", (), "ru"),
+    ],
+)
+def test_a_query_is_in_the_main_language_unless_another_is_clear(
+    query: str, languages: tuple[str, ...], expected: str
+) -> None:
+    assert detect_query(query, languages) == expected

@@ -167,7 +167,10 @@ def reasons_of(why: WhyJson) -> list[tuple[str, str]]:
     if keyword := why["keyword"]:
         terms = _shares(keyword["terms"])
         fields = _shares(keyword["fields"])
-        parts = [f"rank {keyword['rank']}, BM25F {keyword['score']:.1f}", terms, fields and f"in {fields}"]
+        rank = f"rank {keyword['rank']}, BM25F {keyword['score']:.1f}"
+        held = keyword.get("coverage")
+        holds = "" if held is None else f"holds {held:.0%} of the query"
+        parts = [rank, holds, terms, fields and f"in {fields}"]
         reasons.append(("words", " · ".join(part for part in parts if part)))
     if note := why.get("note"):
         cosine = "" if note["cosine"] is None else f"cosine {note['cosine']:.2f}, "

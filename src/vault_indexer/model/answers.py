@@ -59,12 +59,14 @@ class VectorReason:
 
 @dataclass(frozen=True, slots=True)
 class KeywordReason:
-    """Rank and BM25F score; `terms` is each matched word's share of the score."""
+    """Rank and BM25F score; `terms` is each matched word's share of the score. `coverage`, in [0, 1], is the
+    part of the query's words that the chunk holds, each word at its weight (None: it does not count)."""
 
     rank: int
     score: float
     terms: Mapping[str, float]
     fields: Mapping[str, float] = field(default_factory=dict)
+    coverage: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 80% of the questions whose whole article is hidden (XQuAD, tuning halves)."""
 
 CORRECTED = 0.9
-"""How far a word counts as held of which the hit holds only the likely spelling."""
+"""How far a word counts as held of which the hit holds only the likely spelling, or a compound with it."""
 
 _SMALL_VAULT = 10.0
 """Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing."""
@@ -257,10 +257,15 @@ def _shares(
 def _held(
     snapshot: Snapshot, prepared: PreparedQuery, firsts: Keys, ends: Keys, fields: FieldWeights
 ) -> Floats:
-    """How far each range of chunks holds each word, in [0, 1], a corrected word by its likely spelling."""
+    """How far each range of chunks holds each word, in [0, 1]: a corrected word by its likely spelling, any
+    word by a compound with it."""
     held = snapshot.keywords.held(firsts, ends, prepared.words, fields).astype(np.float64)
     likely = {one.written: one.searched for one in prepared.corrections}
+    widened = {term.word: term for term in prepared.terms if term.compounds}
     for number, term in enumerate(prepared.words):
+        if term.word in widened:
+            found = snapshot.keywords.held(firsts, ends, [widened[term.word]], fields).all(axis=1)
+            held[:, number] = np.maximum(held[:, number], CORRECTED * found)
         if term.word in likely:
             others = analyze_query(likely[term.word], snapshot.languages)
             found = snapshot.keywords.held(firsts, ends, others, fields).all(axis=1)

@@ -21,6 +21,7 @@ from vault_indexer.search.terms import (
     language_of,
     trust,
     weight_by_idf,
+    with_compounds,
     with_corrections,
 )
 from vault_indexer.store import Snapshot
@@ -149,11 +150,12 @@ def _prepare(
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
     others = expand_terms(snapshot, query.text)
     language = language_of(query.text, snapshot.languages)
+    likely = with_compounds(snapshot, with_corrections(snapshot, terms, corrections), language)
     vector, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         text=query.text,
         words=tuple(terms),
-        terms=(*weight_by_idf(snapshot, with_corrections(snapshot, terms, corrections)), *others),
+        terms=(*weight_by_idf(snapshot, likely), *others),
         language=language,
         vector=vector,
         trust=trust(embedder.model, language),

@@ -181,8 +181,8 @@ class Searcher:
         self, snapshot: Snapshot, prepared: PreparedQuery, request: SearchRequest, vault: Path | None
     ) -> HitBuilder:
         """What makes hits of ranked chunks."""
-        words = (term.word for term in prepared.terms)
-        snippets = Snippets(words, self._settings.snippet_chars, prepared.language)
+        words = {term.word: term.compounds for term in prepared.terms}
+        snippets = Snippets(words, self._settings.snippet_chars, prepared.language, words)
         expansion = self._expansion(request.expand) if request.expand else None
         return HitBuilder(
             snapshot.catalog,

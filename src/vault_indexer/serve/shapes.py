@@ -25,6 +25,7 @@ class KeywordJson(TypedDict):
     score: float
     terms: dict[str, float]
     fields: dict[str, float]
+    coverage: float | None
 
 
 class GraphJson(TypedDict):

@@ -263,6 +263,7 @@ def _keyword_json(reason: KeywordReason | None) -> KeywordJson | None:
         "score": round(reason.score, 3),
         "terms": {term: round(share, 3) for term, share in reason.terms.items()},
         "fields": {name: round(share, 3) for name, share in reason.fields.items()},
+        "coverage": None if reason.coverage is None else round(reason.coverage, 4),
     }
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from functools import cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 
 from vault_indexer.text.fold import normalize
 from vault_indexer.text.language_signs import FUNCTION_WORDS, LETTERS
@@ -20,10 +20,12 @@ _LEAST_SHARE = 0.08
 
 _LETTER_WORTH = 0.25
 
-_CLEAR_SHARE = 0.2
+_CLEAR_SHARE = 0.1
 _CLEARER = 2.0
 """A query is in a language that the vault does not have only if so many of its words say so, and twice as
-many as for any language of the vault: English questions hold words that are Czech ("a", "do", "by")."""
+many as for any language of the vault; it is in a rarer language of the vault only if twice as many say so as
+for the main one. English questions hold words that are Czech ("a", "do", "by"), and a vault of many English
+notes may have a few Czech ones, or some that were taken for it."""
 
 _SCRIPTS = {
     "ja": re.compile("[\u3041-\u30fa\uff66-\uff9f]"),
@@ -55,17 +57,25 @@ def detect(text: str, among: Collection[str] = ()) -> str:
     return _by_function_words(prose, among)
 
 
-def detect_query(text: str, languages: Collection[str]) -> str:
-    """The language of a query to a vault of these languages: one of them, unless the query is clearly in
-    another one; "" where it cannot be told."""
+def detect_query(text: str, languages: Sequence[str]) -> str:
+    """The language of a query to a vault of these languages, most frequent first: the first one, unless the
+    query is clearly in another one; "" where it cannot be told."""
+    return _detect_query(text, tuple(languages))
+
+
+@lru_cache(maxsize=64)  # a search asks for the same some three times
+def _detect_query(text: str, languages: tuple[str, ...]) -> str:
     own, other = detect(text, languages), detect(text)
-    if not other or other in languages:
-        return own
     votes = _function_word_votes(normalize(text))
-    best_own = max((votes.get(code, 0.0) for code in languages), default=0.0)
-    words = len(_WORDS.findall(text))
-    is_clear = other in _SCRIPTS or votes.get(other, 0.0) >= max(_CLEAR_SHARE * words, _CLEARER * best_own)
-    return other if is_clear else own
+    if other and other not in languages:
+        best_own = max((votes.get(code, 0.0) for code in languages), default=0.0)
+        words = len(_WORDS.findall(text))
+        if other in _SCRIPTS or votes.get(other, 0.0) >= max(_CLEAR_SHARE * words, _CLEARER * best_own):
+            return other
+    if not languages or own in _SCRIPTS or not own:
+        return own
+    main = languages[0]
+    return own if votes.get(own, 0.0) >= _CLEARER * votes.get(main, 0.0) else main
 
 
 def _by_script(prose: str, letters: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.language import detect
+from vault_indexer.text.language import detect_query
 from vault_indexer.text.stem import stem_with_marks
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
 from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, compound_parts, concepts, run_terms
@@ -57,7 +57,7 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
     Marks count where the query has them: `việt` finds `viet` at `FOLDED_WEIGHT`, while `viet` finds `việt`
     like an inflected form, since it was probably typed without a keyboard for it.
     """
-    own = detect(text, languages)
+    own = _language_among(text, languages)
     as_written = own in _ALWAYS_MARKED and _has_marks(text)
     ordered = (own, *(one for one in languages if one != own)) if own else tuple(languages)
     found: dict[tuple[TermClass, ...], QueryTerm] = {}
@@ -68,6 +68,12 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
     if typing and terms and not text[-1].isspace():
         terms = _with_open_end(terms)
     return terms
+
+
+def _language_among(text: str, languages: Sequence[str]) -> str:
+    """The query's language if it is one of these or none is known, else ""."""
+    found = detect_query(text, languages)
+    return found if found in languages or not languages else ""
 
 
 def _has_marks(text: str) -> bool:

@@ -46,6 +46,11 @@ class QueryTerm:
     end: int = 0
     prefix: bool = False
 
+    @property
+    def compounds(self) -> tuple[str, ...]:
+        """The other words that stand for it: compounds with it."""
+        return tuple(one.exact for one in self.classes[1:] if one.exact != self.classes[0].exact)
+
     @classmethod
     def plain(cls, term: str, weight: float = 1.0) -> QueryTerm:
         """The word that is exactly one index term."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.present.function_words import function_words
 from vault_indexer.search.present.hits import HitBuilder, RankedChunk, iso_time, obsidian_uri
 from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens
 from vault_indexer.search.present.readable import ReadableText, code_blocks, open_fence, readable
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
+from vault_indexer.text.function_words import function_words
 
 __all__ = [
     "ChunkHeading",

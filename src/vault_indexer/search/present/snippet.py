@@ -8,13 +8,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import fsum
+from types import MappingProxyType
 from typing import NamedTuple
 
-from vault_indexer.search.present.function_words import function_words
 from vault_indexer.search.present.graphemes import cluster_end, cluster_start
 from vault_indexer.search.present.readable import ReadableText, open_fence, readable
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.function_words import function_words
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.stem import stem
 
@@ -71,11 +73,19 @@ class Snippets:
     """Of the hits of one query, by all the words that were looked for; `size` characters each at most.
 
     `language` (ISO 639-1) is the query's. Its function words are neither looked for nor marked, unless the
-    query has no other words.
+    query has no other words. `compounds` are for some of the words those that are marked in their place, too.
     """
 
-    def __init__(self, words: Iterable[str], size: int, language: str = "") -> None:
-        folded = frozenset(word for word in map(_fold_word, words) if word)
+    def __init__(
+        self,
+        words: Iterable[str],
+        size: int,
+        language: str = "",
+        compounds: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
+        every = chain(words, *compounds.values())
+        folded = frozenset(word for word in map(_fold_word, every) if word)
+        self._compounds = compounds
         idle = function_words(language)
         self._size = size
         self._language = language
@@ -96,7 +106,11 @@ class Snippets:
         section: `headings` divide the body, and stand in no snippet unless there is nothing else to show.
         `fence` is the mark of the code block that the body begins in.
         """
-        folded = {_fold_word(word): worth for word, worth in words.items()}
+        folded = {
+            _fold_word(form): worth
+            for word, worth in words.items()
+            for form in (word, *self._compounds.get(word, ()))
+        }
         wanted = {word: worth for word, worth in folded.items() if word and word not in self._idle}
         found = self._matches(body, wanted) if wanted else []
         ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))

@@ -1,13 +1,14 @@
-"""What whole notes say of a query, beside what their chunks say."""
+"""What whole notes say of a query, beside what their chunks say, and how much of it both hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS, NoteReason, note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS, NoteReason
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -19,19 +20,34 @@ NOTE_WORDS = 0.5
 """What the words of the whole note count beside those of the chunk. Both are the best of 160 choices on the
 tuning halves of six sets; see docs/search.md for what they gave."""
 
+CHUNK_WORDS = 1.0
+"""What the part of the query's words that a chunk holds counts beside its BM25F score."""
+
+
+class Evidence(NamedTuple):
+    """What notes say, by id, and the part of the query's words that each chunk holds, by key."""
+
+    notes: dict[int, NoteReason]
+    coverage: dict[int, float]
+
 
 def note_evidence(
     snapshot: Snapshot, keys: Iterable[int], prepared: PreparedQuery, fields: FieldWeights
-) -> dict[int, NoteReason]:
-    """For each note of the chunks, by id: the cosine of the mean of its vectors, and how much of the query
-    all its text holds together. Nothing is stored for it: both come from the chunks."""
-    notes = np.unique(np.fromiter((note_id_of(key) for key in keys), np.int64))
+) -> Evidence:
+    """For each note of the chunks the cosine of the mean of its vectors, and how much of the query all its
+    text holds together; for each of the chunks how much of it that one holds. Nothing is stored for it: all
+    comes from the chunks."""
+    chunks = np.fromiter(keys, np.int64)
+    notes = np.unique(chunks >> CHUNK_KEY_BITS)
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
     coverage = snapshot.keywords.coverage(firsts, ends, prepared.terms, fields)
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():
         cosines = snapshot.vectors.note_scores(prepared.vector, notes)
-    return {
-        note_id: NoteReason(None if isnan(cosine) else cosine, share)
-        for note_id, cosine, share in zip(notes.tolist(), cosines.tolist(), coverage.tolist(), strict=True)
-    }
+    own = coverage.keys.searchsorted(chunks)
+    own = own[coverage.keys.take(own, mode="clip") == chunks] if len(coverage.keys) else own[:0]
+    found = zip(notes.tolist(), cosines.tolist(), coverage.ranges.tolist(), strict=True)
+    return Evidence(
+        {note_id: NoteReason(None if isnan(cosine) else cosine, share) for note_id, cosine, share in found},
+        dict(zip(coverage.keys[own].tolist(), coverage.documents[own].tolist(), strict=True)),
+    )

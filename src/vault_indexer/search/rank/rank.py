@@ -13,7 +13,7 @@ from vault_indexer.model import GraphReason, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
-from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, note_evidence
+from vault_indexer.search.rank.note_evidence import CHUNK_WORDS, NOTE_MEANING, NOTE_WORDS, note_evidence
 from vault_indexer.search.rank.notes import note_scores
 from vault_indexer.search.rank.recency import recency_factors
 from vault_indexer.search.rank.retrieve import (
@@ -157,21 +157,30 @@ def _fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
     held = {note_id: note.coverage for note_id, note in rankings.notes.items()}
     all_keys = cosines.keys() | words.keys()
     scores = {
-        "vector": _with_notes(cosines, whole, NOTE_MEANING, all_keys) if cosines else {},
-        "keyword": _with_notes(words, held, NOTE_WORDS, all_keys) if words else {},
+        "vector": _with_notes(cosines, 1.0, whole, NOTE_MEANING, all_keys) if cosines else {},
+        "keyword": {},
     }
+    if words and rankings.coverage:
+        covered = rankings.coverage.get
+        chunks = {key: words.get(key, 0.0) + CHUNK_WORDS * covered(key, 0.0) for key in all_keys}
+        scores["keyword"] = _with_notes(chunks, 1.0 + CHUNK_WORDS, held, NOTE_WORDS, all_keys)
+    elif words:
+        scores["keyword"] = _with_notes(words, 1.0, held, NOTE_WORDS, all_keys)
     return convex_combination(scores, weights)
 
 
 def _with_notes(
-    chunks: Mapping[int, float], notes: Mapping[int, float], weight: float, keys: Iterable[int]
+    chunks: Mapping[int, float],
+    chunk_weight: float,
+    notes: Mapping[int, float],
+    note_weight: float,
+    keys: Iterable[int],
 ) -> dict[int, float]:
-    """For each of the keys the mean of what the chunk and its note say; the note counts `weight` times as
-    much."""
-    return {
-        key: (chunks.get(key, 0.0) + weight * notes.get(note_id_of(key), 0.0)) / (1.0 + weight)
-        for key in keys
-    }
+    """For each of the keys the mean of what the chunk says, a sum of scores that weigh `chunk_weight`
+    together, and of what its note says."""
+    total = chunk_weight + note_weight
+    of_chunk, of_note = chunks.get, notes.get
+    return {key: (of_chunk(key, 0.0) + note_weight * of_note(note_id_of(key), 0.0)) / total for key in keys}
 
 
 def _fuse_ranks(rankings: Rankings, weights: Mapping[str, float], k: int) -> dict[int, float]:
@@ -232,12 +241,20 @@ def _by_meaning_and_word(
         own = Rankings(of_source(meaning, number), of_source(words, number), {}, k, trust)
         prepared = source.prepared
         if weights.vector and weights.keyword and settings.fusion == "convex":
-            keys = named[number].values()
-            own = fill_missing_scores(source.snapshot, own, prepared.vector, prepared.terms, fields, keys)
-        notes = note_evidence(source.snapshot, own.vector.keys() | own.keyword.keys(), prepared, fields)
+            firsts = named[number].values()
+            own = fill_missing_scores(source.snapshot, own, prepared.vector, prepared.terms, fields, firsts)
+        keys = own.vector.keys() | own.keyword.keys()
+        evidence = note_evidence(source.snapshot, keys, prepared, fields)
         prepared.deadline.check()
-        found.append(replace(own, notes=notes))
+        coverage = evidence.coverage if _is_spoken(source) else {}
+        found.append(replace(own, notes=evidence.notes, coverage=coverage))
     return together(found)
+
+
+def _is_spoken(source: Source) -> bool:
+    """Whether the query is in a language of the vault, and one that the model knows. What a chunk holds of
+    another one are names and words that look alike, and where the vectors count little there is no need."""
+    return source.prepared.trust >= 1.0 and source.prepared.language in source.snapshot.languages
 
 
 def _meaning(source: Source, k: int) -> Ranks:

@@ -46,5 +46,6 @@ def _keyword_reasons(
             for name, score in match.fields:
                 shares[name] = shares.get(name, 0.0) + score
         rank, score = ranking[key]
-        reasons[key] = KeywordReason(rank, score, {match.word: match.score for match in matches}, shares)
+        words = {match.word: match.score for match in matches}
+        reasons[key] = KeywordReason(rank, score, words, shares, ranked.rankings.coverage.get(key))
     return reasons

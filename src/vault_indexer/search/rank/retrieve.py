@@ -46,7 +46,8 @@ Ranks = dict[int, tuple[int, float]]
 class Rankings:
     """Chunk keys with what each ranking says of them, every dict in its ranking's order. What stands at rank
     `depth` + 1 was only looked up, because another ranking gave it. `trust` is what the vectors count for
-    this query; `notes` is what the whole notes of the chunks say, by note id."""
+    this query; `notes` is what the whole notes of the chunks say, by note id; `coverage` is the part of the
+    query's words that a chunk holds, each word at its weight, in [0, 1]."""
 
     vector: Ranks
     keyword: Ranks
@@ -54,6 +55,7 @@ class Rankings:
     depth: int = 0
     trust: float = 1.0
     notes: Mapping[int, NoteReason] = field(default_factory=dict)
+    coverage: Mapping[int, float] = field(default_factory=dict)
 
 
 def by_meaning(snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None) -> Ranks:

@@ -98,6 +98,11 @@ def together(found: Sequence[Rankings]) -> Rankings:
             for number, own in enumerate(found)
             for note_id, reason in own.notes.items()
         },
+        coverage={
+            global_key(number, key): share
+            for number, own in enumerate(found)
+            for key, share in own.coverage.items()
+        },
     )
 
 
@@ -113,6 +118,7 @@ def alone(rankings: Rankings, source: int) -> Rankings:
             for note_id, one in rankings.notes.items()
             if note_id >> _NOTE_BITS == source
         },
+        coverage=of_source(rankings.coverage, source),
     )
 
 

@@ -1,8 +1,9 @@
-"""What the words of a query are worth: spelling, expansion, rarity, and the trust in vectors beside them."""
+"""What the words of a query are worth: spelling, compounds, expansion, rarity, and the trust in vectors."""
 
 from __future__ import annotations
 
 from vault_indexer.search.terms.common_words import is_common, is_common_word
+from vault_indexer.search.terms.compounds import with_compounds
 from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
@@ -17,5 +18,6 @@ __all__ = [
     "trust",
     "trust_beside",
     "weight_by_idf",
+    "with_compounds",
     "with_corrections",
 ]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from vault_indexer.text.fold import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +47,24 @@ class SegmentWords:
             if apart <= distance:
                 found[self.terms[number]] = (apart, self.frequencies[number])
         return found
+
+    def holding(self, piece: str) -> dict[str, int]:
+        """Terms that hold `piece` once they are folded, each with its frequency."""
+        text, ends = self._folded
+        wanted = piece.encode()
+        found: dict[str, int] = {}
+        at = text.find(wanted)
+        while at >= 0:
+            number = bisect_right(ends, at)
+            found[self.terms[number]] = self.frequencies[number]
+            at = text.find(wanted, ends[number])
+        return found
+
+    @cached_property
+    def _folded(self) -> tuple[bytes, array[int]]:
+        """All terms without accents in UTF-8, a line each, and where each line ends."""
+        lines = [fold(term).encode() + b"\n" for term in self.terms]
+        return b"".join(lines), array("q", accumulate(map(len, lines)))
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,15 @@ class TermMatch:
     def score(self) -> float:
         """The word's whole share."""
         return sum(score for _, score in self.fields)
+
+
+class Coverage(NamedTuple):
+    """The part of a query's weight that is held, in [0, 1]: by each of some ranges of keys, and by each
+    document in them (`keys`, in the order of the ranges)."""
+
+    ranges: Floats
+    keys: Keys
+    documents: Floats
 
 
 class KeywordSnapshot:
@@ -113,14 +122,23 @@ class KeywordSnapshot:
     def share(self, key: int, terms: Sequence[QueryTerm], weights: FieldWeights) -> float:
         """The part of the terms' weight that a document holds, in [0, 1]."""
         first = np.array([key], np.int64)
-        return float(self.coverage(first, first + 1, terms, weights)[0])
+        return float(self.coverage(first, first + 1, terms, weights).ranges[0])
 
-    def coverage(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
+    def coverage(
+        self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
+    ) -> Coverage:
         """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part
-        of the terms' weight that its documents hold together, in [0, 1]."""
-        held = self.held(firsts, ends, terms, weights)
+        of the terms' weight that its documents hold together, and the part that each of them holds."""
+        owners, positions = self._order.positions_between(firsts, ends)
+        by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
+        by_document: Mask = np.zeros((len(positions), len(terms)), bool)
+        for number, term in enumerate(terms):
+            holds = at(self._score(term, weights), positions) > 0
+            by_document[:, number] = holds
+            by_range[owners[holds], number] = True
         worth = np.array([term.weight for term in terms], np.float32)
-        return (held @ worth) / np.float32(sum(term.weight for term in terms) or 1.0)
+        worth /= np.float32(sum(term.weight for term in terms) or 1.0)
+        return Coverage(by_range @ worth, self._keys[positions], by_document @ worth)
 
     def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Mask:
         """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
