@@ -56,6 +56,12 @@ class ByteCache(Generic[Key, Value]):
                 self._forget(next(iter(self._entries)))
             return value
 
+    def drop(self, unwanted: Callable[[Value], bool]) -> None:
+        """Forget all values that are unwanted."""
+        with self._lock:
+            for key in [key for key, value in self._entries.items() if unwanted(value)]:
+                self._forget(key)
+
     def _forget(self, key: Key) -> None:
         dropped = self._entries.pop(key, None)
         if dropped is not None:

@@ -288,7 +288,10 @@ class KeywordIndex:
     def _take_snapshot(self) -> KeywordSnapshot:
         live = [self._live_segment(segment) for segment in self._segments]
         names = {segment.data.name for segment in live}
-        self._open = {name: data for name, data in self._open.items() if name in names}
+        if self._open.keys() - names:
+            self._open = {name: data for name, data in self._open.items() if name in names}
+            first = live[0].data.name if live else ""
+            self._postings.drop(lambda kept: first not in kept.segments[:1])  # nothing of it would be used
         self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
         return KeywordSnapshot(live, self._record.seq, self._postings, self._rounded_from)
 
