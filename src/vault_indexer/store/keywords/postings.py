@@ -194,13 +194,17 @@ def sums_in_order(lengths: Sequence[int], size: int) -> bool:
 def sum_at(values: Sequence[Floats], count: int, *, in_order: bool) -> Floats:
     """What `combine` adds up to, to the last bit, at `count` positions. `values` has those of each list
     there, 0 where it has none; there are at most `MOST_SUMMED` lists."""
-    first, others = np.zeros(count, np.float32), np.zeros(count, np.float32)
-    for own in values:
-        if in_order:
+    if len(values) == 1:
+        return values[0]
+    first = np.zeros(count, np.float32)
+    if in_order or len(values) == 2:
+        for own in values:
             first += own
-        else:
-            others += np.where(first > 0, own, 0)
-            first = np.where(first > 0, first, own)
+        return first
+    others = np.zeros(count, np.float32)
+    for own in values:
+        others += np.where(first > 0, own, 0)
+        first = np.where(first > 0, first, own)
     return first + others
 
 

@@ -163,7 +163,7 @@ class WordScores:
                 lengths = [len(found.positions) for found, _ in others]
                 weighted = [found.at(positions) * weight for found, weight in others]
                 each = in_order or sums_in_order(lengths, self._size)
-                row += sum_at(weighted, len(positions), in_order=each)
+                row[:] = sum_at(weighted, len(positions), in_order=each)
             if (own := exact[field]) is not None:
                 np.maximum(row, own.at(positions), out=row)
         norms = np.stack([self._norms(field, positions) for field in boosts])
