@@ -97,6 +97,69 @@ def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
             assert snapshot.share(key, terms, WEIGHTS) == pytest.approx(held / whole)
 
 
+Words = st.lists(
+    st.builds(
+        lambda exact, variants, other, weight: QueryTerm(
+            exact,
+            (TermClass(exact, tuple((word, 0.7) for word in variants)), TermClass(other, weight=0.7)),
+            weight,
+        ),
+        WORDS,
+        st.lists(WORDS, max_size=4, unique=True),
+        WORDS,
+        st.floats(0.05, 1.0),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(Commits, Words, st.integers(1, 12), st.sets(st.integers(-5, 30)))
+def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
+    commits: list[tuple[list[KeywordDocument], set[int]]],
+    terms: list[QueryTerm],
+    k: int,
+    asked: set[int],
+) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "keywords"
+        index = KeywordIndex.create(folder)
+        for seq, (add, delete) in enumerate(commits, 1):
+            index.apply(add, delete, seq)
+        exact = index.snapshot()
+        rounded = KeywordIndex.open(folder, rounded_from=0).snapshot()
+    keys = np.array(sorted(asked), np.int64)
+    for allowed in (None, keys):
+        wanted, found = exact.search(terms, WEIGHTS, k, allowed), rounded.search(terms, WEIGHTS, k, allowed)
+        assert found.keys.tolist() == wanted.keys.tolist()
+        assert found.scores.tobytes() == wanted.scores.tobytes()
+    assert rounded.scores(keys, terms, WEIGHTS).tobytes() == exact.scores(keys, terms, WEIGHTS).tobytes()
+    held = exact.held(keys, keys + 1, terms, WEIGHTS)
+    assert rounded.held(keys, keys + 1, terms, WEIGHTS).tolist() == held.tolist()
+    for term in terms:
+        assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS)
+
+
+@given(Commits, st.lists(WORDS, min_size=1, max_size=3, unique=True), st.data())
+def test_postings_that_are_kept_from_other_commits_are_those_that_are_read(
+    commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], data: st.DataObject
+) -> None:
+    terms = [QueryTerm.plain(word) for word in words]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "keywords"
+        index = KeywordIndex.create(folder)
+        snapshots, expected = [], []
+        for seq, (add, delete) in enumerate(commits, 1):
+            index.apply(add, delete, seq)
+            snapshots.append(index.snapshot())
+            fresh = KeywordIndex.open(folder).snapshot().search(terms, WEIGHTS, 50)
+            expected.append((fresh.keys.tolist(), fresh.scores.tolist()))
+            asked = data.draw(st.lists(st.integers(0, seq - 1), max_size=3))
+            for number in (*asked, seq - 1):
+                found = snapshots[number].search(terms, WEIGHTS, 50)
+                assert (found.keys.tolist(), found.scores.tolist()) == expected[number]
+
+
 def index_of(folder: Path, *contents: str) -> KeywordIndex:
     index = KeywordIndex.create(folder / "keywords")
     index.apply([KeywordDocument(key, content=text.split()) for key, text in enumerate(contents, 1)], [], 1)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords.postings import Sparse, at, combine
+from vault_indexer.store.keywords.byte_cache import ByteCache
+from vault_indexer.store.keywords.postings import MOST_SUMMED, Sparse, combine, sum_at, sums_in_order
+from vault_indexer.store.keywords.rounded_scores import RoundedScores, may_be_best
 
 Lists = list[dict[int, int]]
 
@@ -46,7 +48,65 @@ def test_the_largest_value_stays(size: int, given: Lists) -> None:
 )
 def test_values_are_looked_up_and_added_whatever_form_they_have(held: dict[int, int], size: int) -> None:
     one = sparse(held)
-    assert at(one, np.arange(SIZE)).tolist() == [held.get(position, 0) for position in range(SIZE)]
+    assert one.at(np.arange(SIZE)).tolist() == [held.get(position, 0) for position in range(SIZE)]
     totals = np.ones(size, np.float32)
     one.ready_to_add(size).add_to(totals, np.float32(2))
     assert totals.tolist() == [1 + 2 * held.get(position, 0) for position in range(size)]
+
+
+scores = st.floats(0.125, 40, width=32)
+many_lists = st.lists(st.dictionaries(st.integers(0, SIZE - 1), scores), max_size=MOST_SUMMED)
+
+
+@pytest.mark.parametrize("size", [SIZE, 100 * SIZE])
+@given(given=many_lists)
+def test_sums_at_some_positions_are_to_the_last_bit_those_of_whole_lists(
+    size: int, given: list[dict[int, float]]
+) -> None:
+    parts = [
+        Sparse(np.array(sorted(one), np.int32), np.array([one[at] for at in sorted(one)], np.float32))
+        for one in given
+    ]
+    everywhere = np.arange(SIZE)
+    in_order = sums_in_order([len(part.positions) for part in parts], size)
+    found = sum_at([part.at(everywhere) for part in parts], SIZE, in_order=in_order)
+    assert found.tobytes() == combine(parts, size, np.add).at(everywhere).tobytes()
+
+
+@given(
+    words=st.lists(
+        st.tuples(st.lists(scores | st.just(0.0), min_size=SIZE, max_size=SIZE), st.floats(0.01, 1)),
+        min_size=1,
+        max_size=5,
+    ),
+    k=st.integers(1, SIZE),
+)
+def test_whoever_is_among_the_best_is_still_there_after_rounding(
+    words: list[tuple[list[float], float]], k: int
+) -> None:
+    exact, sums = np.zeros(SIZE, np.float32), np.zeros(SIZE, np.float32)
+    too_high = 0.0
+    for own, weight in words:
+        by_position = np.array(own, np.float32)
+        if by_position.any():
+            rounded = RoundedScores.of(by_position, (True,))
+            assert rounded.holds(np.arange(SIZE)).tolist() == (by_position > 0).tolist()
+            exact += by_position * np.float32(weight)
+            too_high += rounded.add_to(sums, weight)
+    likely = may_be_best(sums, k, too_high)
+    assert likely.tolist() == sorted(set(likely.tolist()))
+    threshold = np.sort(exact)[-k]
+    assert set(np.flatnonzero((exact >= threshold) & (exact > 0)).tolist()) <= set(likely.tolist())
+    assert not (exact[likely] == 0).any()
+
+
+def test_a_cache_forgets_what_was_used_least_recently_and_replaces_what_is_put_again() -> None:
+    cache: ByteCache[str, bytes] = ByteCache(3_000, len)
+    for name in "abc":
+        cache.put(name, b"x" * 500)
+    assert cache.peek("a") is not None
+    cache.put("d", b"x" * 500)
+    assert [name for name in "abcd" if cache.peek(name) is not None] == ["a", "c", "d"]
+    used = cache.used
+    cache.put("a", b"y" * 500)
+    assert (cache.peek("a"), cache.used) == (b"y" * 500, used)

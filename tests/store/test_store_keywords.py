@@ -304,3 +304,38 @@ def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:
             among = snapshot.among(np.array(keys, np.int64), terms, ["content"])
             assert among.tolist() == [key for key in keys if key in held]
     assert snapshot.among(np.array([1, 2]), ["red"], ["title"]).tolist() == []
+
+
+def test_long_lists_of_postings_are_read_as_they_were_written_by_whoosh_too(
+    index: KeywordIndex, folder: Path
+) -> None:
+    from whoosh import index as whoosh
+
+    frequencies = {"one": [1], "few": [1, 255], "many": [1, 300], "most": [70_000, 1]}
+    documents = [
+        KeywordDocument(
+            key,
+            content=[
+                word
+                for word, counts in frequencies.items()
+                if key % 40 < 20
+                for _ in range(counts[key % len(counts)])
+            ],
+        )
+        for key in range(60)
+    ]
+    index.apply(documents, [], 1)
+    (segment,) = index.snapshot()._segments
+    with whoosh.open_dir(str(folder)).searcher() as searcher:
+        for word, counts in frequencies.items():
+            found = segment.data.postings("content", word)
+            assert found is not None
+            wanted = {key: counts[key % len(counts)] for key in range(60) if key % 40 < 20}
+            read = zip(found.documents.tolist(), found.frequencies.tolist(), strict=True)
+            assert dict(read) == wanted
+            matcher = searcher.postings("content", word)
+            theirs = {}
+            while matcher.is_active():
+                theirs[matcher.id()] = matcher.weight()
+                matcher.next()
+            assert theirs == wanted

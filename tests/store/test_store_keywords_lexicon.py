@@ -120,3 +120,17 @@ Letters = st.text(alphabet="abcé検", min_size=1, max_size=7)
 @given(Letters, st.lists(Letters, max_size=12))
 def test_distances_are_those_of_the_textbook(word: str, others: list[str]) -> None:
     assert edit_distances(word, others) == [distance(word, other) for other in others]
+
+
+@given(
+    st.dictionaries(st.text("abcé検", min_size=1, max_size=4), st.integers(1, 9)),
+    st.text("abé検", max_size=2),
+)
+def test_words_in_one_text_are_found_as_in_a_list(frequencies: dict[str, int], piece: str) -> None:
+    words = SegmentWords(frequencies)
+    terms = sorted(frequencies)
+    assert words.containing(piece) == [term for term in terms if piece in term]
+    assert words.of_length(3) == [term for term in terms if len(term) >= 3]
+    assert words.beyond_ascii() == [term for term in terms if not term.isascii()]
+    near = {term: (distance("abc", term), frequencies[term]) for term in terms}
+    assert words.near("abc", 1) == {term: found for term, found in near.items() if found[0] <= 1}

@@ -1,4 +1,4 @@
-"""Merges segments of the keyword index when no edit has come for some seconds."""
+"""Merges segments of the keyword index when no edit has come for some seconds, or edits never pause."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from vault_indexer.system import ProcessLimits
 log = logging.getLogger("vault_indexer.daemon")
 
 _REST_S = 3.0
+_RESTLESS_S = 60.0
+"""Edits that never pause for so long put a merge off no more: a commit would have to do it in the end, and
+whoever made the edit would wait for it."""
+
 _RETRY_S = 60.0
 
 
@@ -36,6 +40,7 @@ class MergeTask:
         self._clock = clock
         self._begun_for: IndexWriter | None = None
         self._not_before = 0.0
+        self._restless_since: float | None = None
 
     @property
     def busy(self) -> bool:
@@ -43,8 +48,8 @@ class MergeTask:
         return self._begun_for is not None
 
     def step(self, *, idle: bool) -> None:
-        """Publish the merge that is done, or begin one if the loop has been `idle` for some seconds. Raises
-        VaultIndexerError if the merged index cannot be read."""
+        """Publish the merge that is done, or begin one if the loop has been `idle` for some seconds, or is so
+        for a moment after a minute of edits. Raises VaultIndexerError if the merged index cannot be read."""
         current = self._source.current
         writer = current.writer if current else None
         if self._begun_for is not None and self._begun_for is not writer:
@@ -52,15 +57,23 @@ class MergeTask:
         if writer is not None and self._begun_for is not None:
             self._publish(writer)
         elif not idle:
-            self._not_before = max(self._not_before, self._clock() + _REST_S)
-        elif writer is not None and self._clock() >= self._not_before and writer.needs_merge:
-            self._pool.begin(MergeJob(writer.generation))
-            self._begun_for = writer
+            self._wait_for_rest(self._clock())
+        elif writer is not None and self._clock() >= self._not_before:
+            self._restless_since = None
+            if writer.needs_merge:
+                self._pool.begin(MergeJob(writer.generation))
+                self._begun_for = writer
 
     def end(self) -> None:
         """End the merge under way: nothing of it counts."""
         self._begun_for = None
         self._pool.close()
+
+    def _wait_for_rest(self, now: float) -> None:
+        if self._restless_since is None:
+            self._restless_since = now
+        rested = min(now + _REST_S, self._restless_since + _RESTLESS_S)
+        self._not_before = max(self._not_before, rested)
 
     def _publish(self, writer: IndexWriter) -> None:
         done = self._pool.result()

@@ -153,9 +153,10 @@ class NoteWorker:
         return self._preparer
 
     def _catch_up(self, generation: Generation) -> int:
-        """The open index is kept: its files were checked once, and nobody else writes them."""
+        """The open index is kept. Whoever opened the generation has checked its files in full: a worker that
+        comes later, while somebody waits for an edit, does not read 600 MB of a large vault again."""
         if self._keywords is None or self._keywords[0] != generation:
-            self._keywords = (generation, KeywordIndex.open(generation.keywords))
+            self._keywords = (generation, KeywordIndex.open(generation.keywords, check=False))
         index = self._keywords[1]
         try:
             index.refresh()  # the owner may have rebuilt it

@@ -55,7 +55,7 @@ def saturate(frequencies: Floats, norms: Floats, k1: float) -> Floats:
 
 def best(scores: Floats, keys: Keys, k: int) -> Ranking:
     """The `k` best documents of positive score; `scores` and `keys` are by document."""
-    found = _enough(scores, k) if k > 0 else np.empty(0, np.int64)
+    found = best_positions(scores, k)
     if len(found) > k:
         candidates = scores[found]
         threshold = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
@@ -64,12 +64,15 @@ def best(scores: Floats, keys: Keys, k: int) -> Ranking:
     return Ranking(keys[found], scores[found])
 
 
-def _enough(scores: Floats, k: int) -> NDArray[np.intp]:
-    """The positions of the k best, and of others with them: few, where the best stand out."""
+def best_positions(scores: Floats, k: int) -> NDArray[np.intp]:
+    """The positions of the `k` best of positive score, ascending, and of others with them: few, where the
+    best stand out."""
+    if k <= 0:
+        return np.empty(0, np.intp)
     cut = scores.max(initial=0)
     for _ in range(_HALVINGS):
         cut /= 2
         high = scores > cut
         if np.count_nonzero(high) >= k:
             return np.flatnonzero(high)
-    return np.flatnonzero(scores)
+    return np.flatnonzero(scores > 0)

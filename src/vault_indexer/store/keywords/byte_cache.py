@@ -35,22 +35,34 @@ class ByteCache(Generic[Key, Value]):
 
     def get(self, key: Key, load: Callable[[], Value]) -> Value:
         """The cached value, else what `load` returns (two threads may load the same value at once)."""
+        value = self.peek(key)
+        return self.put(key, load()) if value is None else value
+
+    def peek(self, key: Key) -> Value | None:
+        """The cached value, None if there is none. It counts as used."""
         with self._lock:
-            if key in self._entries:
+            value = self._entries.get(key)
+            if value is not None:
                 self._entries.move_to_end(key)
-                return self._entries[key]
-        value = load()
-        with self._lock:
-            if key not in self._entries:
-                self._entries[key] = value
-                self.used += self._size_of(value) + _OVERHEAD
-            while self.used > self.limit and len(self._entries) > 1:
-                _, dropped = self._entries.popitem(last=False)
-                self.used -= self._size_of(dropped) + _OVERHEAD
             return value
 
-    def drop(self, unwanted: Callable[[Key], bool]) -> None:
-        """Forgets all entries whose key is unwanted."""
+    def put(self, key: Key, value: Value) -> Value:
+        """Keep the value, in the place of a former one, and return it."""
         with self._lock:
-            for key in [key for key in self._entries if unwanted(key)]:
-                self.used -= self._size_of(self._entries.pop(key)) + _OVERHEAD
+            self._forget(key)
+            self._entries[key] = value
+            self.used += self._size_of(value) + _OVERHEAD
+            while self.used > self.limit and len(self._entries) > 1:
+                self._forget(next(iter(self._entries)))
+            return value
+
+    def drop(self, unwanted: Callable[[Value], bool]) -> None:
+        """Forget all values that are unwanted."""
+        with self._lock:
+            for key in [key for key, value in self._entries.items() if unwanted(value)]:
+                self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        dropped = self._entries.pop(key, None)
+        if dropped is not None:
+            self.used -= self._size_of(dropped) + _OVERHEAD

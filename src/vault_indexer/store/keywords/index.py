@@ -30,8 +30,9 @@ from vault_indexer.store.keywords.commit_record import (
     write_commit_record,
 )
 from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_merge_later
-from vault_indexer.store.keywords.postings import FieldPostings, LiveSegment, PostingsCache
+from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache
 from vault_indexer.store.keywords.schema import INDEX_NAME, KeywordDocument, keyword_schema
+from vault_indexer.store.keywords.scorer import ROUNDED_FROM
 from vault_indexer.store.keywords.segment_reader import SegmentData
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
@@ -58,13 +59,20 @@ class KeywordIndex:
     the new one. Readers use `snapshot()`, which no later commit changes.
     """
 
-    def __init__(self, folder: Path, record: CommitRecord, segments: Sequence[W3Segment]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        record: CommitRecord,
+        segments: Sequence[W3Segment],
+        rounded_from: int = ROUNDED_FROM,
+    ) -> None:
         self._folder = folder
+        self._rounded_from = rounded_from
         self._record = record
         self._segments = list(segments)
         self._write_lock = Lock()
         self._swept = False
-        self._postings: PostingsCache = ByteCache(POSTINGS_CACHE_BYTES, _size_of)
+        self._postings: PostingsCache = ByteCache(POSTINGS_CACHE_BYTES, lambda kept: kept.nbytes)
         self._open: dict[str, SegmentData] = {}
         self._snapshot = self._take_snapshot()
 
@@ -82,15 +90,16 @@ class KeywordIndex:
         return index
 
     @classmethod
-    def open(cls, folder: Path, *, check: bool = True) -> KeywordIndex:
-        """The committed state; `check` compares all checksums (about 1 GB/s), else sizes only.
+    def open(cls, folder: Path, *, check: bool = True, rounded_from: int = ROUNDED_FROM) -> KeywordIndex:
+        """The committed state; `check` compares all checksums (about 1 GB/s), else sizes only. With
+        `rounded_from` documents scores of common words are kept rounded (`rounded_scores`).
 
         Raises IndexUnusableError when a file is missing, truncated, changed or not ours.
         """
 
         def load(record: CommitRecord) -> KeywordIndex:
             check_files(folder, record, full=check)
-            return cls(folder, record, _read_segments(folder, record.generation))
+            return cls(folder, record, _read_segments(folder, record.generation), rounded_from)
 
         return _read_committed(folder, load)
 
@@ -279,11 +288,12 @@ class KeywordIndex:
     def _take_snapshot(self) -> KeywordSnapshot:
         live = [self._live_segment(segment) for segment in self._segments]
         names = {segment.data.name for segment in live}
-        if self._open.keys() - names:  # else all that is cached is of segments that are still there
+        if self._open.keys() - names:
             self._open = {name: data for name, data in self._open.items() if name in names}
-            self._postings.drop(lambda key: key[0] not in names)
+            first = live[0].data.name if live else ""
+            self._postings.drop(lambda kept: first not in kept.segments[:1])  # nothing of it would be used
         self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
-        return KeywordSnapshot(live, self._record.seq, self._postings)
+        return KeywordSnapshot(live, self._record.seq, self._postings, self._rounded_from)
 
     def _live_segment(self, segment: W3Segment) -> LiveSegment:
         return LiveSegment(self._data(segment), _live_mask(segment))
@@ -351,7 +361,3 @@ def _live_mask(segment: W3Segment) -> Mask:
     deleted: Keys = np.fromiter(segment.deleted_docs(), np.int64)
     live[deleted] = False
     return live
-
-
-def _size_of(postings: FieldPostings) -> int:
-    return sum(one.documents.nbytes + one.frequencies.nbytes for one in postings if one is not None)

@@ -89,7 +89,7 @@ class Lexicon:
 
     def containing(self, piece: str) -> list[str]:
         """All words with `piece` anywhere in them."""
-        return [term for segment in self._segments for term in segment.words.terms if piece in term]
+        return [term for segment in self._segments for term in segment.words.containing(piece)]
 
     def holding(self, piece: str) -> tuple[Word, ...]:
         """All words with the folded `piece` in them once their accents are off. The first use writes all
@@ -105,16 +105,14 @@ class Lexicon:
     @cached_property
     def longest_words(self) -> list[str]:
         """Words of the greatest length: the text may have more of them."""
-        return [
-            term for segment in self._segments for term in segment.words.terms if len(term) >= LONGEST_TERM
-        ]
+        return [term for segment in self._segments for term in segment.words.of_length(LONGEST_TERM)]
 
     @cached_property
     def _accented_terms(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for segment in self._segments:
-            for term in segment.words.terms:
-                if not term.isascii() and (folded := fold(term)) != term:
+            for term in segment.words.beyond_ascii():
+                if (folded := fold(term)) != term:
                     found.setdefault(folded, []).append(term)
         return found
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
+from vault_indexer.store.keywords.byte_cache import ByteCache
 from vault_indexer.store.keywords.schema import FIELDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Floats, Ints, Mask, Postings, SegmentData
+    from vault_indexer.store.keywords.segment_reader import Counts, Floats, Ints, Mask, SegmentData
 
-_MERGED_BYTES = 64 << 20
 _DENSE = 4
 """Lists that together hold more than a fourth of all documents are summed in an array of all documents."""
-
-FieldPostings = tuple["Postings | None", ...]
-PostingsCache = ByteCache[tuple[str, str], FieldPostings]
 
 
 class LiveSegment(NamedTuple):
@@ -51,6 +46,13 @@ class Sparse(NamedTuple):
         else:
             totals += self.dense * factor
 
+    def at(self, wanted: NDArray[np.integer]) -> Floats:
+        """The values at the wanted positions, 0 where there is none."""
+        if self.dense is not None:
+            dense: Floats = self.dense[wanted]
+            return dense
+        return _values_at(self.positions, self.values, wanted)
+
     def ready_to_add(self, size: int) -> Sparse:
         """With `dense`, if that is worth its bytes."""
         if len(self.positions) * _DENSE < size:
@@ -60,53 +62,114 @@ class Sparse(NamedTuple):
         return self._replace(dense=dense)
 
 
-Merged = tuple["Sparse | None", ...]
+class Occurrences(NamedTuple):
+    """Where one term occurs in one field: ascending positions, each with the term frequency."""
+
+    positions: Ints
+    frequencies: Counts
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.positions.nbytes + self.frequencies.nbytes
+
+    def weighted(self, weight: float = 1.0) -> Sparse:
+        """The frequencies times `weight`."""
+        values = self.frequencies.astype(np.float32)
+        return Sparse(self.positions, values if weight == 1.0 else values * np.float32(weight))
+
+    def at(self, wanted: NDArray[np.integer]) -> Floats:
+        """The frequencies at the wanted positions, 0 where the term does not occur."""
+        return _values_at(self.positions, self.frequencies, wanted)
+
+    def at_some(self, wanted: NDArray[np.integer]) -> Floats | None:
+        """As `at`; None where the term occurs at none of the wanted positions."""
+        if not len(self.positions):
+            return None
+        index = self.positions.searchsorted(wanted.astype(self.positions.dtype, copy=False))
+        missing = self.positions.take(index, mode="clip") != wanted
+        if np.count_nonzero(missing) == len(wanted):
+            return None
+        found: Floats = self.frequencies.take(index, mode="clip").astype(np.float32, copy=False)
+        found[missing] = 0
+        return found
+
+
+ByField = tuple["Occurrences | None", ...]
+
+
+class KeptPostings(NamedTuple):
+    """What a term occurs in, for each of `FIELDS`, in segments of these names in a row."""
+
+    segments: tuple[str, ...]
+    fields: ByField
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(one.nbytes for one in self.fields if one is not None)
+
+
+PostingsCache = ByteCache[str, KeptPostings]
 
 
 class TermPostings:
     """What each term occurs in. A position numbers the documents of all segments in a row, deleted ones too.
 
-    `cache` holds the postings of segments, which outlive snapshots; what they come to together is kept here.
+    `cache` outlives the snapshot. A commit changes the last segments: of what is kept from another snapshot
+    the part of the first segments that both have is taken over, and only the others are read.
     """
 
     def __init__(self, segments: Sequence[LiveSegment], cache: PostingsCache) -> None:
         self._segments = [segment.data for segment in segments]
+        self._names = tuple(data.name for data in self._segments)
         self._cache = cache
         sizes = [data.size for data in self._segments]
-        self.bases = [sum(sizes[:number]) for number in range(len(sizes))]
-        self._merged: ByteCache[str, Merged] = ByteCache(
-            limit_for(_MERGED_BYTES, sum(sizes)),
-            lambda merged: sum(one.nbytes for one in merged if one is not None),
-        )
+        self._bases = [sum(sizes[:number]) for number in range(len(sizes) + 1)]
 
-    def of(self, term: str) -> Merged:
+    def of(self, term: str) -> ByField:
         """Term frequencies by document, for each of `FIELDS`; None where the term does not occur."""
-        return self._merged.get(term, lambda: self._merge(term))
+        kept = self._cache.peek(term)
+        if kept is None or kept.segments != self._names:
+            kept = self._cache.put(term, KeptPostings(self._names, self._read(term, kept)))
+        return kept.fields
 
     def frequencies(self, term: str) -> Iterator[int]:
         """For each of `FIELDS` how many documents hold the term (deleted ones too)."""
         return (0 if one is None else len(one.positions) for one in self.of(term))
 
-    def _merge(self, term: str) -> Merged:
-        parts = [
-            (self._cache.get((data.name, term), partial(_read, data, term)), np.int32(base))
-            for data, base in zip(self._segments, self.bases, strict=True)
-        ]
-        merged: list[Sparse | None] = []
-        for field in range(len(FIELDS)):
-            held = [(found, base) for fields, base in parts if (found := fields[field]) is not None]
-            if not held:
-                merged.append(None)
-            elif len(held) == 1 and not held[0][1]:
-                merged.append(Sparse(held[0][0].documents, held[0][0].frequencies))
-            else:
-                positions = np.concatenate([found.documents + base for found, base in held])
-                merged.append(Sparse(positions, np.concatenate([found.frequencies for found, _ in held])))
-        return tuple(merged)
+    def _read(self, term: str, kept: KeptPostings | None) -> ByField:
+        shared = _length_of_common_start(kept.segments, self._names) if kept is not None else 0
+        fields: list[Occurrences | None] = []
+        for field, name in enumerate(FIELDS):
+            parts = [] if kept is None else _before(self._bases[shared], kept.fields[field])
+            for data, base in zip(self._segments[shared:], self._bases[shared:], strict=False):
+                found = data.postings(name, term)
+                if found is not None:
+                    parts.append(Occurrences(found.documents + np.int32(base), found.frequencies))
+            fields.append(_joined(parts))
+        return tuple(fields)
 
 
-def _read(data: SegmentData, term: str) -> FieldPostings:
-    return tuple(data.postings(field, term) for field in FIELDS)
+def _length_of_common_start(some: Sequence[str], others: Sequence[str]) -> int:
+    differ = (at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other)
+    return next(differ, min(len(some), len(others)))
+
+
+def _before(end: int, found: Occurrences | None) -> list[Occurrences]:
+    """What stands before a position."""
+    if found is None:
+        return []
+    count = int(found.positions.searchsorted(end))
+    return [Occurrences(found.positions[:count], found.frequencies[:count])] if count else []
+
+
+def _joined(parts: Sequence[Occurrences]) -> Occurrences | None:
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return Occurrences(
+        np.concatenate([one.positions for one in parts]), np.concatenate([one.frequencies for one in parts])
+    )
 
 
 def nothing() -> Sparse:
@@ -120,11 +183,11 @@ def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
     parts = [part for part in parts if len(part.positions)]
     if len(parts) < 2:
         return parts[0] if parts else nothing()
-    if sum(len(part.positions) for part in parts) * _DENSE > size:
+    if sums_in_order([len(part.positions) for part in parts], size):
         dense = np.zeros(size, np.float32)
         for part in parts:
             dense[part.positions] = how(dense[part.positions], part.values)
-        positions = np.flatnonzero(dense).astype(np.int32)
+        positions = np.flatnonzero(dense > 0).astype(np.int32)
         return Sparse(positions, dense[positions])
     positions = np.concatenate([part.positions for part in parts])
     order = positions.argsort(kind="stable")
@@ -134,6 +197,33 @@ def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
     return Sparse(positions[first], how.reduceat(values, first))
 
 
+def sums_in_order(lengths: Sequence[int], size: int) -> bool:
+    """How `combine` adds up lists of these lengths: one after the other, or the first value of a position to
+    the sum of its others. The last bit may differ."""
+    return sum(lengths) * _DENSE > size
+
+
+def sum_at(values: Sequence[Floats], count: int, *, in_order: bool) -> Floats:
+    """What `combine` adds up to, to the last bit, at `count` positions. `values` has those of each list
+    there, 0 where it has none; there are at most `MOST_SUMMED` lists."""
+    if len(values) == 1:
+        return values[0]
+    first = np.zeros(count, np.float32)
+    if in_order or len(values) == 2:
+        for own in values:
+            first += own
+        return first
+    others = np.zeros(count, np.float32)
+    for own in values:
+        others += np.where(first > 0, own, 0)
+        first = np.where(first > 0, first, own)
+    return first + others
+
+
+MOST_SUMMED = 8
+"""NumPy adds up to seven numbers behind a first one after the other, and more of them in another order."""
+
+
 def first_of_each(ordered: NDArray[np.integer]) -> Mask:
     """Of ascending numbers, where each stands for the first time."""
     first = np.ones(len(ordered), bool)
@@ -141,29 +231,12 @@ def first_of_each(ordered: NDArray[np.integer]) -> Mask:
     return first
 
 
-def at(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats:
-    """The values at the wanted positions, 0 where there is none."""
-    if sparse.dense is not None:
-        dense: Floats = sparse.dense[wanted]
-        return dense
-    positions = sparse.positions
+def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats:
     if not len(positions):
         return np.zeros(len(wanted), np.float32)
     # Of another type, all positions would be converted for each search among them.
     wanted = wanted.astype(positions.dtype, copy=False)
     index = positions.searchsorted(wanted)
-    found: Floats = sparse.values.take(index, mode="clip")
+    found: Floats = values.take(index, mode="clip").astype(np.float32, copy=False)
     found[positions.take(index, mode="clip") != wanted] = 0
-    return found
-
-
-def at_some(sparse: Sparse, wanted: NDArray[np.integer]) -> Floats | None:
-    """As `at` for a list that is not empty and has no `dense`; None where no position has a value."""
-    positions = sparse.positions
-    index = positions.searchsorted(wanted)
-    missing = positions.take(index, mode="clip") != wanted
-    if np.count_nonzero(missing) == len(wanted):
-        return None
-    found: Floats = sparse.values.take(index, mode="clip")
-    found[missing] = 0
     return found

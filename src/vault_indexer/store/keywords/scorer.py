@@ -4,23 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vault_indexer.store.keywords.bm25f import inverse_document_frequency, length_norms, saturate
 from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
-from vault_indexer.store.keywords.postings import LiveSegment, Sparse, TermPostings, at_some, combine, nothing
+from vault_indexer.store.keywords.postings import (
+    MOST_SUMMED,
+    LiveSegment,
+    Occurrences,
+    Sparse,
+    TermPostings,
+    combine,
+    sum_at,
+    sums_in_order,
+)
+from vault_indexer.store.keywords.rounded_scores import RoundedScores
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
+from vault_indexer.store.keywords.segment_reader import stored_lengths
 from vault_indexer.text.terms import TermClass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Floats, Mask
+    from vault_indexer.store.keywords.segment_reader import Bytes, Floats, Mask
 
 _WORD_BYTES = 48 << 20
 _BOOSTS = 4096
+
+_LONG = 8
+"""Lists that together hold more than an eighth of all documents are longer than a byte for each."""
+
+ROUNDED_FROM = 250_000
+"""With so many documents scores of common words are rounded. With fewer the exact ones of all words that are
+in use are in memory, and a look at them is quicker."""
 
 Classes = tuple[TermClass, ...]
 
@@ -28,27 +46,63 @@ Classes = tuple[TermClass, ...]
 class WordScores:
     """What words are worth in the documents of `segments` (`live` marks those that are not deleted).
 
-    `postings` are of the same segments. Thread-safe.
+    `postings` are of the same segments. Thread-safe. A word's score is, of its classes, the best: not the
+    sum. In an index of `rounded_from` documents those of common words are kept rounded.
     """
 
     def __init__(
-        self, segments: Sequence[LiveSegment], live: Mask, postings: TermPostings, weights: FieldWeights
+        self,
+        segments: Sequence[LiveSegment],
+        live: Mask,
+        postings: TermPostings,
+        weights: FieldWeights,
+        rounded_from: int,
     ) -> None:
         self._segments = segments
         self._size = len(live)
         self._live = None if live.all() else live
         self._postings = postings
         self._weights = weights
-        self._norms: dict[int, Floats] = {}
+        self._rounds = len(live) >= rounded_from
+        self._lengths: dict[int, _FieldLengths] = {}
         # A word is scored once, but its shares are asked for by each search.
         self._boosts = lru_cache(maxsize=_BOOSTS)(self._find_boosts)
-        self._words: ByteCache[Classes, Sparse] = ByteCache(
+        self._words: ByteCache[Classes, Sparse | RoundedScores] = ByteCache(
             limit_for(_WORD_BYTES, len(live)), lambda scored: scored.nbytes
         )
 
-    def of(self, classes: Classes) -> Sparse:
-        """A word's score by document: of its classes the best, not the sum."""
-        return self._words.get(classes, lambda: self._score_word(classes))
+    def add_to(self, totals: Floats, classes: Classes, factor: float) -> float:
+        """Adds factor * score at the position of every document. Returns by how much that may be too high: 0
+        where the scores are exact."""
+        scored = self._of(classes)
+        if isinstance(scored, RoundedScores):
+            return scored.add_to(totals, factor)
+        scored.add_to(totals, np.float32(factor))
+        return 0.0
+
+    def at(self, classes: Classes, positions: NDArray[np.integer]) -> Floats:
+        """The exact scores at the positions (of live documents), 0 for a document without the word."""
+        scored = self._of(classes)
+        if isinstance(scored, Sparse):
+            return scored.at(positions)
+        scores = np.zeros(len(positions), np.float32)
+        held = np.flatnonzero(scored.holds(positions))
+        scores[held] = self._look_up(classes, scored.in_order, positions[held])
+        return scores
+
+    def holds(self, classes: Classes, positions: NDArray[np.integer]) -> Mask:
+        """Whether the (live) documents at the positions hold the word."""
+        scored = self._of(classes)
+        return scored.holds(positions) if isinstance(scored, RoundedScores) else scored.at(positions) > 0
+
+    def knows(self, classes: Classes) -> bool:
+        """Whether any live document holds the word."""
+        scored = self._of(classes)
+        return isinstance(scored, RoundedScores) or bool(len(scored.positions))
+
+    def load(self, classes: Classes) -> None:
+        """Have the word ready for the next question."""
+        self._of(classes)
 
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
         """A class's score by field, for each of the positions (of live documents)."""
@@ -59,7 +113,7 @@ class WordScores:
             pooled = _pool_at(positions, exact[field], [(held[field], weight) for held, weight in variants])
             if pooled is None:
                 continue
-            scores = saturate(pooled, self._field_norms(field)[positions], self._weights.k1)
+            scores = saturate(pooled, self._norms(field, positions), self._weights.k1)
             scores *= np.float32(boost)
             name = FIELDS[field]
             for own, frequency, score in zip(found, pooled.tolist(), scores.tolist(), strict=True):
@@ -67,11 +121,54 @@ class WordScores:
                     own[name] = score
         return found
 
-    def _score_word(self, classes: Classes) -> Sparse:
-        scores = []
-        for one in classes:
-            scores.append(combine(list(self._score_fields(one)), self._size, np.add))
+    def _of(self, classes: Classes) -> Sparse | RoundedScores:
+        return self._words.get(classes, lambda: self._score_word(classes))
+
+    def _score_word(self, classes: Classes) -> Sparse | RoundedScores:
+        lists = [list(self._score_fields(one)) for one in classes]
+        lengths = [[len(part.positions) for part in parts] for parts in lists]
+        if self._rounds and max(map(sum, lengths), default=0) * _LONG > self._size and _is_short(classes):
+            in_order = tuple(sums_in_order(one, self._size) for one in lengths)
+            return RoundedScores.of(self._dense(lists), in_order)
+        scores = [combine(parts, self._size, np.add) for parts in lists]
         return combine(scores, self._size, np.maximum).ready_to_add(self._size)
+
+    def _dense(self, lists: Sequence[Sequence[Sparse]]) -> Floats:
+        """The best of the classes by position; `lists` has the scores by field of each. The last bit may be
+        another than with `combine`."""
+        best = np.zeros(self._size, np.float32)
+        for parts in lists:
+            sums = np.zeros(self._size, np.float32)
+            for part in parts:
+                sums[part.positions] += part.values
+            np.maximum(best, sums, out=best)
+        return best
+
+    def _look_up(self, classes: Classes, in_order: Sequence[bool], positions: NDArray[np.integer]) -> Floats:
+        """The scores at some positions, to the last bit those that `combine` computes of all."""
+        best = np.zeros(len(positions), np.float32)
+        for one, each in zip(classes, in_order, strict=True):
+            if scores := self._fields_at(one, positions):
+                np.maximum(best, sum_at(scores, len(positions), in_order=each), out=best)
+        return best
+
+    def _fields_at(self, one: TermClass, positions: NDArray[np.integer]) -> list[Floats]:
+        """What `_score` gives at the positions, for each field that counts."""
+        exact = self._postings.of(one.exact)
+        variants = [(self._postings.of(term), np.float32(weight)) for term, weight in one.variants]
+        scores = []
+        for field, boost in self._boosts(one):
+            pooled = np.zeros(len(positions), np.float32)
+            others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
+            if others:
+                lengths = [len(found.positions) for found, _ in others]
+                weighted = [found.at(positions) * weight for found, weight in others]
+                pooled = sum_at(weighted, len(positions), in_order=sums_in_order(lengths, self._size))
+            if (own := exact[field]) is not None:
+                pooled = np.maximum(pooled, own.at(positions))
+            norms = self._norms(field, positions)
+            scores.append(saturate(pooled, norms, self._weights.k1) * np.float32(boost))
+        return scores
 
     def _score_fields(self, one: TermClass) -> Iterator[Sparse]:
         exact = self._postings.of(one.exact)
@@ -91,41 +188,55 @@ class WordScores:
                 found.append((field, boost * inverse_document_frequency(self._size, frequency)))
         return tuple(found)
 
-    def _pool(self, exact: Sparse | None, variants: Sequence[tuple[Sparse, float]]) -> Sparse:
+    def _pool(self, exact: Occurrences | None, variants: Sequence[tuple[Occurrences, float]]) -> Sparse:
         """Term frequencies of a class: max(exact, weighted sum of its variants)."""
-        weighted = [Sparse(found.positions, found.values * np.float32(weight)) for found, weight in variants]
-        pooled = combine(weighted, self._size, np.add)
-        return combine([exact or nothing(), pooled], self._size, np.maximum)
+        pooled = combine([found.weighted(weight) for found, weight in variants], self._size, np.add)
+        return combine([exact.weighted(), pooled] if exact is not None else [pooled], self._size, np.maximum)
 
     def _score(self, found: Sparse, field: int, boost: float) -> Sparse:
-        norms = self._field_norms(field)[found.positions]
+        norms = self._norms(field, found.positions)
         scores = saturate(found.values, norms, self._weights.k1) * np.float32(boost)
         if self._live is None:
             return Sparse(found.positions, scores)
         live = self._live[found.positions]
         return Sparse(found.positions[live], scores[live])
 
-    def _field_norms(self, field: int) -> Floats:
-        if field not in self._norms:
+    def _norms(self, field: int, positions: NDArray[np.integer]) -> Floats:
+        """What the lengths of a field count at the positions."""
+        if field not in self._lengths:
             name = FIELDS[field]
-            lengths = [segment.data.lengths(name) for segment in self._segments]
+            codes = np.concatenate([segment.data.length_codes(name) for segment in self._segments])
             total = sum(segment.data.field_totals[name] for segment in self._segments)
             average, b = total / (self._size or 1), self._weights.of(name).b
-            joined = np.concatenate(lengths).astype(np.float32)
-            self._norms[field] = length_norms(joined, average, b, self._weights.k1)
-        return self._norms[field]
+            lengths = stored_lengths().astype(np.float32)
+            self._lengths[field] = _FieldLengths(codes, length_norms(lengths, average, b, self._weights.k1))
+        codes, norms = self._lengths[field]
+        found: Floats = norms[codes[positions]]
+        return found
+
+
+class _FieldLengths(NamedTuple):
+    """By position which of `stored_lengths` a field has, and what each of those counts."""
+
+    codes: Bytes
+    norms: Floats
+
+
+def _is_short(classes: Classes) -> bool:
+    """Whether its scores can be looked up: not a beginning that many words have."""
+    return all(len(one.variants) <= MOST_SUMMED for one in classes)
 
 
 def _pool_at(
     positions: NDArray[np.integer],
-    exact: Sparse | None,
-    variants: Sequence[tuple[Sparse | None, np.float32]],
+    exact: Occurrences | None,
+    variants: Sequence[tuple[Occurrences | None, np.float32]],
 ) -> Floats | None:
     """What `WordScores._pool` gives for these positions; None where that is nothing, as for most fields."""
     pooled: Floats | None = None
     for held, weight in variants:
-        if held is not None and (values := at_some(held, positions)) is not None:
+        if held is not None and (values := held.at_some(positions)) is not None:
             pooled = values * weight if pooled is None else pooled + values * weight
-    if exact is not None and (values := at_some(exact, positions)) is not None:
+    if exact is not None and (values := exact.at_some(positions)) is not None:
         return values if pooled is None else np.maximum(pooled, values)
     return pooled

@@ -13,7 +13,7 @@ import pickle
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from whoosh.codec.whoosh3 import W3Segment
 
+    Bytes = NDArray[np.uint8]
+    Counts = NDArray[np.uint8] | NDArray[np.uint32]
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int32]
     Keys = NDArray[np.int64]
@@ -37,13 +39,14 @@ _DIRECTORY = struct.Struct("!qi")
 _EXTENT = struct.Struct("!Qi")
 _EXTENT_AT = 23  # within a term's entry (`whoosh.codec.whoosh3.W3TermInfo`)
 _BLOCK_HEADER = 8
+_LARGEST_BYTE = 255
 
 
 class Postings(NamedTuple):
     """Of one term in one field: ascending document numbers of the segment, and term frequencies."""
 
     documents: Ints
-    frequencies: Floats
+    frequencies: Counts
 
 
 class SegmentData:
@@ -61,7 +64,6 @@ class SegmentData:
         self._terms = self._part(".trm")
         self._table = TermTable(self._terms)
         self._blocks = self._part(".pst")
-        self._lengths: dict[str, Ints] = {}
 
     def _part(self, extension: str) -> memoryview:
         entry = self._files.get(self.name + extension)
@@ -116,12 +118,11 @@ class SegmentData:
 
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""
-        from whoosh.util.numeric import byte_to_length
+        return stored_lengths()[self.length_codes(field)]
 
-        if field not in self._lengths:
-            steps = np.array([byte_to_length(i) for i in range(256)], np.int32)
-            self._lengths[field] = steps[self._column(f"._{field}_len.col", np.dtype(np.uint8))]
-        return self._lengths[field]
+    def length_codes(self, field: str) -> Bytes:
+        """The same as numbers of `stored_lengths`."""
+        return self._column(f"._{field}_len.col", np.dtype(np.uint8)).astype(np.uint8, copy=False)
 
     def _column(self, extension: str, dtype: np.dtype[np.int64] | np.dtype[np.uint8]) -> NDArray[np.integer]:
         stored = np.frombuffer(self._part(extension), dtype)
@@ -132,14 +133,23 @@ class SegmentData:
     def _decode(self, entry: int) -> Postings:
         offset, size = _EXTENT.unpack_from(self._terms, entry + _EXTENT_AT)
         block = io.BytesIO(self._blocks[offset + _BLOCK_HEADER : offset + size])
-        count, _, _, compression, _, _ = pickle.load(block)
+        count, _, most, compression, _, _ = pickle.load(block)
         data = block.read()
         deltas, weights, _ = pickle.loads(zlib.decompress(data) if compression else data)
         documents = np.array(deltas, np.int32)
         if count > 1:
             np.cumsum(documents, out=documents)
-        frequencies = np.ones(count, np.float32) if weights is None else np.array(weights, np.float32)
+        kind = np.dtype(np.uint8 if most <= _LARGEST_BYTE else np.uint32)
+        frequencies: Counts = np.ones(count, kind) if weights is None else np.array(weights, kind)
         return Postings(documents, frequencies)
+
+
+@cache
+def stored_lengths() -> Ints:
+    """The 256 numbers of tokens that Whoosh tells apart."""
+    from whoosh.util.numeric import byte_to_length
+
+    return np.array([byte_to_length(code) for code in range(256)], np.int32)
 
 
 def _words_in(fields: Iterable[Entries]) -> dict[str, int]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,14 +20,24 @@ LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""
 
 _BLOCK = 16_384
+_END = b"\n"
+"""Ends a term; no term holds it."""
+
+_ASCII = 128
 
 
 class SegmentWords:
-    """Terms that some text holds as written, each with the largest document frequency of its fields."""
+    """Terms that some text holds as written, each with the largest document frequency of its fields.
+
+    They are kept as one text, a line each, in order: as Python strings they would take six times as much.
+    """
 
     def __init__(self, frequencies: Mapping[str, int]) -> None:
-        self.terms = sorted(frequencies)
-        self.frequencies = [frequencies[term] for term in self.terms]
+        terms = sorted(frequencies)
+        encoded = [term.encode() for term in terms]
+        self._text = b"".join(term + _END for term in encoded)
+        self._ends = _ends(encoded)
+        self._frequencies = np.array([frequencies[term] for term in terms], np.uint32)
 
     def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
         """Terms within the Damerau-Levenshtein distance, each with its distance and frequency."""
@@ -40,35 +47,70 @@ class SegmentWords:
         close &= lengths > 0
         # One edit changes at most two of the letters that a word is made of.
         close &= np.bitwise_count(letters ^ wanted) <= 2 * distance
-        numbers = np.flatnonzero(close).tolist()
-        candidates = [self.terms[number] for number in numbers]
-        found: dict[str, tuple[int, int]] = {}
-        for number, apart in zip(numbers, edit_distances(word, candidates), strict=True):
-            if apart <= distance:
-                found[self.terms[number]] = (apart, self.frequencies[number])
-        return found
+        numbers = np.flatnonzero(close)
+        candidates = self._terms(numbers)
+        frequencies = self._frequencies[numbers].tolist()
+        apart = edit_distances(word, candidates)
+        return {
+            term: (edits, frequency)
+            for term, edits, frequency in zip(candidates, apart, frequencies, strict=True)
+            if edits <= distance
+        }
+
+    def containing(self, piece: str) -> list[str]:
+        """All terms with `piece` anywhere in them, in order."""
+        wanted, text = piece.encode(), self._text
+        found: list[int] = []
+        start = 0
+        while _END not in wanted and start < len(text) and (at := text.find(wanted, start)) >= 0:
+            number = int(self._ends.searchsorted(at))
+            found.append(number)
+            start = int(self._ends[number]) + 1
+        return self._terms(np.array(found, np.int64))
+
+    def of_length(self, least: int) -> list[str]:
+        """All terms of so many letters or more, in order."""
+        lengths_in_bytes = np.diff(self._ends.astype(np.int64), prepend=-1) - 1
+        long_enough = self._terms(np.flatnonzero(lengths_in_bytes >= least))
+        return [term for term in long_enough if len(term) >= least]
+
+    def beyond_ascii(self) -> list[str]:
+        """All terms with any other letter, in order."""
+        others = np.flatnonzero(np.frombuffer(self._text, np.uint8) >= _ASCII)
+        return self._terms(np.unique(self._ends.searchsorted(others)))
+
+    def _terms(self, numbers: NDArray[np.int64]) -> list[str]:
+        text = self._text
+        starts = np.where(numbers > 0, self._ends[numbers - 1] + 1, 0)
+        spans = zip(starts.tolist(), self._ends[numbers].tolist(), strict=True)
+        return [text[start:end].decode() for start, end in spans]
 
     def holding(self, piece: str) -> dict[str, int]:
         """Terms that hold `piece` once they are folded, each with its frequency."""
         text, ends = self._folded
         wanted = piece.encode()
-        found: dict[str, int] = {}
+        found: list[int] = []
         at = text.find(wanted)
         while at >= 0:
-            number = bisect_right(ends, at)
-            found[self.terms[number]] = self.frequencies[number]
-            at = text.find(wanted, ends[number])
-        return found
+            found.append(int(ends.searchsorted(at)))
+            at = text.find(wanted, int(ends[found[-1]]))
+        numbers = np.array(found, np.int64)
+        return dict(zip(self._terms(numbers), self._frequencies[numbers].tolist(), strict=True))
 
     @cached_property
-    def _folded(self) -> tuple[bytes, array[int]]:
-        """All terms without accents in UTF-8, a line each, and where each line ends."""
-        lines = [fold(term).encode() + b"\n" for term in self.terms]
-        return b"".join(lines), array("q", accumulate(map(len, lines)))
+    def _folded(self) -> tuple[bytes, NDArray[np.uint32]]:
+        """All terms without accents, and where each ends, as `_text` and `_ends`."""
+        lines = [fold(term).encode() for term in self._text.decode().split("\n")[:-1]]
+        return b"".join(line + _END for line in lines), _ends(lines)
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Bytes]:
-        return _signatures(self.terms)
+        return _signatures(self._text.decode().split("\n")[:-1])
+
+
+def _ends(lines: list[bytes]) -> NDArray[np.uint32]:
+    """Where each of the lines ends in a text of them all: the position of its line break."""
+    return np.cumsum([len(line) + 1 for line in lines], dtype=np.int64).astype(np.uint32) - 1
 
 
 def _signatures(words: list[str]) -> tuple[Letters, Bytes]:

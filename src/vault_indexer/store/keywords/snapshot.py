@@ -15,16 +15,17 @@ from vault_indexer.store.keywords.lexicon import Lexicon
 from vault_indexer.store.keywords.postings import (
     LiveSegment,
     PostingsCache,
-    Sparse,
     TermPostings,
-    at,
     first_of_each,
 )
+from vault_indexer.store.keywords.rounded_scores import may_be_best
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
-from vault_indexer.store.keywords.scorer import Classes, WordScores
+from vault_indexer.store.keywords.scorer import ROUNDED_FROM, Classes, WordScores
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from vault_indexer.store.keywords.segment_reader import Floats, Keys, Mask
 
 PREFIX_WEIGHT = 0.8
@@ -65,18 +66,26 @@ class KeywordSnapshot:
     A `KeywordIndex` makes one after each commit; a `Snapshot` holds it for the readers. It never changes:
     what is committed later is in another snapshot, which shares the open segments and the cache of postings.
     Any thread may call any method. Scores are those of all live documents; document frequencies count deleted
-    ones until a merge.
+    ones until a merge. With very many documents (`rounded_from`) a search first adds up rounded scores of
+    common words, and then looks up the exact ones of what can be among the best: it finds the same.
 
     A position numbers the documents of all segments in a row, deleted ones too.
     """
 
-    def __init__(self, segments: Sequence[LiveSegment], seq: int, postings: PostingsCache) -> None:
+    def __init__(
+        self,
+        segments: Sequence[LiveSegment],
+        seq: int,
+        postings: PostingsCache,
+        rounded_from: int = ROUNDED_FROM,
+    ) -> None:
         self.seq = seq
+        self._rounded_from = rounded_from
         self._segments = tuple(segments)
         self._postings = TermPostings(segments, postings)
         self._live: Mask = np.concatenate([np.empty(0, bool), *(s.live for s in segments)])
         usual = FieldWeights()
-        self._scores = usual, WordScores(segments, self._live, self._postings, usual)
+        self._scores = usual, self._score_words(usual)
         self._keys: Keys = np.concatenate([np.empty(0, np.int64), *(s.data.keys for s in segments)])
         self._order = KeyOrder(self._keys, self._live)
         self._size = len(self._keys)
@@ -100,21 +109,22 @@ class KeywordSnapshot:
         """The `k` best documents that hold any of the terms; with `allowed` (keys), of those only."""
         if allowed is not None and len(allowed) * _FEW < self._size:
             return best(self.scores(allowed, terms, weights), allowed, k)
+        words = self._scores_by(weights)
         totals = np.zeros(self._size, np.float32)
-        for term in terms:
-            self._score(term, weights).add_to(totals, np.float32(term.weight))
+        too_high = sum(words.add_to(totals, self._classes(term), term.weight) for term in terms)
         if allowed is not None:
             within = np.zeros(self._size, bool)
             within[self._order.positions_of(allowed)] = True
             totals[~within] = 0
-        return best(totals, self._keys, k)
+        if not too_high:
+            return best(totals, self._keys, k)
+        likely = may_be_best(totals, k, too_high)
+        return best(self._totals_at(likely, terms, weights), self._keys[likely], k)
 
     def scores(self, keys: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
         """The score of each of the keys (ascending), 0 for one that holds none of the terms."""
         positions = self._order.positions_of(keys)
-        values = np.zeros(len(positions), np.float32)
-        for term in terms:
-            values += at(self._score(term, weights), positions) * np.float32(term.weight)
+        values = self._totals_at(positions, terms, weights)
         found = np.zeros(len(keys), np.float32)
         found[keys.searchsorted(self._keys[positions])] = values
         return found
@@ -132,8 +142,9 @@ class KeywordSnapshot:
         owners, positions = self._order.positions_between(firsts, ends)
         by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
         by_document: Mask = np.zeros((len(positions), len(terms)), bool)
+        words = self._scores_by(weights)
         for number, term in enumerate(terms):
-            holds = at(self._score(term, weights), positions) > 0
+            holds = words.holds(self._classes(term), positions)
             by_document[:, number] = holds
             by_range[owners[holds], number] = True
         worth = np.array([term.weight for term in terms], np.float32)
@@ -144,13 +155,14 @@ class KeywordSnapshot:
         """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
         owners, positions = self._order.positions_between(firsts, ends)
         found: Mask = np.zeros((len(firsts), len(terms)), bool)
+        words = self._scores_by(weights)
         for number, term in enumerate(terms):
-            found[owners[at(self._score(term, weights), positions) > 0], number] = True
+            found[owners[words.holds(self._classes(term), positions)], number] = True
         return found
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
-        return bool(len(self._score(term, weights).positions))
+        return self._scores_by(weights).knows(self._classes(term))
 
     def explain(
         self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
@@ -163,7 +175,7 @@ class KeywordSnapshot:
         scores = self._scores_by(weights)
         for term in terms:
             classes = self._classes(term)
-            held = np.flatnonzero(at(scores.of(classes), positions))
+            held = np.flatnonzero(scores.holds(classes, positions))
             if not len(held):
                 continue
             by_class = zip(*(scores.shares(one, positions[held]) for one in classes), strict=True)
@@ -193,7 +205,7 @@ class KeywordSnapshot:
         for found in map(self._postings.of, terms):
             for one in (found[field] for field in wanted):
                 if one is not None:
-                    held |= at(one, positions) > 0
+                    held |= one.at(positions) > 0
         return keys[held]
 
     def document_frequency(self, term: str) -> int:
@@ -203,18 +215,28 @@ class KeywordSnapshot:
     def warm(self, words: Iterable[QueryTerm], weights: FieldWeights) -> None:
         """Loads postings and scores of the words, so that the next query finds them."""
         for word in words:
-            self._score(word, weights)
+            self._scores_by(weights).load(self._classes(word))
 
-    def _score(self, term: QueryTerm, weights: FieldWeights) -> Sparse:
-        return self._scores_by(weights).of(self._classes(term))
+    def _totals_at(
+        self, positions: NDArray[np.integer], terms: Sequence[QueryTerm], weights: FieldWeights
+    ) -> Floats:
+        """The exact scores of all the terms together at positions (of live documents)."""
+        words = self._scores_by(weights)
+        totals = np.zeros(len(positions), np.float32)
+        for term in terms:
+            totals += words.at(self._classes(term), positions) * np.float32(term.weight)
+        return totals
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
         held, scores = self._scores
         if held is not weights:  # to compare all the weights takes longer than to look a word up
             if held != weights:
-                scores = WordScores(self._segments, self._live, self._postings, weights)
+                scores = self._score_words(weights)
             self._scores = weights, scores
         return scores
+
+    def _score_words(self, weights: FieldWeights) -> WordScores:
+        return WordScores(self._segments, self._live, self._postings, weights, self._rounded_from)
 
     def _classes(self, term: QueryTerm) -> Classes:
         return self._with_longer(term.classes) if term.prefix else term.classes

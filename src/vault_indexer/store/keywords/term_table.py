@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import struct
 from bisect import bisect_left
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import md5
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +28,12 @@ _TABLES = 256
 _FIELD_BYTES = 2
 _AFTER_ALL = b"\xff"  # no UTF-8 text holds it
 _FREQUENCY_AT = 5  # within an entry: flags, total weight, then the document frequency
+
+
+@lru_cache(maxsize=64)
+def _digest(key: bytes) -> int:
+    """Where Whoosh's table looks for a key: one term is looked for in all segments."""
+    return int.from_bytes(md5(key, usedforsecurity=False).digest()[-4:], "big")
 
 
 class Entries(NamedTuple):
@@ -55,7 +61,7 @@ class TermTable:
     def find(self, field: str, term: str) -> int | None:
         """Where the term's entry starts, or None."""
         key = self._fields[field] + term.encode()
-        digest = int.from_bytes(md5(key, usedforsecurity=False).digest()[-4:], "big")
+        digest = _digest(key)
         start, slots = self._tables[digest & 255]
         buffer = self._buffer
         for step in range(slots):
@@ -89,7 +95,7 @@ class TermTable:
         key = self._fields[field] + prefix.encode()
         first = bisect_left(range(self._count), key, key=self._key)
         last = bisect_left(range(self._count), key + _AFTER_ALL, lo=first, key=self._key)
-        return self._records[first:last]
+        return self._records[first:last].astype(np.int64)
 
     def _ends_of(self, records: Positions) -> tuple[Positions, Positions]:
         """The records, and where their keys end and their entries begin."""
@@ -107,11 +113,14 @@ class TermTable:
         return int(_SIZE.unpack_from(self._buffer, entry + _FREQUENCY_AT)[0])
 
     @cached_property
-    def _records(self) -> Positions:
-        """Positions of all records, in the order of their keys."""
+    def _records(self) -> NDArray[np.integer]:
+        """Positions of all records, in the order of their keys, as they lie in the file."""
         kind = np.dtype(self._index_type)
         end = len(self._buffer) - _SIZE.size
-        return np.frombuffer(self._buffer[end - self._count * kind.itemsize : end], kind).astype(np.int64)
+        found: NDArray[np.integer] = np.frombuffer(
+            self._buffer[end - self._count * kind.itemsize : end], kind
+        )
+        return found
 
     def _key(self, number: int) -> bytes:
         record = int(self._records[number])
