@@ -79,6 +79,11 @@ WORDS = (
     *(r"/\bthe\b/", "/docker$/", r"/\w+ing (of|to)/", "/x{3}/", "match-case:The"),
 )
 PLACES = ("line", "block", "section", "content", "heading", "task", "path", "file")
+SHORT = ("a", "e", "1", "é", "日", "の", "и", ".", "-", "|", "#", "``", "->", "…")
+EXPRESSIONS = (
+    *(r"/the$/", r"/^the/", r"/^\s*[-*]/", r"/\d{4}/", "/e/", r"/[aeiou]{9}/", "/.*/", r"/^$/", r"/[^]*zq/"),
+    *(r"/(?:x+x+)+y/", r"/docker|kube/", r"/[^a-z]{40}/", r"/日本|中国/", r"/\bof\W+the\b/"),
+)
 
 
 def main() -> None:
@@ -145,6 +150,15 @@ def _random_queries(count: int, seed: int) -> Iterator[str]:
     def phrase() -> str:
         return f'"{" ".join(word() for _ in range(choose.choice((1, 1, 2, 3, 8))))}"'
 
+    def short() -> str:
+        return f'"{choose.choice(SHORT)}"'
+
+    def cased() -> str:
+        return f'match-case:"{choose.choice(("The", "tHE", "É", "OF the", "Docker Image", "iN"))}"'
+
+    def expression() -> str:
+        return choose.choice(EXPRESSIONS)
+
     def tree(depth: int, leaf: Callable[[], str]) -> str:
         kind = choose.random() if depth else 0.0
         if kind < 0.3:
@@ -161,14 +175,48 @@ def _random_queries(count: int, seed: int) -> Iterator[str]:
     def text() -> str:
         return choose.choice((word, phrase))()
 
-    def place() -> str:
-        return f"{choose.choice(('', '-'))}{choose.choice(PLACES)}:({tree(2, text)})"
+    def any_text() -> str:
+        return choose.choice((word, phrase, short, cased, expression))()
 
-    for _ in range(count):
+    def place(leaf: Callable[[], str] = text, depth: int = 2) -> str:
+        return f"{choose.choice(('', '-'))}{choose.choice(PLACES)}:({tree(depth, leaf)})"
+
+    def denied() -> str:
+        """A place that must hold words and must not hold words of the same kind."""
+        wanted, unwanted = any_text(), any_text()
+        return f"{choose.choice(PLACES[:6])}:({wanted} -{unwanted})"
+
+    def nested() -> str:
+        found = any_text()
+        for _ in range(choose.randint(3, 12)):
+            joint = choose.choice((" ", " OR "))
+            found = f"{choose.choice(('', '-'))}({any_text()}{joint}{found})"
+        return found
+
+    def many() -> str:
+        """Alternatives by the dozen, in a place or not."""
+        parts = " OR ".join(choose.choice((word, phrase, short))() for _ in range(choose.choice((12, 30))))
+        return choose.choice((f"({parts})", f"-({parts})", f"line:({parts})", f"-section:({parts})"))
+
+    def classic() -> str:
         parts = (
             choose.choice((text, place, lambda: tree(3, place)))() for _ in range(choose.choice((1, 2, 3)))
         )
-        yield " ".join(parts)[:4000]
+        return " ".join(parts)
+
+    def common() -> str:
+        """What a user might write: common words as phrases, in one place, negated or not."""
+        return f"{choose.choice(('', '', '-'))}{choose.choice((phrase, short, cased, expression, denied))()}"
+
+    def mixed() -> str:
+        parts = (
+            choose.choice((any_text, lambda: place(any_text, 3), denied, nested, many))()
+            for _ in range(choose.choice((1, 2, 3)))
+        )
+        return " ".join(parts)
+
+    for _ in range(count):
+        yield choose.choice((classic, common, mixed))()[:4000]
 
 
 if __name__ == "__main__":

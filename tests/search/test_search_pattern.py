@@ -47,9 +47,8 @@ from vault_indexer.search.filters.text_pattern import plain, text_pattern
     ],
 )
 def test_what_a_phrase_finds(words: str, text: str, found: str | None) -> None:
-    regex, where = text_pattern(words).over(text)
-    match = regex.search(where)
-    assert (match and text[match.start() : match.end()]) == found
+    span = next(text_pattern(words).spans(text), None)
+    assert (span and text[slice(*span)]) == found
 
 
 LETTERS = st.text(st.sampled_from("abcdeéßñAÉ"), min_size=1, max_size=4)
@@ -73,5 +72,4 @@ def test_a_phrase_is_found_only_where_its_words_stand_in_a_row(phrase: list[str]
 @given(st.lists(LETTERS, min_size=1, max_size=3), st.text(st.sampled_from("ab éß.\nA"), max_size=30))
 def test_the_quick_way_finds_what_the_other_finds(phrase: list[str], text: str) -> None:
     pattern = text_pattern(" ".join(phrase))
-    regex, where = pattern.over(text)
-    assert [m.span() for m in regex.finditer(where)] == [m.span() for m in pattern.regex.finditer(text)]
+    assert list(pattern.spans(text)) == [found.span() for found in pattern.regex.finditer(text)]

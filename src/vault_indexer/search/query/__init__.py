@@ -24,6 +24,7 @@ from vault_indexer.search.query.ast import (
     Text,
     Within,
     Word,
+    atoms,
     in_vault,
     ranking_words,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "Text",
     "Within",
     "Word",
+    "atoms",
     "compile_regex",
     "encode",
     "in_vault",

@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 Outline = tuple[Heading, ...]
 
-_TEXT_CHARS = 16_000_000
+_TEXT_BYTES = 16_000_000
 _HEADINGS = 20_000
 """With their texts they take some 5 MB."""
 
@@ -46,12 +46,12 @@ class CountedLanguages:
 class CatalogCache:
     """What never changes as long as a note has its id. No id or key is used again, so nothing ever expires.
 
-    The readers of a catalog share one. Texts are decompressed; `outlines` are the headings without those
-    nested in quotes and lists. `attachments` and `languages` are what one of the readers has read last.
+    The readers of a catalog share one. Texts are decompressed, in UTF-8; `outlines` are the headings without
+    those nested in quotes and lists. `attachments` and `languages` are what one of the readers has read last.
     """
 
     def __init__(self) -> None:
-        self.texts: LruCache[int, str] = LruCache(_TEXT_CHARS, len)
+        self.texts: LruCache[int, bytes] = LruCache(_TEXT_BYTES, len)
         self.outlines: LruCache[int, Outline] = LruCache(_HEADINGS, lambda outline: len(outline) + 1)
         self.chunks: LruCache[int, ChunkRow] = LruCache(
             _CHUNK_CHARS, lambda row: len(row.chunk.body) + _CHUNK

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.text.fold import fold
-from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_reader import SegmentData
@@ -87,13 +86,6 @@ class Lexicon:
     def containing(self, piece: str) -> list[str]:
         """All words with `piece` anywhere in them."""
         return [term for segment in self._segments for term in segment.words.terms if piece in term]
-
-    @cached_property
-    def longest_words(self) -> list[str]:
-        """Words of the greatest length: the text may have more of them."""
-        return [
-            term for segment in self._segments for term in segment.words.terms if len(term) >= LONGEST_TERM
-        ]
 
     @cached_property
     def _accented_terms(self) -> Mapping[str, list[str]]:

@@ -164,6 +164,17 @@ class KeywordSnapshot:
         keys = np.sort(self._keys[positions[self._live[positions]]])
         return keys[first_of_each(keys)]
 
+    def holding_longest_words(self, fields: Sequence[str] = FIELDS) -> Keys:
+        """Keys of the documents with a word of the greatest length in any of the fields, ascending: the text
+        may have more of it."""
+        parts = [
+            segment.data.longest_words[field].astype(np.int64) + base
+            for segment, base in zip(self._segments, self._postings.bases, strict=True)
+            for field in fields
+        ]
+        positions = np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+        return np.sort(self._keys[positions[self._live[positions]]])
+
     def among(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
         """Those of `keys` (of live documents) that `holding` would find: for few keys this is quicker."""
         wanted = [FIELDS.index(field) for field in fields]
