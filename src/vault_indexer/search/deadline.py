@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from vault_indexer.errors import QueryCancelledError, QueryTimeoutError
 
-MAX_WORK_NS = 750_000_000
+MAX_WORK_NS = 600_000_000
 """What the filters of one query may cost, in nanoseconds by the estimates of `text_filters`.
 
 An estimate, not a clock: the same query gives the same answer on a machine that is slow or busy. It is

@@ -57,8 +57,10 @@ def is_simple_word(pattern: TextPattern, text: str) -> bool:
 
 def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
     """The ids of the notes that hold any of the index terms in text or frontmatter, ascending."""
-    keys = snapshot.keywords.holding(terms, _TEXT_FIELDS)
-    return np.unique(keys >> CHUNK_KEY_BITS)
+    own = snapshot.keywords.holding(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
+    first = np.ones(len(own), bool)
+    first[1:] = own[1:] != own[:-1]
+    return own[first]
 
 
 def pattern_of(node: Text) -> Pattern:
@@ -203,18 +205,13 @@ class TextCandidates:
         return self._near[terms]
 
     def _chunks_with(self, terms: Iterable[str], fields: Sequence[str]) -> Mask:
-        found = self._snapshot.keywords.holding(terms, fields)
-        self._budget.spend(costs.POSTING * len(found))
-        self._budget.spend(costs.CHUNK * len(self._keys))
-        here = np.zeros(len(self._keys), bool)
-        here[np.searchsorted(self._keys, found)] = True
-        return here
+        found = self._snapshot.keywords.held_by(terms, fields)
+        self._budget.spend(costs.CHUNK * len(found) + costs.POSTING * int(found.sum()))
+        return found
 
     def _cut_off(self, fields: Sequence[str]) -> Mask:
         """Chunks with a word of which the index has the beginning only."""
-        here = np.zeros(len(self._keys), bool)
-        here[np.searchsorted(self._keys, self._snapshot.keywords.holding_longest_words(fields))] = True
-        return here
+        return self._snapshot.keywords.with_longest_words(fields)
 
     def _owners(self, chunks: Mask) -> Mask:
         found = np.zeros(self._size, bool)

@@ -8,40 +8,40 @@ from __future__ import annotations
 NOTE = 4_000
 """To ask the catalog for a text."""
 
-BYTE = 5
+BYTE = 4
 """To decompress a byte of it."""
 
-SCAN = 1_500
+SCAN = 2_000
 """To begin to look for a pattern or a regular expression in UTF-8."""
 
 SCANNED_BYTE = 2
 """To look through a byte of it."""
 
-DECODED_BYTE = 2
+DECODED_BYTE = 3
 """To decode a byte, and to bring it to lower case."""
 
-QUICK_CHAR = 3
+QUICK_CHAR = 5
 """To look through a character by a pattern of signs or of plain letters."""
 
-SLOW_CHAR = 10
+SLOW_CHAR = 11
 """The same by a pattern of letters with accents."""
 
-FOUND = 1_000
+FOUND = 1_500
 """To keep a place."""
 
-TEST = 2_500
+TEST = 2_000
 """To look for a word in a piece."""
 
-TERM = 4_000
+TERM = 1_000
 """To prepare a word for a note."""
 
-STRUCTURE = 10_000
+STRUCTURE = 8_000
 """To ask the catalog for the structure of a note."""
 
-HEADING = 1_000
+HEADING = 2_000
 """To read a heading."""
 
-PIECE = 300
+PIECE = 200
 """To find the borders of a piece."""
 
 PARSED_CHAR = 700
@@ -50,29 +50,32 @@ PARSED_CHAR = 700
 NAMED = 4_000
 """To read title, aliases and tags of a note."""
 
-PROPERTY_CHAR = 30
+PROPERTY_CHAR = 60
 """To decode a character of the frontmatter."""
 
-COMPILE = 5_000_000
+COMPILE = 8_000_000
 """To prepare a pattern with accents."""
 
-NODE = 50_000
+NODE = 60_000
 """To look at a part of the query for a batch of notes."""
 
-NODE_NOTE = 500
+NODE_NOTE = 200
 """The same, for each of the notes."""
 
-POSTING = 60
+POSTING = 35
 """To read the number of a chunk from the keyword index."""
 
 CHUNK = 5
 """To combine what is known of a chunk."""
 
-LEXICON = 10_000_000
+LEXICON = 8_000_000
 """To look through all words of the index."""
 
-PATH = 1_000
+PATH = 3_000
 """To read a path and to fold it."""
 
-NAME_TEST = 100
+NAME_TEST = 90
 """To look for a text in a path."""
+
+NAME_MATCH = 1_000
+"""To look at one path by itself: by a regular expression, by case, or by several conditions."""

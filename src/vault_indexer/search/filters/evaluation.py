@@ -280,7 +280,7 @@ def _cost(node: Node) -> int:
         case Not(operand, _):
             return 10 + _cost(operand)
         case All(parts) | Either(parts):
-            return max(map(_cost, parts))
+            return max(map(_cost, parts), default=0)
         case Within(Scope.TAG) | Language() | Modified() | InVault():
             return 1
         case Within(Scope.PATH | Scope.FILE) | Linked() | Property():

@@ -63,7 +63,7 @@ class NameReader:
     def _among_likely(self, scope: Scope, inside: Node) -> Ids:
         found = []
         rows = self._rows(scope, *path_condition(inside))
-        self._budget.spend(costs.NAME_TEST * len(rows))
+        self._budget.spend(costs.NAME_MATCH * len(rows))
         for note_id, name, folded in rows:
             self._deadline.check()
             if holds(inside, partial(name_contains, name, folded)):
@@ -108,7 +108,6 @@ class _Names:
     def holding(self, wanted: Text) -> Mask:
         """Which names contain it."""
         if wanted not in self._known:
-            self._budget.spend(costs.NAME_TEST * len(self._names))
             self._known[wanted] = self._look_for(wanted)
         return self._known[wanted]
 
@@ -117,8 +116,10 @@ class _Names:
         is_plain = isinstance(wanted, Word) or (isinstance(wanted, Phrase) and not wanted.match_case)
         found = np.zeros(len(self._names), bool)
         if is_plain and text and _BETWEEN not in text:
+            self._budget.spend(costs.NAME_TEST * len(self._names))
             found[list(self._numbers_with(text))] = True
         else:
+            self._budget.spend(costs.NAME_MATCH * len(self._names))
             pairs = zip(self._names, self._folded, strict=True)
             found[:] = [name_contains(name, folded, wanted) for name, folded in pairs]
         return found

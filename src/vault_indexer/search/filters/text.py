@@ -84,7 +84,7 @@ class TextReader:
         self._budget = budget
         self._texts: dict[int, SearchedText] = {}
         self._held_bytes = 0
-        self._names: dict[int, tuple[SearchedText, bool]] = {}
+        self._names: dict[int, tuple[str, bool]] = {}
         self._occurs: dict[Pattern, dict[int, bool]] = {}
         self._decoded: set[int] = set()
         self.unread: set[int] = set()
@@ -365,26 +365,28 @@ class TextReader:
         return self._find(matcher, encode(text[start:end].rstrip("\r\n"))) is not None
 
     def _notes_named(self, pattern: Pattern, notes: Ids) -> Ids:
-        """Those of the notes with the pattern in title, an alias, a tag or a property."""
+        """Those of the notes with the pattern in title, an alias, a tag or a property. All of them are looked
+        through at once first."""
         if not notes:
             return notes
         bare, with_properties = self._candidates.of_names(pattern)
         at = {note_id: self._position(note_id) for note_id in sorted(notes)}
         likely = [note_id for note_id, position in at.items() if with_properties[position]]
         self._read_names([note_id for note_id in likely if note_id not in self._names])
-        found = set()
-        for note_id in likely:
-            names, has_properties = self._names[note_id]
-            if (has_properties or bare[at[note_id]]) and self._is_in_names(pattern, names):
-                found.add(note_id)
-        return frozenset(found)
+        likely = [note_id for note_id in likely if self._names[note_id][1] or bare[at[note_id]]]
+        if isinstance(pattern, TextPattern) or not pattern.has_flags:
+            together = _BETWEEN_TEXTS.join(self._names[note_id][0] for note_id in likely)
+            if not self._looks_possible(pattern, SearchedText(encode(together))):
+                return frozenset()
+        return frozenset(note_id for note_id in likely if self._is_named(pattern, self._names[note_id][0]))
 
-    def _is_in_names(self, pattern: Pattern, names: SearchedText) -> bool:
+    def _is_named(self, pattern: Pattern, names: str) -> bool:
         if isinstance(pattern, RegexMatcher):
-            return self._find(pattern, names.encoded) is not None
-        self._budget.spend(costs.TERM)
-        self._count(pattern, names, len(names.text))
-        return pattern.is_in(names)
+            return self._find(pattern, encode(names)) is not None
+        searched = SearchedText(names)
+        self._budget.spend(costs.TEST)
+        self._count(pattern, searched, len(names))
+        return pattern.is_in(searched)
 
     def _read_names(self, notes: Sequence[int]) -> None:
         sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
@@ -398,7 +400,7 @@ class TextReader:
                 self._budget.spend(costs.PROPERTY_CHAR * len(frontmatter))
                 texts += property_lines(json.loads(frontmatter))
             # One search for all: a blank line keeps a phrase within one of them.
-            self._names[note_id] = SearchedText(_BETWEEN_TEXTS.join(texts)), has_properties
+            self._names[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
     def _structure(self, scope: Scope, ids: Sequence[int]) -> _Structure:
         if scope in (Scope.HEADING, Scope.SECTION):

@@ -126,7 +126,7 @@ class TextPattern:
         if self.quick and searched.lowered is not None:
             return (found.span() for found in self.quick.finditer(searched.lowered, start, end))
         cuts_word = end < len(searched.text) and searched.text[end].isalnum()
-        if self.scanner is None or cuts_word or end - start < _SHORT:
+        if self.is_literal or cuts_word or end - start < _SHORT or self.scanner is None:
             return (found.span() for found in self.regex.finditer(searched.text, start, end))
         return self._scanned(self.scanner, searched, start, end)
 

@@ -77,9 +77,16 @@ class LruCache(Generic[Key, Value]):
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]) -> dict[Key, Value]:
+    def get(
+        self,
+        keys: Iterable[Key],
+        read: Callable[[list[Key]], Mapping[Key, Value]],
+        *,
+        evict: bool = True,
+    ) -> dict[Key, Value]:
         """The values of the keys. What is not here comes from `read` and is kept; what that does not have is
-        left out."""
+        left out. Without `evict` it is kept only where there is room: who looks through everything would
+        otherwise read all of it again the next time."""
         found: dict[Key, Value] = {}
         missing: dict[Key, None] = {}
         with self._lock:
@@ -92,16 +99,17 @@ class LruCache(Generic[Key, Value]):
                     found[key] = value
         if missing:
             fresh = read(list(missing))
-            self._keep(fresh)
+            self._keep(fresh, evict=evict)
             found.update(fresh)
         return found
 
-    def _keep(self, fresh: Mapping[Key, Value]) -> None:
+    def _keep(self, fresh: Mapping[Key, Value], *, evict: bool) -> None:
         with self._lock:
             for key, value in fresh.items():
-                if key not in self._values:
+                size = self._size_of(value)
+                if key not in self._values and (evict or self._held + size <= self._most):
                     self._values[key] = value
-                    self._held += self._size_of(value)
+                    self._held += size
             while self._held > self._most and len(self._values) > 1:
                 _, dropped = self._values.popitem(last=False)
                 self._held -= self._size_of(dropped)
