@@ -17,11 +17,11 @@ SCAN = 2_000
 SCANNED_BYTE = 2
 """To look through a byte of it."""
 
-DECODED_BYTE = 3
-"""To decode a byte, and to bring it to lower case."""
+DECODED_BYTE = 1
+"""To decode a byte."""
 
 QUICK_CHAR = 5
-"""To look through a character by a pattern of signs or of plain letters."""
+"""To bring a character to lower case, and to look through it by a pattern of signs or of plain letters."""
 
 SLOW_CHAR = 11
 """The same by a pattern of letters with accents."""
@@ -47,10 +47,10 @@ PIECE = 200
 PARSED_CHAR = 700
 """To parse a character."""
 
-NAMED = 4_000
+NAMED = 2_500
 """To read title, aliases and tags of a note."""
 
-PROPERTY_CHAR = 60
+PROPERTY_CHAR = 40
 """To decode a character of the frontmatter."""
 
 COMPILE = 8_000_000

@@ -40,6 +40,9 @@ _Possible = Callable[[int, SearchedText], bool]
 """Whether a note, given by id and text, may hold something; False is certain."""
 
 _READ_AT_ONCE = 64
+_MANY = 512
+"""A query that reads more notes than these looks through everything: it leaves the cache to others."""
+
 _HELD_BYTES = 32_000_000
 """Texts of so many bytes are kept while a batch of notes is checked."""
 
@@ -48,6 +51,9 @@ _BETWEEN_TEXTS = "\n\n"
 _SLOW = 4
 """Where RE2 needs this many times the estimate, the processor time counts: a few expressions need so many
 states that RE2 is slow, and the pattern does not show which."""
+
+_NOISE_NS = 20_000
+"""So much more a call may take by chance."""
 
 _SMALL_PART = 8
 """Where pieces are a smaller part of the text than one in so many, each is looked into by itself."""
@@ -84,6 +90,7 @@ class TextReader:
         self._budget = budget
         self._texts: dict[int, SearchedText] = {}
         self._held_bytes = 0
+        self._read_texts = 0
         self._names: dict[int, tuple[str, bool]] = {}
         self._occurs: dict[Pattern, dict[int, bool]] = {}
         self._decoded: set[int] = set()
@@ -157,7 +164,7 @@ class TextReader:
         found = matcher.find(data, at)
         measured = time.thread_time_ns() - started
         estimated = costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - at)
-        self._budget.spend(measured if measured > _SLOW * estimated else estimated)
+        self._budget.spend(measured if measured > _SLOW * estimated + _NOISE_NS else estimated)
         return found
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
@@ -249,7 +256,8 @@ class TextReader:
             self._held_bytes = 0
         missing = [note_id for note_id in notes if note_id not in self._texts]
         if missing:
-            read = self._catalog.encoded_texts(missing)
+            self._read_texts += len(missing)
+            read = self._catalog.encoded_texts(missing, evict=self._read_texts <= _MANY)
             size = sum(map(len, read.values()))
             self._held_bytes += size
             self._budget.spend(costs.NOTE * len(missing))

@@ -81,10 +81,10 @@ class TextPattern:
         """Fits any text. Made when it is used: it takes some 10 ms, and most queries only need the words."""
         return re.compile(_expression(self.source, _letters))
 
-    @property
+    @cached_property
     def is_literal(self) -> bool:
-        """Whether it is made of signs alone."""
-        return not (self.words or self.pairs or self.begins or self.pieces)
+        """Whether it is made of signs alone: no letter, no digit."""
+        return _PIECE.search(self.source) is None
 
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
