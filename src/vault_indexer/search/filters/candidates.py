@@ -123,7 +123,8 @@ class TextCandidates:
     def of_pattern(self, pattern: Pattern) -> Mask:
         """Notes that hold all that a pattern is made of: words within `_WINDOW` neighbouring chunks, the
         required letters of a regular expression anywhere."""
-        if pattern not in self._of_pattern:
+        known = self._of_pattern.get(pattern)
+        if known is None:
             found = np.zeros(self._size, bool)
             if isinstance(pattern, RegexMatcher):
                 found[:] = True
@@ -136,8 +137,8 @@ class TextCandidates:
                 for terms in self._needs(pattern):
                     left &= self._near_chunks(terms)
                 found = self._owners(left)
-            self._of_pattern[pattern] = found
-        return self._of_pattern[pattern]
+            known = self._of_pattern[pattern] = found
+        return known
 
     def of_names(self, pattern: Pattern) -> tuple[Mask, Mask]:
         """Notes that can hold a pattern in title, aliases, tags or properties, first those without

@@ -35,10 +35,10 @@ TEST = 2_000
 TERM = 1_000
 """To prepare a word for a note."""
 
-STRUCTURE = 8_000
+STRUCTURE = 10_000
 """To ask the catalog for the structure of a note."""
 
-HEADING = 2_000
+HEADING = 3_000
 """To read a heading."""
 
 PIECE = 200
@@ -53,13 +53,16 @@ NAMED = 2_500
 PROPERTY_CHAR = 40
 """To decode a character of the frontmatter."""
 
-COMPILE = 8_000_000
+COMPILE = 10_000_000
 """To prepare a pattern with accents."""
 
-NODE = 60_000
+COMPILE_SCANNER = 700_000
+"""To prepare the expression by which RE2 looks for a pattern."""
+
+NODE = 90_000
 """To look at a part of the query for a batch of notes."""
 
-NODE_NOTE = 200
+NODE_NOTE = 400
 """The same, for each of the notes."""
 
 POSTING = 35

@@ -93,7 +93,7 @@ class Evaluation:
             deadline,
             budget,
             self._candidates,
-            lambda note_id: int(self.notes.searchsorted(note_id)),
+            lambda note_id: self._positions[note_id],
         )
         self._names = NameReader(snapshot.catalog, deadline, budget)
         self._properties = PropertyReader(snapshot.catalog)

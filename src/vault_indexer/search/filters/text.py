@@ -85,6 +85,7 @@ class TextReader:
         self._candidates = candidates
         self._position = position
         self._compiled: set[TextPattern] = set()
+        self._scanned: set[TextPattern] = set()
         self._catalog = snapshot.catalog
         self._deadline = deadline
         self._budget = budget
@@ -211,6 +212,9 @@ class TextReader:
     def _occurrence(self, pattern: Pattern) -> _Possible:
         """Whether a note's text may have the pattern; looked for once in each of them."""
         known = self._occurs.setdefault(pattern, {})
+        if isinstance(pattern, TextPattern) and pattern not in self._scanned:
+            self._scanned.add(pattern)
+            self._budget.spend(costs.COMPILE_SCANNER)
 
         def may_occur(note_id: int, searched: SearchedText) -> bool:
             if note_id not in known:
