@@ -7,11 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.filters.candidates import holds
+from vault_indexer.search.filters.candidates import holds, pattern_of
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.simplify import NOTHING, simplified
-from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Within, Word, parse_query
+from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Text, Within, Word, parse_query
 from vault_indexer.search.query.ast import outline
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
@@ -63,7 +63,9 @@ def test_what_is_left_of_a_condition(query: str, left: str) -> None:
     assert outline(simplified(condition(query))) == left
 
 
-LEAVES = st.sampled_from([Word("the", 0), Phrase("the", 0), Word("heap", 0), Phrase("the heap", 0)])
+LEAVES: st.SearchStrategy[Node] = st.sampled_from(
+    [Word("the", 0), Phrase("the", 0), Word("heap", 0), Phrase("the heap", 0)]
+)
 TREES = st.recursive(
     LEAVES | LEAVES.map(lambda leaf: Not(leaf, 0)),
     lambda inner: st.one_of(
@@ -80,13 +82,16 @@ PIECES = ["", "the", "heap", "the heap", "heap, the"]
 def test_a_place_holds_as_before(inside: Node) -> None:
     found = simplified(Within(Scope.LINE, inside, 0))
     for piece in PIECES:
-        words = piece.replace(",", "").split()
-        before = holds(inside, lambda leaf: leaf.text in (piece if " " in leaf.text else words))  # noqa: B023
+
+        def has(leaf: Text, piece: str = piece) -> bool:
+            return pattern_of(leaf).is_in(piece)
+
+        before = holds(inside, has)
         match found:
             case Within(_, None, _):
                 after = True
             case Within(_, kept, _) if kept:
-                after = holds(kept, lambda leaf: leaf.text in (piece if " " in leaf.text else words))  # noqa: B023
+                after = holds(kept, has)
             case _:
                 assert found == All((NOTHING, NOTHING))
                 after = False
