@@ -17,8 +17,7 @@ from unicodedata import normalize as unicode_form
 
 import numpy as np
 
-from vault_indexer.search.filters.scan import ByteScanner, byte_scanner
-from vault_indexer.search.query import encode
+from vault_indexer.search.query import ByteScanner, byte_scanner, encode
 from vault_indexer.text.fold import NUKTAS, fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms

@@ -30,11 +30,13 @@ from vault_indexer.search.query.ast import (
 )
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
+from vault_indexer.search.query.scan import ByteScanner, byte_scanner
 from vault_indexer.search.query.values import iso_date, moment_ns, number
 
 __all__ = [
     "NAMES",
     "All",
+    "ByteScanner",
     "Compare",
     "Condition",
     "Direction",
@@ -56,6 +58,7 @@ __all__ = [
     "Within",
     "Word",
     "atoms",
+    "byte_scanner",
     "compile_regex",
     "encode",
     "in_vault",
