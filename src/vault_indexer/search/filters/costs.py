@@ -29,7 +29,7 @@ SLOW_CHAR = 11
 FOUND = 1_500
 """To keep a place."""
 
-TEST = 2_000
+TEST = 3_000
 """To look for a word in a piece."""
 
 TERM = 1_000
@@ -41,7 +41,7 @@ STRUCTURE = 10_000
 HEADING = 3_000
 """To read a heading."""
 
-PIECE = 200
+PIECE = 300
 """To find the borders of a piece."""
 
 PARSED_CHAR = 700

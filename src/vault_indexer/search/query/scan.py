@@ -24,12 +24,9 @@ class ByteScanner:
         self._engine = engine
         self.follows_border = follows_border
 
-    def may_occur(self, data: bytes) -> bool:
-        """Whether the pattern may occur in UTF-8 text; False is certain."""
-        return self._engine.search(data) is not None
-
     def next_start(self, data: bytes, start: int, end: int) -> int | None:
-        """The position of the first byte, from `start` on, at which this expression fits before `end`."""
+        """The position of the first byte, from `start` on, at which this expression fits before `end`. None:
+        the pattern does not occur there."""
         found = self._engine.search(data, start, end)
         return found.start() if found else None
 
