@@ -79,6 +79,12 @@ WORDS = (
     *(r"/\bthe\b/", "/docker$/", r"/\w+ing (of|to)/", "/x{3}/", "match-case:The"),
 )
 PLACES = ("line", "block", "section", "content", "heading", "task", "path", "file")
+CASED = ("The", "tHE", "É", "OF the", "Docker Image", "iN")
+SHORT = ("a", "e", "1", "é", "日", "の", "и", ".", "-", "|", "#", "``", "->", "…")
+EXPRESSIONS = (
+    *(r"/the$/", r"/^the/", r"/^\s*[-*]/", r"/\d{4}/", "/e/", r"/[aeiou]{9}/", "/.*/", r"/^$/", r"/[^]*zq/"),
+    *(r"/(?:x+x+)+y/", r"/docker|kube/", r"/[^a-z]{40}/", r"/日本|中国/", r"/\bof\W+the\b/"),
+)
 
 
 def main() -> None:
@@ -97,7 +103,7 @@ def main() -> None:
         seconds, hits, notice = _cost(opened, query)
         print(f"| `{_short(query)}` | {hits} | {seconds * 1000:.1f} | {notice} |", flush=True)
     costs = sorted(
-        ((_cost(opened, query)[0], query) for query in _random_queries(options.random, options.seed)),
+        ((_cost(opened, query)[0], query) for query in RandomQueries(options.seed).queries(options.random)),
         reverse=True,
     )
     if costs:
@@ -136,39 +142,90 @@ def _short(text: str) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-def _random_queries(count: int, seed: int) -> Iterator[str]:
-    choose = random.Random(seed)
+class RandomQueries:
+    """Queries of words, phrases, regular expressions and places, combined at random."""
 
-    def word() -> str:
-        return choose.choice(WORDS)
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._choose = self._random.choice
 
-    def phrase() -> str:
-        return f'"{" ".join(word() for _ in range(choose.choice((1, 1, 2, 3, 8))))}"'
+    def queries(self, count: int) -> Iterator[str]:
+        """So many, each short enough to be a query."""
+        for _ in range(count):
+            yield self._choose((self._classic, self._common, self._mixed))()[:4000]
 
-    def tree(depth: int, leaf: Callable[[], str]) -> str:
-        kind = choose.random() if depth else 0.0
+    def _classic(self) -> str:
+        """Words and places side by side, and trees of places."""
+        kinds = (self._text, self._place, lambda: self._tree(3, self._place))
+        return " ".join(self._choose(kinds)() for _ in range(self._choose((1, 2, 3))))
+
+    def _common(self) -> str:
+        """What a user might write: common words as a phrase or in one place, denied or not."""
+        kinds = (self._phrase, self._short, self._cased, self._expression, self._contrast)
+        return f"{self._choose(('', '', '-'))}{self._choose(kinds)()}"
+
+    def _mixed(self) -> str:
+        """Everything that can be written, deeply nested or dozens side by side."""
+        kinds = (
+            self._any_text,
+            lambda: self._place(self._any_text, 3),
+            self._contrast,
+            self._nested,
+            self._alternatives,
+        )
+        return " ".join(self._choose(kinds)() for _ in range(self._choose((1, 2, 3))))
+
+    def _word(self) -> str:
+        return self._choose(WORDS)
+
+    def _phrase(self) -> str:
+        return f'"{" ".join(self._word() for _ in range(self._choose((1, 1, 2, 3, 8))))}"'
+
+    def _text(self) -> str:
+        return self._choose((self._word, self._phrase))()
+
+    def _short(self) -> str:
+        return f'"{self._choose(SHORT)}"'
+
+    def _cased(self) -> str:
+        return f'match-case:"{self._choose(CASED)}"'
+
+    def _expression(self) -> str:
+        return self._choose(EXPRESSIONS)
+
+    def _any_text(self) -> str:
+        return self._choose((self._word, self._phrase, self._short, self._cased, self._expression))()
+
+    def _tree(self, depth: int, leaf: Callable[[], str]) -> str:
+        kind = self._random.random() if depth else 0.0
         if kind < 0.3:
             return leaf()
-        parts = [tree(depth - 1, leaf) for _ in range(choose.choice((2, 2, 3, 6)))]
-        return (
-            f"({' '.join(parts)})"
-            if kind < 0.6
-            else f"({' OR '.join(parts)})"
-            if kind < 0.9
-            else f"-{leaf()}"
-        )
+        parts = [self._tree(depth - 1, leaf) for _ in range(self._choose((2, 2, 3, 6)))]
+        if kind < 0.9:
+            return f"({(' ' if kind < 0.6 else ' OR ').join(parts)})"
+        return f"-{leaf()}"
 
-    def text() -> str:
-        return choose.choice((word, phrase))()
+    def _place(self, leaf: Callable[[], str] | None = None, depth: int = 2) -> str:
+        scope = f"{self._choose(('', '-'))}{self._choose(PLACES)}"
+        return f"{scope}:({self._tree(depth, leaf or self._text)})"
 
-    def place() -> str:
-        return f"{choose.choice(('', '-'))}{choose.choice(PLACES)}:({tree(2, text)})"
+    def _contrast(self) -> str:
+        """A place that must hold something and must not hold something of the same kind."""
+        wanted, unwanted = self._any_text(), self._any_text()
+        return f"{self._choose(PLACES[:6])}:({wanted} -{unwanted})"
 
-    for _ in range(count):
-        parts = (
-            choose.choice((text, place, lambda: tree(3, place)))() for _ in range(choose.choice((1, 2, 3)))
-        )
-        yield " ".join(parts)[:4000]
+    def _nested(self) -> str:
+        found = self._any_text()
+        for _ in range(self._random.randint(3, 12)):
+            joint = self._choose((" ", " OR "))
+            found = f"{self._choose(('', '-'))}({self._any_text()}{joint}{found})"
+        return found
+
+    def _alternatives(self) -> str:
+        """By the dozen, in a place or not."""
+        kinds = (self._word, self._phrase, self._short)
+        parts = " OR ".join(self._choose(kinds)() for _ in range(self._choose((12, 30))))
+        return self._choose((f"({parts})", f"-({parts})", f"line:({parts})", f"-section:({parts})"))
 
 
 if __name__ == "__main__":

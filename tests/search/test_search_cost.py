@@ -98,6 +98,30 @@ def test_a_budget_that_ends_on_the_way_gives_no_wrong_hit(indexed: Indexed) -> N
             assert short.unchecked or set(short.keys.tolist()) == set(every.keys.tolist())
 
 
+@pytest.mark.parametrize("query", ['"the heap"', "-line:(the heap)", "path:(a OR b OR -c) block:the", '-"é"'])
+def test_the_estimate_is_the_same_each_time(indexed: Indexed, query: str) -> None:
+    spent = []
+    for _ in range(2):
+        budget = WorkBudget()
+        chosen(indexed, query, budget).settle()
+        spent.append(budget.spent_ns)
+    assert spent[0] == spent[1] > 0
+
+
+def test_each_condition_counts(indexed: Indexed) -> None:
+    """All filters of a query share one budget: parts, negations and names count as what comes first."""
+    spent = []
+    for query in (
+        '"the heap"',
+        '"the heap" -line:(the leaves)',
+        '"the heap" -line:(the leaves) path:(g OR h OR -i)',
+    ):
+        budget = WorkBudget()
+        chosen(indexed, query, budget).settle()
+        spent.append(budget.spent_ns)
+    assert spent[0] < spent[1] < spent[2]
+
+
 FILTERS = [
     "tag:area",
     "-tag:area",

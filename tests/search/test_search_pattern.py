@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.search.filters.text_pattern import plain, text_pattern
+from vault_indexer.search.filters.text_pattern import SearchedText, plain, text_pattern
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,8 @@ from vault_indexer.search.filters.text_pattern import plain, text_pattern
     ],
 )
 def test_what_a_phrase_finds(words: str, text: str, found: str | None) -> None:
-    regex, where = text_pattern(words).over(text)
-    match = regex.search(where)
-    assert (match and text[match.start() : match.end()]) == found
+    span = next(text_pattern(words).spans(text), None)
+    assert (span and text[slice(*span)]) == found
 
 
 LETTERS = st.text(st.sampled_from("abcdeéßñAÉ"), min_size=1, max_size=4)
@@ -73,5 +72,66 @@ def test_a_phrase_is_found_only_where_its_words_stand_in_a_row(phrase: list[str]
 @given(st.lists(LETTERS, min_size=1, max_size=3), st.text(st.sampled_from("ab éß.\nA"), max_size=30))
 def test_the_quick_way_finds_what_the_other_finds(phrase: list[str], text: str) -> None:
     pattern = text_pattern(" ".join(phrase))
-    regex, where = pattern.over(text)
-    assert [m.span() for m in regex.finditer(where)] == [m.span() for m in pattern.regex.finditer(text)]
+    assert list(pattern.spans(text)) == [found.span() for found in pattern.regex.finditer(text)]
+
+
+LATIN = [
+    "the",
+    "The",
+    "of",
+    "é",
+    "e",
+    "E",
+    "e\u0301",
+    "straße",
+    "strasse",
+    "ﬁn",
+    "\u212a",
+    "K",
+    "ø",
+    "þ",
+    "th",
+]
+WORDS = [*LATIN, "th", "日本", "й", "क़", "x_the", "C++", "don’t", "\u200c", "İ"]
+SIGNS = [" ", "  ", "-", ", ", "\n", "\n\n", "—", "\u00ad"]
+MIXED = st.lists(st.sampled_from([*WORDS, *SIGNS]), max_size=12)
+FILLER = "— wer liest, liest über Bücher. " * 4
+
+
+@given(MIXED, MIXED, MIXED, st.integers(0, 20), st.integers(0, 20))
+def test_the_scan_of_bytes_finds_what_the_exact_expression_finds(
+    phrase: list[str], before: list[str], after: list[str], skipped: int, left_out: int
+) -> None:
+    pattern = text_pattern(" ".join(phrase))
+    text = "".join([*before, FILLER, " ", *phrase, " ", *after])
+    start, end = min(skipped, len(text)), max(len(text) - left_out, 0)
+    wanted = [found.span() for found in pattern.regex.finditer(text, start, end)]
+    assert list(pattern.spans(SearchedText(text.encode()), start, end)) == wanted
+
+
+@given(MIXED, MIXED, MIXED, st.booleans())
+def test_no_text_with_a_phrase_is_scanned_in_vain(
+    phrase: list[str], before: list[str], after: list[str], match_case: bool
+) -> None:
+    pattern = text_pattern(" ".join(phrase), match_case=match_case)
+    for text in ("".join([*before, " ", *phrase, " ", *after]), "".join([*before, *after, *phrase])):
+        data = text.encode()
+        if pattern.scanner and pattern.is_in(text):
+            assert pattern.scanner.next_start(data, 0, len(data)) is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "match_case", "text"),
+    [
+        ("the of", False, "of the the, often"),
+        ("é", False, "every letter of them"),
+        ("tHE", True, "the The THE"),
+        ("->", False, "- >"),
+        ("日本語", False, "日本の語"),
+    ],
+)
+def test_a_scan_refuses_what_the_index_cannot(words: str, match_case: bool, text: str) -> None:
+    scanner = text_pattern(words, match_case=match_case).scanner
+    assert scanner
+    data = text.encode()
+    assert scanner.next_start(data, 0, len(data)) is None

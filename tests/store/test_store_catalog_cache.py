@@ -43,6 +43,13 @@ def test_the_bound_counts_sizes_and_one_value_always_stays() -> None:
     assert cache.get([2, 3], lambda _: {}) == {3: "longer than that"}
 
 
+def test_who_looks_through_everything_takes_nothing_from_others() -> None:
+    cache: LruCache[int, str] = LruCache(5, len)
+    cache.get([1], lambda _: {1: "abc"})
+    assert cache.get([2, 3], lambda keys: dict.fromkeys(keys, "ab"), evict=False) == {2: "ab", 3: "ab"}
+    assert cache.get([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}, "there was room for one more"
+
+
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[CatalogWriter]:
     with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:

@@ -19,6 +19,7 @@ from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.terms import QueryTerm
+from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
@@ -292,6 +293,17 @@ def test_a_missing_adopted_segment_changes_nothing(index: KeywordIndex, folder: 
     assert (index.applied_seq, index.keys()) == (1, {1})
     index.apply([note(2, "next")], [], 2)
     assert KeywordIndex.open(folder).keys() == {1, 2}
+
+
+def test_documents_with_words_that_may_be_cut_off(index: KeywordIndex) -> None:
+    longest = "x" * LONGEST_TERM
+    index.apply([note(1, f"red {longest}"), note(2, "red"), note(3, longest)], [], 1)
+    index.apply([note(4, f"hen {longest}"), note(2, f"{longest[:-1]}"), note(3, "blue")], [], 2)
+    snapshot = index.snapshot()
+    assert snapshot.keys.tolist() == [1, 2, 3, 4]
+    assert snapshot.keys[snapshot.with_longest_words(["content"])].tolist() == [1, 4]
+    assert not snapshot.with_longest_words(["title"]).any()
+    assert snapshot.held_by(["red", "hen"], ["content"]).tolist() == [True, False, False, True]
 
 
 def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:

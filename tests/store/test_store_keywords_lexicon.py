@@ -130,7 +130,6 @@ def test_words_in_one_text_are_found_as_in_a_list(frequencies: dict[str, int], p
     words = SegmentWords(frequencies)
     terms = sorted(frequencies)
     assert words.containing(piece) == [term for term in terms if piece in term]
-    assert words.of_length(3) == [term for term in terms if len(term) >= 3]
     assert words.beyond_ascii() == [term for term in terms if not term.isascii()]
     near = {term: (distance("abc", term), frequencies[term]) for term in terms}
     assert words.near("abc", 1) == {term: found for term, found in near.items() if found[0] <= 1}

@@ -18,6 +18,7 @@ from vault_indexer.model import note_id_of
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.matches import Matches, Span
+from vault_indexer.search.filters.simplify import simplified
 from vault_indexer.search.query import All, Condition
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader
@@ -53,7 +54,7 @@ class ChunkFilter:
         """Raises QueryError for a note that is named and not there."""
         self._catalog = snapshot.catalog
         self._budget = budget or WorkBudget()
-        self._node = All(tuple(condition.node for condition in conditions))
+        self._node = simplified(All(tuple(condition.node for condition in conditions)))
         self._evaluation = Evaluation(snapshot, now, deadline, self._budget)
         self._all = self._evaluation.keys
         self._owner = self._evaluation.owner
@@ -61,6 +62,7 @@ class ChunkFilter:
         self._left: Mask = bounds.possible[self._owner]
         self._open: Mask = bounds.possible & ~bounds.sure
         self._placed: set[int] = set()
+        self._borders = np.searchsorted(self._owner, np.arange(len(self._evaluation.notes) + 1)).tolist()
         self.candidates = int(bounds.possible.sum())
         self.unchecked = 0
 
@@ -130,8 +132,7 @@ class ChunkFilter:
             start, size = start + size, min(2 * size, _LARGEST_BATCH)
 
     def _range(self, note: int) -> tuple[int, int]:
-        first, last = np.searchsorted(self._owner, [note, note + 1]).tolist()
-        return int(first), int(last)
+        return self._borders[note], self._borders[note + 1]
 
     def _check(self, notes: Keys) -> None:
         """Check those of the notes, by position, that have not been checked."""

@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import normalize as unicode_form
 
 import numpy as np
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters import costs
+from vault_indexer.search.filters.candidates import TextCandidates, is_simple_word, notes_holding
 from vault_indexer.search.filters.matches import Ids, Matches
+from vault_indexer.search.filters.names import NameReader, path_condition
 from vault_indexer.search.filters.properties import PropertyReader
 from vault_indexer.search.filters.scopes import task_states
-from vault_indexer.search.filters.text import (
-    Pattern,
-    TextCandidates,
-    TextReader,
-    holds,
-    is_simple_word,
-    notes_holding,
-)
+from vault_indexer.search.filters.text import TextReader
 from vault_indexer.search.filters.text_pattern import plain, text_pattern
 from vault_indexer.search.query import (
     NAMES,
@@ -44,10 +39,8 @@ from vault_indexer.search.query import (
     Property,
     Regex,
     Scope,
-    Text,
     Within,
     Word,
-    compile_regex,
     moment_ns,
 )
 from vault_indexer.store import Snapshot
@@ -94,10 +87,22 @@ class Evaluation:
         first[1:] = own[1:] != own[:-1]
         self.notes: Keys = np.union1d(own[first], np.array(list(also), np.int64)) if also else own[first]
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
-        self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes))
-        self._reader = TextReader(snapshot, deadline, budget, self._may_hold)
+        self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes), budget)
+        self._reader = TextReader(
+            snapshot,
+            deadline,
+            budget,
+            self._candidates,
+            lambda note_id: self._positions[note_id],
+        )
+        self._names = NameReader(snapshot.catalog, deadline, budget)
         self._properties = PropertyReader(snapshot.catalog)
+        self._budget = budget
         self._known: dict[Node, Bounds] = {}
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {note_id: position for position, note_id in enumerate(self.notes.tolist())}
 
     def bounds(self, node: Node) -> Bounds:
         """Raises QueryError for a note that is named and not there."""
@@ -109,14 +114,10 @@ class Evaluation:
     def check(self, node: Node, notes: Ids) -> tuple[Matches, Ids]:
         """Those of the notes for which a condition holds, and those that were not read because the budget was
         spent, for which that is unknown."""
-        self._reader.prepare(notes)
+        self._reader.prepare()
         found = self._check(node, notes, all_places=True)
         unread = notes & self._reader.unread
         return found.both(Matches(notes - unread)) if unread else found, unread
-
-    def _may_hold(self, pattern: Pattern, note_id: int) -> bool:
-        position = int(self.notes.searchsorted(note_id))
-        return bool(self._candidates.of_pattern(pattern)[position])
 
     def _bounds(self, node: Node) -> Bounds:
         match node:
@@ -139,7 +140,8 @@ class Evaluation:
                 return self._exactly(node)
 
     def _combine(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
-        sides = [self.bounds(part) for part in parts]
+        none = np.full(len(self.notes), how.identity, bool)
+        sides = [Bounds(none, none), *(self.bounds(part) for part in parts)]
         return Bounds(how.reduce([one.sure for one in sides]), how.reduce([one.possible for one in sides]))
 
     def _maybe(self, possible: Mask) -> Bounds:
@@ -176,6 +178,7 @@ class Evaluation:
     def _check(self, node: Node, notes: Ids, *, all_places: bool) -> Matches:
         """First what the bounds say; the texts of the others. Without `all_places` a text is read up to the
         first place only, and what stands in `Matches.places` is not to be used."""
+        self._budget.spend(costs.NODE + costs.NODE_NOTE * len(notes))
         bounds = self.bounds(node)
         ids = np.array(sorted(notes), np.int64)
         at = np.searchsorted(self.notes, ids)
@@ -230,24 +233,12 @@ class Evaluation:
                 sql = "SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?)"
                 return self._ids(sql, tag, f"{tag}/", f"{tag}0")  # "0" follows "/"
             case Within(scope, inside, _) if inside:
-                return self._named_with(scope, inside)
+                return self._names.notes_with(scope, inside)
             case _:
                 raise AssertionError(node)
 
     def _ids(self, sql: str, *values: str | int) -> Ids:
         return frozenset(row[0] for row in self._catalog.rows(sql, values))
-
-    def _named_with(self, scope: Scope, inside: Node) -> Ids:
-        """Notes whose path or file name contains the words."""
-        found = []
-        likely, values = _like(inside)
-        for note_id, path in self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values):
-            self._deadline.check()
-            name = path.rpartition("/")[2] if scope is Scope.FILE else path
-            folded = name.lower() if name.isascii() else plain(name)
-            if holds(inside, partial(name_contains, name, folded)):
-                found.append(note_id)
-        return frozenset(found)
 
     def _notes_linked(self, node: Linked) -> Ids:
         paths = self._paths_named(node.target)
@@ -265,7 +256,7 @@ class Evaluation:
     def _paths_named(self, name: str) -> list[str]:
         """Files by path or by the end of the path, with or without `.md`."""
         wanted = plain(name).removesuffix(".md").strip("/")
-        likely, values = _like(Word(wanted, 0))
+        likely, values = path_condition(Word(wanted, 0))
         sql = f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'"
         rows = self._catalog.rows(sql, values)
         folded = ((path, "/" + plain(path)) for (path,) in rows)
@@ -283,45 +274,13 @@ def _tags(inside: Node, column: int) -> Node:
             return Within(Scope.TAG, inside, column)
 
 
-_UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
-
-
-def _like(inside: Node) -> tuple[str, list[str]]:
-    """A condition in SQL on `path` that all paths with these words fulfil, in a tenth of the time that it
-    takes to look at them here. SQLite knows no accents: paths beyond ASCII are let through."""
-    match inside:
-        case Word(text, _) | Phrase(text, _, _) if plain(text).isascii():
-            escaped = plain(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escaped}%"]
-        case All(parts) | Either(parts):
-            sides = [_like(part) for part in parts]
-            joint = " AND " if isinstance(inside, All) else " OR "
-            return f"({joint.join(sql for sql, _ in sides)})", [one for _, values in sides for one in values]
-        case Word() | Phrase():
-            return _UNFOLDED, []
-        case _:
-            return "1", []
-
-
-def name_contains(name: str, folded: str, wanted: Text) -> bool:
-    """Whether a path or file name, `folded` without case and accents, contains what `path:` and `file:` ask
-    for. Raises QueryError for a wrong regular expression."""
-    match wanted:
-        case Regex(pattern, column, match_case):
-            return compile_regex(pattern, column, match_case=match_case).is_in(name)
-        case Phrase(text, _, True):
-            return unicode_form("NFC", text) in unicode_form("NFC", name)
-        case Word(text, _) | Phrase(text, _, _):
-            return plain(text) in folded
-
-
 def _cost(node: Node) -> int:
     """In what order conditions are worth trying."""
     match node:
         case Not(operand, _):
             return 10 + _cost(operand)
         case All(parts) | Either(parts):
-            return max(map(_cost, parts))
+            return max(map(_cost, parts), default=0)
         case Within(Scope.TAG) | Language() | Modified() | InVault():
             return 1
         case Within(Scope.PATH | Scope.FILE) | Linked() | Property():

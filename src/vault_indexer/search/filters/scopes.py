@@ -64,6 +64,11 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.starts)
 
+    @property
+    def size(self) -> int:
+        """How many characters they have."""
+        return sum(self.ends) - sum(self.starts)
+
     def at(self, position: int) -> int | None:
         """The number of the piece that holds a position."""
         number = bisect_right(self.starts, position) - 1

@@ -12,12 +12,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from unicodedata import normalize as unicode_form
 
-from vault_indexer.search.query import encode
+import numpy as np
+
+from vault_indexer.search.query import ByteScanner, byte_scanner, encode
 from vault_indexer.text.fold import NUKTAS, fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _LETTER = rf"[^\W_{SPACELESS}]"
 _PIECE = re.compile(
@@ -25,6 +31,16 @@ _PIECE = re.compile(
 )
 _GAP = r"(?:(?!\n[ \t]*\n)[\W_]){1,16}?"
 _SPACE = r"\s++"
+_SCANNED_GAP = "[^0-9A-Za-z]"
+_SCANNED_SPACE = r"[\x00-\x20\x{80}-\x{10ffff}]+"
+"""What RE2 reads for `_GAP` and `_SPACE`: at least all that these fit."""
+
+_SHORT = 100
+"""In fewer characters the exact expression by itself is faster."""
+
+_SCANNED_WORDS = 8
+"""A scanner has so many words of a phrase: few texts have these and not the rest."""
+
 _ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
 _CYRILLIC = range(0x0400, 0x0530)
@@ -56,15 +72,18 @@ class TextPattern:
     pieces: tuple[str, ...]
     cased: str | None = None
 
+    def __hash__(self) -> int:
+        return hash((self.source, self.cased))
+
     @cached_property
     def regex(self) -> re.Pattern[str]:
         """Fits any text. Made when it is used: it takes some 10 ms, and most queries only need the words."""
         return re.compile(_expression(self.source, _letters))
 
-    @property
+    @cached_property
     def is_literal(self) -> bool:
-        """Whether it is made of signs alone."""
-        return not (self.words or self.pairs or self.begins or self.pieces)
+        """Whether it is made of signs alone: no letter, no digit."""
+        return _PIECE.search(self.source) is None
 
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
@@ -72,12 +91,14 @@ class TextPattern:
         has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.source))
         return re.compile(_expression(self.source, re.escape)) if self.source.isascii() and has_word else None
 
-    def over(self, text: str | SearchedText) -> tuple[re.Pattern[str], str]:
-        """What to search with, and where; the places found are those of the text itself."""
-        prepared = SearchedText(text) if isinstance(text, str) else text
-        if self.quick and prepared.lowered is not None:
-            return self.quick, prepared.lowered
-        return self.regex, prepared.text
+    @cached_property
+    def scanner(self) -> ByteScanner | None:
+        """Finds where it may occur in UTF-8; None where there is none."""
+        return _scanner(self.source, self.cased) if self.source else None
+
+    def is_quick_over(self, searched: SearchedText) -> bool:
+        """Whether `quick` finds all places in a text."""
+        return self.quick is not None and searched.lowered is not None
 
     def is_in(self, text: str | SearchedText) -> bool:
         """Whether it occurs anywhere."""
@@ -88,25 +109,61 @@ class TextPattern:
     ) -> Iterator[tuple[int, int]]:
         """Where it occurs, in order."""
         prepared = SearchedText(text) if isinstance(text, str) else text
-        regex, where = self.over(prepared)
-        end = len(where) if end is None else end
+        end = len(prepared.text) if end is None else end
         if self.cased is None:
-            yield from (found.span() for found in regex.finditer(where, start, end))
+            yield from self._fits(prepared, start, end)
             return
-        while found := regex.search(where, start, end):
-            first, last = found.span()
+        while found := next(self._fits(prepared, start, end), None):
+            first, last = found
             if _letters_of(prepared.text[first:last]) == self.cased:
                 yield first, last
                 start = max(last, first + 1)
             else:
                 start = first + 1
 
+    def _fits(self, searched: SearchedText, start: int, end: int) -> Iterator[tuple[int, int]]:
+        if self.quick and searched.lowered is not None:
+            return (found.span() for found in self.quick.finditer(searched.lowered, start, end))
+        cuts_word = end < len(searched.text) and searched.text[end].isalnum()
+        if self.is_literal or cuts_word or end - start < _SHORT or self.scanner is None:
+            return (found.span() for found in self.regex.finditer(searched.text, start, end))
+        return self._scanned(self.scanner, searched, start, end)
+
+    def _scanned(
+        self, scanner: ByteScanner, searched: SearchedText, start: int, end: int
+    ) -> Iterator[tuple[int, int]]:
+        """What `regex.finditer` gives: RE2 finds the places where a match may begin."""
+        border = int(scanner.follows_border)
+        last = searched.byte_at(min(end + 1, len(searched.text)))
+        while start < end:
+            at = scanner.next_start(searched.encoded, searched.byte_at(max(start - border, 0)), last)
+            if at is None:
+                return
+            first = searched.char_at(at)
+            for begin in range(max(first, start), first + border + 1):
+                if found := self.regex.match(searched.text, begin, end):
+                    yield found.span()
+                    start = found.end()
+                    break
+                start = begin + 1
+
 
 class SearchedText:
-    """A text that several patterns look through: it is folded and encoded once."""
+    """A text that several patterns look through: it is decoded and folded once, when that is needed.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    Given as characters, or as UTF-8.
+    """
+
+    def __init__(self, text: str | bytes) -> None:
+        if isinstance(text, str):
+            self.text = text
+        else:
+            self.encoded = text
+
+    @cached_property
+    def text(self) -> str:
+        """Its characters."""
+        return self.encoded.decode("utf-8")
 
     @cached_property
     def encoded(self) -> bytes:
@@ -121,6 +178,19 @@ class SearchedText:
             return None
         lowered = self.text.lower()
         return lowered if len(lowered) == len(self.text) else None
+
+    def byte_at(self, position: int) -> int:
+        """Where the character at a position begins in `encoded`; the end of the text for its length."""
+        return position if self.text.isascii() else int(self._bytes_of_chars[position])
+
+    def char_at(self, byte: int) -> int:
+        """The position of the character that begins at a byte."""
+        return byte if self.text.isascii() else int(self._bytes_of_chars.searchsorted(byte))
+
+    @cached_property
+    def _bytes_of_chars(self) -> NDArray[np.int64]:
+        begins = (np.frombuffer(self.encoded, np.uint8) & 0xC0) != 0x80  # not within a character
+        return np.append(np.flatnonzero(begins), len(self.encoded))
 
 
 @lru_cache(maxsize=512)
@@ -174,6 +244,78 @@ def _gap_expression(gap: str, *, first: bool, after_run: bool) -> str:
     return "".join(map(_literal, re.sub(r"\s+", " ", gap)))
 
 
+def _scanner(source: str, cased: str | None) -> ByteScanner | None:
+    """The expression of a pattern without what RE2 does not have: borders within it, and how far words may
+    stand apart."""
+    found = list(_PIECE.finditer(source))
+    letters = _cased_letters(found, cased)
+    parts: list[str] = []
+    at = 0
+    for match in found[:_SCANNED_WORDS]:
+        gap = source[at : match.start()]
+        parts.append(_scanned_gap(gap, first=not parts, after_run=_is_run(source, at)))
+        if match.lastgroup == "word":
+            word = fold(match[0])
+            parts.append(_scanned_word(word, letters[: len(word)]))
+            letters = letters[len(word) :]
+        else:
+            parts += [_greedy(_letters(char)) for char in match[0]]
+        at = match.end()
+    is_whole = len(found) <= _SCANNED_WORDS
+    if is_whole:
+        parts += map(_scanned_literal, source[at:])
+    words = [match.span() for match in found if match.lastgroup == "word"]
+    return byte_scanner(
+        "".join(parts),
+        starts_word=bool(words) and words[0][0] == 0,
+        ends_word=bool(words) and words[-1][1] == len(source) and is_whole,
+    )
+
+
+def _cased_letters(found: list[re.Match[str]], cased: str | None) -> str:
+    """The letters of all words in the case that is wanted; "" where case does not matter, or where some
+    letter cannot be told from its folded form."""
+    if cased is None or not cased.isascii():
+        return ""
+    return cased if cased.lower() == "".join(fold(match[0]) for match in found) else ""
+
+
+def _scanned_word(folded: str, cased: str) -> str:
+    parts: list[str] = []
+    at = 0
+    while at < len(folded):
+        size = _size_of_letter(folded, at)
+        letters = folded[at : at + size]
+        parts.append(_in_case(letters, cased[at : at + size]) if cased else _greedy(_letters(letters)))
+        at += size
+    return "".join(parts)
+
+
+def _in_case(letters: str, cased: str) -> str:
+    """All spellings of one or two folded ASCII letters that may have the letters `cased` of this case."""
+    if len(letters) == 2:
+        apart = _in_case(letters[0], cased[0]) + _in_case(letters[1], cased[1])
+        return f"(?:{apart}|[{re.escape(_spellings()[letters])}])"
+    chars = dict.fromkeys(_spellings().get(letters, "") + letters)
+    kept = [char for char in chars if len(_letters_of(char)) != 1 or _letters_of(char) == cased]
+    return _greedy(rf"[{re.escape(''.join(kept))}][{_ACCENTS}]*+\u200c?")
+
+
+def _greedy(expression: str) -> str:
+    """An expression of `_letters` for RE2, which has no possessive quantifiers."""
+    return expression.replace("*+", "*").replace(r"\u200c", "\u200c")
+
+
+def _scanned_gap(gap: str, *, first: bool, after_run: bool) -> str:
+    if gap and not first and gap.isspace():
+        return _SCANNED_GAP + ("*" if after_run else "+")
+    return "".join(map(_scanned_literal, gap if first else re.sub(r"\s+", " ", gap)))
+
+
+def _scanned_literal(char: str) -> str:
+    return _SCANNED_SPACE if char.isspace() else _literal(char)
+
+
 def _literal(char: str) -> str:
     if char.isspace():
         return _SPACE
@@ -187,11 +329,16 @@ def _word(folded: str, letters: Callable[[str], str]) -> str:
     out = [rf"(?<!{_LETTER})"]
     at = 0
     while at < len(folded):
-        size = 2 if folded[at : at + 2] in _spellings() and at + 1 < len(folded) else 1
+        size = _size_of_letter(folded, at)
         out.append(letters(folded[at : at + size]))
         at += size
     out.append(rf"(?!{_LETTER})")
     return "".join(out)
+
+
+def _size_of_letter(folded: str, at: int) -> int:
+    """2 where two folded letters are those of one letter."""
+    return 2 if at + 1 < len(folded) and folded[at : at + 2] in _spellings() else 1
 
 
 @cache

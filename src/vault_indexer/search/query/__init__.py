@@ -24,16 +24,19 @@ from vault_indexer.search.query.ast import (
     Text,
     Within,
     Word,
+    atoms,
     in_vault,
     ranking_words,
 )
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
+from vault_indexer.search.query.scan import ByteScanner, byte_scanner
 from vault_indexer.search.query.values import iso_date, moment_ns, number
 
 __all__ = [
     "NAMES",
     "All",
+    "ByteScanner",
     "Compare",
     "Condition",
     "Direction",
@@ -54,6 +57,8 @@ __all__ = [
     "Text",
     "Within",
     "Word",
+    "atoms",
+    "byte_scanner",
     "compile_regex",
     "encode",
     "in_vault",

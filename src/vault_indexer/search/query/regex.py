@@ -43,11 +43,12 @@ class RegexMatcher:
     """A compiled expression. Case does not matter unless `match_case`; `^` and `$` are the borders of lines.
 
     `pieces` are lower-case letters and digits that every text holds in which the expression matches.
-    `has_line_start` says that it has `^`.
+    `has_line_start` says that it has `^`, `has_flags` that it may change what `^` and `$` mean.
     """
 
     pieces: tuple[str, ...]
     has_line_start: bool
+    has_flags: bool
     _engine: Any
 
     def find(self, data: bytes, at: int = 0) -> tuple[int, int] | None:
@@ -122,7 +123,8 @@ def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) ->
         raise QueryError(f"this regular expression is not valid: {_message(error)}", column) from None
     if engine.programsize > MAX_PROGRAM:
         raise QueryError("this regular expression is too large: its repetitions multiply", column)
-    return RegexMatcher(translation.pieces(), translation.has_line_start, engine)
+    has_flags = "(?" in pattern.replace("(?:", "")
+    return RegexMatcher(translation.pieces(), translation.has_line_start, has_flags, engine)
 
 
 def _message(error: Exception) -> str:

@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 Outline = tuple[Heading, ...]
 
-_TEXT_CHARS = 16_000_000
+_TEXT_BYTES = 16_000_000
 _HEADINGS = 20_000
 """With their texts they take some 5 MB."""
 
@@ -46,12 +46,12 @@ class CountedLanguages:
 class CatalogCache:
     """What never changes as long as a note has its id. No id or key is used again, so nothing ever expires.
 
-    The readers of a catalog share one. Texts are decompressed; `outlines` are the headings without those
-    nested in quotes and lists. `attachments` and `languages` are what one of the readers has read last.
+    The readers of a catalog share one. Texts are decompressed, in UTF-8; `outlines` are the headings without
+    those nested in quotes and lists. `attachments` and `languages` are what one of the readers has read last.
     """
 
     def __init__(self) -> None:
-        self.texts: LruCache[int, str] = LruCache(_TEXT_CHARS, len)
+        self.texts: LruCache[int, bytes] = LruCache(_TEXT_BYTES, len)
         self.outlines: LruCache[int, Outline] = LruCache(_HEADINGS, lambda outline: len(outline) + 1)
         self.chunks: LruCache[int, ChunkRow] = LruCache(
             _CHUNK_CHARS, lambda row: len(row.chunk.body) + _CHUNK
@@ -77,9 +77,16 @@ class LruCache(Generic[Key, Value]):
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]) -> dict[Key, Value]:
+    def get(
+        self,
+        keys: Iterable[Key],
+        read: Callable[[list[Key]], Mapping[Key, Value]],
+        *,
+        evict: bool = True,
+    ) -> dict[Key, Value]:
         """The values of the keys. What is not here comes from `read` and is kept; what that does not have is
-        left out."""
+        left out. Without `evict` it is kept only where there is room: who looks through everything would
+        otherwise read all of it again the next time."""
         found: dict[Key, Value] = {}
         missing: dict[Key, None] = {}
         with self._lock:
@@ -92,16 +99,17 @@ class LruCache(Generic[Key, Value]):
                     found[key] = value
         if missing:
             fresh = read(list(missing))
-            self._keep(fresh)
+            self._keep(fresh, evict=evict)
             found.update(fresh)
         return found
 
-    def _keep(self, fresh: Mapping[Key, Value]) -> None:
+    def _keep(self, fresh: Mapping[Key, Value], *, evict: bool) -> None:
         with self._lock:
             for key, value in fresh.items():
-                if key not in self._values:
+                size = self._size_of(value)
+                if key not in self._values and (evict or self._held + size <= self._most):
                     self._values[key] = value
-                    self._held += self._size_of(value)
+                    self._held += size
             while self._held > self._most and len(self._values) > 1:
                 _, dropped = self._values.popitem(last=False)
                 self._held -= self._size_of(dropped)

@@ -309,16 +309,24 @@ class CatalogReader:
 
     def texts(self, note_ids: Iterable[int]) -> dict[int, str]:
         """The texts of notes as they were indexed; unknown ids are left out."""
-        return self._cache.texts.get(note_ids, self._read_texts)
+        try:
+            return {note_id: text.decode("utf-8") for note_id, text in self.encoded_texts(note_ids).items()}
+        except UnicodeDecodeError as error:
+            raise DamagedError(f"catalog {self._path}: a text is not UTF-8: {error}") from error
 
-    def _read_texts(self, note_ids: list[int]) -> dict[int, str]:
-        texts: dict[int, str] = {}
+    def encoded_texts(self, note_ids: Iterable[int], *, evict: bool = True) -> dict[int, bytes]:
+        """The same in UTF-8, for those who read many texts and decode few. Without `evict` what others have
+        read lately stays in the cache."""
+        return self._cache.texts.get(note_ids, self._read_texts, evict=evict)
+
+    def _read_texts(self, note_ids: list[int]) -> dict[int, bytes]:
+        texts: dict[int, bytes] = {}
         for note_id, packed in self.rows_in(
             "SELECT note_id, text FROM texts WHERE note_id IN (%s)", sorted(note_ids)
         ):
             try:
-                texts[note_id] = zlib.decompress(packed).decode("utf-8")
-            except (zlib.error, UnicodeDecodeError) as error:
+                texts[note_id] = zlib.decompress(packed)
+            except zlib.error as error:
                 raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
         return texts
 

@@ -34,6 +34,16 @@ class KeyOrder:
         order = keys.argsort(kind="stable")
         return keys[order], positions[order].astype(np.int32)
 
+    @property
+    def keys(self) -> Keys:
+        """The keys of all live documents, ascending."""
+        return self._ordered[0]
+
+    def in_order(self, documents: Mask) -> Mask:
+        """A mask over positions as one over `keys`."""
+        found: Mask = documents[self._ordered[1]]
+        return found
+
     def positions_of(self, keys: Keys) -> Ints:
         """The positions of those of `keys` (distinct) that are live, in their order."""
         ordered, positions = self._ordered

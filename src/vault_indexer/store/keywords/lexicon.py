@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.text.fold import fold
-from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_reader import SegmentData
@@ -101,11 +100,6 @@ class Lexicon:
         for segment in self._segments:
             counts.update(segment.words.holding(piece))
         return tuple(Word(*item) for item in counts.items())
-
-    @cached_property
-    def longest_words(self) -> list[str]:
-        """Words of the greatest length: the text may have more of them."""
-        return [term for segment in self._segments for term in segment.words.of_length(LONGEST_TERM)]
 
     @cached_property
     def _accented_terms(self) -> Mapping[str, list[str]]:

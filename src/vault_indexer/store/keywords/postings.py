@@ -125,7 +125,7 @@ class TermPostings:
         self._names = tuple(data.name for data in self._segments)
         self._cache = cache
         sizes = [data.size for data in self._segments]
-        self._bases = [sum(sizes[:number]) for number in range(len(sizes) + 1)]
+        self.bases = [sum(sizes[:number]) for number in range(len(sizes) + 1)]
 
     def of(self, term: str) -> ByField:
         """Term frequencies by document, for each of `FIELDS`; None where the term does not occur."""
@@ -142,8 +142,8 @@ class TermPostings:
         shared = _length_of_common_start(kept.segments, self._names) if kept is not None else 0
         fields: list[Occurrences | None] = []
         for field, name in enumerate(FIELDS):
-            parts = [] if kept is None else _before(self._bases[shared], kept.fields[field])
-            for data, base in zip(self._segments[shared:], self._bases[shared:], strict=False):
+            parts = [] if kept is None else _before(self.bases[shared], kept.fields[field])
+            for data, base in zip(self._segments[shared:], self.bases[shared:], strict=False):
                 found = data.postings(name, term)
                 if found is not None:
                     parts.append(Occurrences(found.documents + np.int32(base), found.frequencies))

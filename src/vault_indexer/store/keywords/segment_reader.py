@@ -23,6 +23,7 @@ from vault_indexer.store.keywords.schema import FIELDS, KEY_COLUMN
 from vault_indexer.store.keywords.segment_words import SegmentWords
 from vault_indexer.store.keywords.term_table import Entries, TermTable
 from vault_indexer.text.terms import VARIANT_MARK
+from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,6 +96,21 @@ class SegmentData:
     def words(self) -> SegmentWords:
         """The segment's lexicon; the first use reads the whole term table (under 1 µs a term)."""
         return SegmentWords(self.words_with_prefix(""))
+
+    @cached_property
+    def longest_words(self) -> dict[str, Ints]:
+        """For each field the documents with a word that may be cut off."""
+        found: dict[str, Ints] = {}
+        for field in FIELDS:
+            entries = self._table.starting_with(field, "")
+            starts = [
+                start
+                for term, start in zip(entries.terms, entries.starts, strict=True)
+                if len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
+            ]
+            documents = [self._decode(start).documents for start in starts]
+            found[field] = np.unique(np.concatenate([np.empty(0, np.int32), *documents]))
+        return found
 
     @cached_property
     def keys(self) -> Keys:

@@ -68,12 +68,6 @@ class SegmentWords:
             start = int(self._ends[number]) + 1
         return self._terms(np.array(found, np.int64))
 
-    def of_length(self, least: int) -> list[str]:
-        """All terms of so many letters or more, in order."""
-        lengths_in_bytes = np.diff(self._ends.astype(np.int64), prepend=-1) - 1
-        long_enough = self._terms(np.flatnonzero(lengths_in_bytes >= least))
-        return [term for term in long_enough if len(term) >= least]
-
     def beyond_ascii(self) -> list[str]:
         """All terms with any other letter, in order."""
         others = np.flatnonzero(np.frombuffer(self._text, np.uint8) >= _ASCII)

@@ -16,7 +16,6 @@ from vault_indexer.store.keywords.postings import (
     LiveSegment,
     PostingsCache,
     TermPostings,
-    first_of_each,
 )
 from vault_indexer.store.keywords.rounded_scores import may_be_best
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
@@ -101,7 +100,7 @@ class KeywordSnapshot:
     @property
     def keys(self) -> Keys:
         """Keys of all live documents, ascending."""
-        return np.sort(self._keys[self._live])
+        return self._order.keys
 
     def search(
         self, terms: Sequence[QueryTerm], weights: FieldWeights, k: int, allowed: Keys | None = None
@@ -188,14 +187,26 @@ class KeywordSnapshot:
 
     def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
         """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
+        return self._order.keys[self.held_by(terms, fields)]
+
+    def held_by(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Mask:
+        """For each of `keys` whether its document holds any of the index terms in any of the fields."""
         wanted = [FIELDS.index(field) for field in fields]
-        held = [found[field] for found in map(self._postings.of, terms) for field in wanted]
-        lists = [one.positions for one in held if one is not None]
-        if not lists:
-            return np.empty(0, np.int64)
-        positions = lists[0] if len(lists) == 1 else np.concatenate(lists)
-        keys = np.sort(self._keys[positions[self._live[positions]]])
-        return keys[first_of_each(keys)]
+        found = np.zeros(self._size, bool)
+        for held in map(self._postings.of, terms):
+            for field in wanted:
+                if (one := held[field]) is not None:
+                    found[one.positions] = True
+        return self._order.in_order(found)
+
+    def with_longest_words(self, fields: Sequence[str] = FIELDS) -> Mask:
+        """For each of `keys` whether its document has a word of the greatest length in any of the fields: the
+        text may have more of it."""
+        found = np.zeros(self._size, bool)
+        for segment, base in zip(self._segments, self._postings.bases, strict=False):
+            for field in fields:
+                found[segment.data.longest_words[field] + base] = True
+        return self._order.in_order(found)
 
     def among(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
         """Those of `keys` (of live documents) that `holding` would find: for few keys this is quicker."""

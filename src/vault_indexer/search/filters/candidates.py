@@ -1,0 +1,220 @@
+"""Which notes can hold a text, by the keyword index alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.search.deadline import WorkBudget
+from vault_indexer.search.filters import costs
+from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
+from vault_indexer.search.query import (
+    All,
+    Either,
+    Node,
+    Not,
+    Phrase,
+    Regex,
+    RegexMatcher,
+    Text,
+    Word,
+    compile_regex,
+)
+from vault_indexer.store import Snapshot
+from vault_indexer.text.terms import VARIANT_MARK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+Pattern = TextPattern | RegexMatcher
+
+_WINDOW = 3
+"""A phrase may run over the border between chunks, of so many at most."""
+
+_NAME_FIELDS = ("title", "aliases", "tags", "properties")
+_TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
+
+_RAREST = 6
+_LOOKED_UP = 32
+"""So many words of a phrase choose the notes to read, the rarest of the first 32: another one hardly leaves
+out any more."""
+
+_LEXICON_SCANS = 8
+"""So many parts of a query may be looked up in all words of the index, at about 10 ms each."""
+
+
+def is_simple_word(pattern: TextPattern, text: str) -> bool:
+    """Whether the keyword index alone says which notes hold it."""
+    return text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins
+
+
+def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
+    """The ids of the notes that hold any of the index terms in text or frontmatter, ascending."""
+    own = snapshot.keywords.holding(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
+    first = np.ones(len(own), bool)
+    first[1:] = own[1:] != own[:-1]
+    return own[first]
+
+
+def pattern_of(node: Text) -> Pattern:
+    """What to look for in a text. Raises QueryError for a wrong regular expression."""
+    match node:
+        case Word(text, _):
+            return text_pattern(text)
+        case Phrase(text, _, match_case):
+            return text_pattern(text, match_case=True) if match_case else text_pattern(text)
+        case Regex(pattern, column, match_case):
+            return compile_regex(pattern, column, match_case=match_case)
+
+
+def holds(node: Node, has: Callable[[Text], bool]) -> bool:
+    """Whether a tree of words, phrases and expressions holds, for one piece of text or one name."""
+    match node:
+        case Word() | Phrase() | Regex():
+            return has(node)
+        case All(parts):
+            return all(holds(part, has) for part in parts)
+        case Either(parts):
+            return any(holds(part, has) for part in parts)
+        case Not(operand, _):
+            return not holds(operand, has)
+        case _:
+            raise AssertionError(node)
+
+
+class TextCandidates:
+    """Which notes can hold a text, by the keyword index alone: at least those that do.
+
+    Made for one query over one snapshot. `keys` are its chunks, ascending, and `owner` gives for each the
+    position of its note, as do the masks that the methods return.
+    """
+
+    def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int, budget: WorkBudget) -> None:
+        self._budget = budget
+        self._snapshot = snapshot
+        self._keys = keys
+        self._owner = owner
+        self._size = size
+        self._near: dict[tuple[str, ...], Mask] = {}
+        self._of_pattern: dict[Pattern, Mask] = {}
+        self._of_names: dict[Pattern, tuple[Mask, Mask]] = {}
+        self._needed: dict[Pattern, list[tuple[str, ...]]] = {}
+        self._scans = 0
+
+    def of(self, inside: Node) -> Mask:
+        """Notes with a piece for which a tree of words, phrases and expressions may hold."""
+        match inside:
+            case Word() | Phrase() | Regex():
+                return self.of_pattern(pattern_of(inside))
+            case All(parts):
+                return reduce(np.logical_and, map(self.of, parts))
+            case Either(parts):
+                return reduce(np.logical_or, map(self.of, parts))
+            case _:
+                return np.ones(self._size, bool)
+
+    def of_pattern(self, pattern: Pattern) -> Mask:
+        """Notes that hold all that a pattern is made of: words within `_WINDOW` neighbouring chunks, the
+        required letters of a regular expression anywhere."""
+        known = self._of_pattern.get(pattern)
+        if known is None:
+            found = np.zeros(self._size, bool)
+            if isinstance(pattern, RegexMatcher):
+                found[:] = True
+                for terms in self._needs(pattern):
+                    found &= self._owners(
+                        self._chunks_with(terms, _TEXT_FIELDS) | self._cut_off(_TEXT_FIELDS)
+                    )
+            else:
+                left = np.ones(len(self._keys), bool)
+                for terms in self._needs(pattern):
+                    left &= self._near_chunks(terms)
+                found = self._owners(left)
+            known = self._of_pattern[pattern] = found
+        return known
+
+    def of_names(self, pattern: Pattern) -> tuple[Mask, Mask]:
+        """Notes that can hold a pattern in title, aliases, tags or properties, first those without
+        frontmatter, then those with it. Of properties that are the text of their note, the index has the
+        words as those of its first chunk."""
+        if pattern not in self._of_names:
+            bare, with_properties = np.ones(self._size, bool), np.ones(self._size, bool)
+            is_first = np.ones(len(self._keys), bool)
+            is_first[1:] = self._owner[1:] != self._owner[:-1]
+            for terms in self._needs(pattern):
+                named = self._chunks_with(terms, _NAME_FIELDS)
+                content = self._chunks_with(terms, ("content",))
+                if isinstance(pattern, RegexMatcher):
+                    named |= self._cut_off(_NAME_FIELDS)
+                    content |= self._cut_off(("content",))
+                bare &= self._owners(named)
+                with_properties &= self._owners(named | (is_first & content))
+            self._of_names[pattern] = bare, with_properties
+        return self._of_names[pattern]
+
+    def _needs(self, pattern: Pattern) -> list[tuple[str, ...]]:
+        """For parts of a pattern the index terms of which a text with it holds at least one."""
+        if pattern not in self._needed:
+            find = self._needs_of_regex if isinstance(pattern, RegexMatcher) else self._needs_of_words
+            self._needed[pattern] = list(find(pattern))  # type: ignore[arg-type]
+        return self._needed[pattern]
+
+    def _needs_of_regex(self, matcher: RegexMatcher) -> Iterator[tuple[str, ...]]:
+        lexicon = self._snapshot.keywords.lexicon
+        for piece in matcher.pieces:
+            if self._may_scan():
+                yield tuple(lexicon.containing(piece))
+
+    def _needs_of_words(self, pattern: TextPattern) -> Iterator[tuple[str, ...]]:
+        lexicon = self._snapshot.keywords.lexicon
+        known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
+        known += [(pair,) for pair in pattern.pairs]
+        if len(known) > _RAREST:
+            known = sorted(known[:_LOOKED_UP], key=self._frequency)
+        yield from known[:_RAREST]
+        for char in pattern.begins:
+            if self._may_scan():
+                yield tuple(word.term for word in lexicon.with_prefix(char, 1 << 30))
+        for piece in pattern.pieces:
+            if self._may_scan():
+                yield tuple(lexicon.containing(piece))
+
+    def _may_scan(self) -> bool:
+        self._scans += 1
+        if self._scans <= _LEXICON_SCANS:
+            self._budget.spend(costs.LEXICON)
+            return True
+        return False
+
+    def _frequency(self, terms: Sequence[str]) -> int:
+        return max(map(self._snapshot.keywords.document_frequency, terms))
+
+    def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
+        if terms not in self._near:
+            here = self._chunks_with(terms, _TEXT_FIELDS)
+            near = here.copy()
+            for step in range(1, _WINDOW):
+                near[:-step] |= here[step:] & (self._owner[step:] == self._owner[:-step])
+            self._near[terms] = near
+        return self._near[terms]
+
+    def _chunks_with(self, terms: Iterable[str], fields: Sequence[str]) -> Mask:
+        found = self._snapshot.keywords.held_by(terms, fields)
+        self._budget.spend(costs.CHUNK * len(found) + costs.POSTING * int(found.sum()))
+        return found
+
+    def _cut_off(self, fields: Sequence[str]) -> Mask:
+        """Chunks with a word of which the index has the beginning only."""
+        return self._snapshot.keywords.with_longest_words(fields)
+
+    def _owners(self, chunks: Mask) -> Mask:
+        found = np.zeros(self._size, bool)
+        found[self._owner[chunks]] = True
+        return found

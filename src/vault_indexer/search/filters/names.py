@@ -1,0 +1,164 @@
+"""Conditions on paths and file names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+from unicodedata import normalize as unicode_form
+
+import numpy as np
+
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters import costs
+from vault_indexer.search.filters.candidates import holds
+from vault_indexer.search.filters.matches import Ids
+from vault_indexer.search.filters.text_pattern import plain
+from vault_indexer.search.query import (
+    All,
+    Either,
+    Node,
+    Not,
+    Phrase,
+    Regex,
+    Scope,
+    Text,
+    Word,
+    atoms,
+    compile_regex,
+)
+from vault_indexer.store.catalog import CatalogReader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+
+_FEW_LEAVES = 2
+_BETWEEN = "\n"
+
+
+class NameReader:
+    """Looks at the names of all notes, for one query.
+
+    SQLite finds the few names that hold a word or two. Longer conditions look at all names at once: those
+    are read and folded once for a query, and each text is looked for once.
+    """
+
+    def __init__(self, catalog: CatalogReader, deadline: QueryDeadline, budget: WorkBudget) -> None:
+        self._catalog = catalog
+        self._deadline = deadline
+        self._budget = budget
+        self._names: dict[Scope, _Names] = {}
+
+    def notes_with(self, scope: Scope, inside: Node) -> Ids:
+        """Notes whose path or file name contains the words."""
+        if len(list(atoms(inside))) <= _FEW_LEAVES:
+            return self._among_likely(scope, inside)
+        if scope not in self._names:
+            self._names[scope] = _Names(self._rows(scope, "1", []), self._budget)
+        names = self._names[scope]
+        return frozenset(names.ids[self._mask(names, inside)].tolist())
+
+    def _among_likely(self, scope: Scope, inside: Node) -> Ids:
+        found = []
+        rows = self._rows(scope, *path_condition(inside))
+        self._budget.spend(costs.NAME_MATCH * len(rows))
+        for note_id, name, folded in rows:
+            self._deadline.check()
+            if holds(inside, partial(name_contains, name, folded)):
+                found.append(note_id)
+        return frozenset(found)
+
+    def _rows(self, scope: Scope, likely: str, values: list[str]) -> list[tuple[int, str, str]]:
+        """Notes with their names, as they are and folded."""
+        rows = self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values)
+        self._budget.spend(costs.PATH * len(rows))
+        own = ((note_id, path.rpartition("/")[2] if scope is Scope.FILE else path) for note_id, path in rows)
+        return [(note_id, name, name.lower() if name.isascii() else plain(name)) for note_id, name in own]
+
+    def _mask(self, names: _Names, node: Node) -> Mask:
+        match node:
+            case Word() | Phrase() | Regex():
+                self._deadline.check()
+                return names.holding(node)
+            case All(parts):
+                return reduce(np.logical_and, (self._mask(names, part) for part in parts))
+            case Either(parts):
+                return reduce(np.logical_or, (self._mask(names, part) for part in parts))
+            case Not(operand, _):
+                return ~self._mask(names, operand)
+            case _:
+                raise AssertionError(node)
+
+
+class _Names:
+    """Names of notes, in which several texts are looked for."""
+
+    def __init__(self, rows: Sequence[tuple[int, str, str]], budget: WorkBudget) -> None:
+        self.ids = np.array([note_id for note_id, _, _ in rows], np.int64)
+        self._names = [name for _, name, _ in rows]
+        self._folded = [folded for _, _, folded in rows]
+        self._joined = _BETWEEN.join(self._folded)
+        sizes = np.fromiter((len(folded) + len(_BETWEEN) for folded in self._folded), np.int64, len(rows))
+        self._ends = np.cumsum(sizes)
+        self._known: dict[Text, Mask] = {}
+        self._budget = budget
+
+    def holding(self, wanted: Text) -> Mask:
+        """Which names contain it."""
+        if wanted not in self._known:
+            self._known[wanted] = self._look_for(wanted)
+        return self._known[wanted]
+
+    def _look_for(self, wanted: Text) -> Mask:
+        text = "" if isinstance(wanted, Regex) else plain(wanted.text)
+        is_plain = isinstance(wanted, Word) or (isinstance(wanted, Phrase) and not wanted.match_case)
+        found = np.zeros(len(self._names), bool)
+        if is_plain and text and _BETWEEN not in text:
+            self._budget.spend(costs.NAME_TEST * len(self._names))
+            found[list(self._numbers_with(text))] = True
+        else:
+            self._budget.spend(costs.NAME_MATCH * len(self._names))
+            pairs = zip(self._names, self._folded, strict=True)
+            found[:] = [name_contains(name, folded, wanted) for name, folded in pairs]
+        return found
+
+    def _numbers_with(self, text: str) -> Iterator[int]:
+        at = self._joined.find(text)
+        while at >= 0:
+            number = int(self._ends.searchsorted(at, "right"))
+            yield number
+            at = self._joined.find(text, int(self._ends[number]))
+
+
+_UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
+
+
+def path_condition(inside: Node) -> tuple[str, list[str]]:
+    """A condition in SQL on `path` that all paths with these words fulfil, in a tenth of the time that it
+    takes to look at them here. SQLite knows no accents: paths beyond ASCII are let through."""
+    match inside:
+        case Word(text, _) | Phrase(text, _, _) if plain(text).isascii():
+            escaped = plain(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escaped}%"]
+        case All(parts) | Either(parts):
+            sides = [path_condition(part) for part in parts]
+            joint = " AND " if isinstance(inside, All) else " OR "
+            return f"({joint.join(sql for sql, _ in sides)})", [one for _, values in sides for one in values]
+        case Word() | Phrase():
+            return _UNFOLDED, []
+        case _:
+            return "1", []
+
+
+def name_contains(name: str, folded: str, wanted: Text) -> bool:
+    """Whether a path or file name, `folded` without case and accents, contains what `path:` and `file:` ask
+    for. Raises QueryError for a wrong regular expression."""
+    match wanted:
+        case Regex(pattern, column, match_case):
+            return compile_regex(pattern, column, match_case=match_case).is_in(name)
+        case Phrase(text, _, True):
+            return unicode_form("NFC", text) in unicode_form("NFC", name)
+        case Word(text, _) | Phrase(text, _, _):
+            return plain(text) in folded

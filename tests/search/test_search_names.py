@@ -1,0 +1,48 @@
+"""Conditions on paths and file names: short ones by SQLite, long ones over all names at once."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters.candidates import holds
+from vault_indexer.search.filters.names import NameReader, name_contains
+from vault_indexer.search.filters.text_pattern import plain
+from vault_indexer.search.query import All, Either, Node, Not, Phrase, Regex, Scope, Word
+from vault_indexer.search.reader import IndexReader
+from vault_indexer.service import VaultService
+
+Indexed = tuple[VaultService, IndexReader]
+
+LEAVES = st.sampled_from(
+    [
+        *(Word(text, 0) for text in ("garden", "e", "md", "/", ".", "Sky", "zz", "é", "компост")),
+        *(Phrase(text, 0, match_case=True) for text in ("Sky", "sky")),
+        *(Regex(text, 0) for text in ("^g", r"\.md$", "o{2}")),
+    ]
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=4).map(lambda parts: All(tuple(parts))),
+        st.lists(inner, min_size=2, max_size=4).map(lambda parts: Either(tuple(parts))),
+        inner.map(lambda part: Not(part, 0)),
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("scope", [Scope.PATH, Scope.FILE])
+@settings(deadline=None, max_examples=80)
+@given(TREES)
+def test_names_are_those_of_each_looked_at_by_itself(indexed: Indexed, scope: Scope, inside: Node) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        rows = snapshot.catalog.rows("SELECT note_id, path FROM notes")
+        found = NameReader(snapshot.catalog, QueryDeadline(600), WorkBudget()).notes_with(scope, inside)
+    names = {note_id: path.rpartition("/")[2] if scope is Scope.FILE else path for note_id, path in rows}
+    wanted = {
+        note_id
+        for note_id, name in names.items()
+        if holds(inside, lambda leaf: name_contains(name, plain(name), leaf))  # noqa: B023
+    }
+    assert found == wanted

@@ -1,0 +1,126 @@
+"""Conditions that contradict themselves are refused without reading, and the others keep their meaning."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters.candidates import holds, pattern_of
+from vault_indexer.search.filters.chunk_filter import ChunkFilter
+from vault_indexer.search.filters.evaluation import Evaluation
+from vault_indexer.search.filters.simplify import NOTHING, simplified
+from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Text, Within, Word, parse_query
+from vault_indexer.search.query.ast import outline
+from vault_indexer.search.reader import IndexReader
+from vault_indexer.service import VaultService
+
+Indexed = tuple[VaultService, IndexReader]
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+
+
+def condition(query: str) -> Node:
+    return All(tuple(one.node for one in parse_query(query).conditions))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "line:(the -the)",
+        'block:(the -"the")',
+        'section:("of the" -the)',
+        "line:(match-case:The -the)",
+        "line:(a -(a OR b))",
+        "line:(-(a b) a b)",
+        "line:((a OR -a) b -b)",
+        "task:(/x$/ -/x$/)",
+        '"the" -"the"',
+        "tag:a -tag:a",
+        "-(lang:en OR -lang:en)",
+    ],
+)
+def test_a_contradiction_is_found_without_reading(indexed: Indexed, query: str) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600), WorkBudget(-1))
+    assert (chosen.candidates, len(chosen.keys), chosen.is_open) == (0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("line:(the OR -the)", "all(line@1())"),
+        ("line:(x (y OR -x))", "all(line@1(all(x@7, y@10)))"),
+        ("line:(the (x OR the))", "all(line@1(the@7))"),
+        ("-line:(the -the)", "all(not@1(any()))"),
+        ('"a" OR -"a"', 'all(any("a"@1, not@8("a"@9)))'),
+        ("line:(a b -c)", "all(line@1(all(a@7, b@9, not@11(c@12))))"),
+        ("path:(a -a)", "all(path@1(all(a@7, not@9(a@10))))"),
+    ],
+)
+def test_what_is_left_of_a_condition(query: str, left: str) -> None:
+    """Whole notes keep what always holds: it says which places are shown."""
+    assert outline(simplified(condition(query))) == left
+
+
+LEAVES: st.SearchStrategy[Node] = st.sampled_from(
+    [Word("the", 0), Phrase("the", 0), Word("heap", 0), Phrase("the heap", 0)]
+)
+TREES = st.recursive(
+    LEAVES | LEAVES.map(lambda leaf: Not(leaf, 0)),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda parts: All(tuple(parts))),
+        st.lists(inner, min_size=1, max_size=3).map(lambda parts: Either(tuple(parts))),
+        inner.map(lambda part: Not(part, 0)),
+    ),
+    max_leaves=8,
+)
+PIECES = ["", "the", "heap", "the heap", "heap, the"]
+
+
+@given(TREES)
+def test_a_place_holds_as_before(inside: Node) -> None:
+    found = simplified(Within(Scope.LINE, inside, 0))
+    for piece in PIECES:
+
+        def has(leaf: Text, piece: str = piece) -> bool:
+            return pattern_of(leaf).is_in(piece)
+
+        before = holds(inside, has)
+        match found:
+            case Within(_, None, _):
+                after = True
+            case Within(_, kept, _) if kept:
+                after = holds(kept, has)
+            case _:
+                assert found == All((NOTHING, NOTHING))
+                after = False
+        assert before == after
+
+
+SCOPES = st.sampled_from([Scope.LINE, Scope.SECTION, Scope.CONTENT, Scope.HEADING, Scope.BLOCK])
+PLACES = st.builds(Within, SCOPES, TREES, st.just(0))
+CONDITIONS = st.recursive(
+    PLACES | LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=2).map(lambda parts: All(tuple(parts))),
+        st.lists(inner, min_size=1, max_size=2).map(lambda parts: Either(tuple(parts))),
+        inner.map(lambda part: Not(part, 0)),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(deadline=None, max_examples=80)
+@given(CONDITIONS)
+@example(condition('"the" -line:(heap -heap)'))
+@example(condition('"heap" OR line:(the OR -the)'))
+def test_a_condition_finds_the_same_notes_and_places(indexed: Indexed, node: Node) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        evaluation = Evaluation(snapshot, NOW, QueryDeadline(600), WorkBudget())
+        notes = frozenset(evaluation.notes.tolist())
+        before, after = (evaluation.check(one, notes)[0] for one in (node, simplified(node)))
+    assert after.notes == before.notes
+    assert {id_: set(spans) for id_, spans in after.places.items()} == {
+        id_: set(spans) for id_, spans in before.places.items()
+    }
