@@ -11,7 +11,7 @@ MAX_WORK_NS = 500_000_000
 """What the filters of one query may cost, in nanoseconds by the estimates of `filters.costs`.
 
 An estimate, not a clock: the same query gives the same answer on a machine that is slow or busy. It is
-enough to look once through 15,000 notes with 55 million characters. Only a filter comes this far that no
+enough to look once through some 50 million characters. Only a filter comes this far that no
 words of the index narrow (`/日本|中国/`), or one of which each of very many notes needs a close look:
 `line:(/the$/ -the)`.
 """
