@@ -36,7 +36,7 @@ _LINKS = 16
 _CONSTRUCTION = 80
 """Candidates while a vector is linked (`efConstruction`)."""
 
-_BEAMS = (64, 128, 256, 512, 1024)
+_BEAMS = (64, 256, 1024, 4096, 8192)
 """Candidates while HNSW is searched (`efSearch`)."""
 
 _LISTS = 4096
