@@ -13,8 +13,9 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from itertools import permutations
 from pathlib import Path
 
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
@@ -78,6 +79,7 @@ WORDS = (
     *("C++", "a.b", "->", ".", "``", "zebra", "install", "https://", "(?:a+)+$", "not"),
     *(r"/\bthe\b/", "/docker$/", r"/\w+ing (of|to)/", "/x{3}/", "match-case:The"),
 )
+COMMON = ("the", "of", "a", "to", "in", "is", "and", "for", "on", "with", "this", "that", "you", "not", "as")
 PLACES = ("line", "block", "section", "content", "heading", "task", "path", "file")
 CASED = ("The", "tHE", "É", "OF the", "Docker Image", "iN")
 SHORT = ("a", "e", "1", "é", "日", "の", "и", ".", "-", "|", "#", "``", "->", "…")
@@ -102,16 +104,30 @@ def main() -> None:
         _cost(opened, query)
         seconds, hits, notice = _cost(opened, query)
         print(f"| `{_short(query)}` | {hits} | {seconds * 1000:.1f} | {notice} |", flush=True)
-    costs = sorted(
-        ((_cost(opened, query)[0], query) for query in RandomQueries(options.seed).queries(options.random)),
-        reverse=True,
-    )
-    if costs:
-        middle, high = costs[len(costs) // 2][0], costs[len(costs) // 20][0]
-        print(
-            f"\n{len(costs)} random queries: p50 {middle * 1000:.0f} ms, p95 {high * 1000:.0f} ms. The"
-            " dearest:\n"
-        )
+    _print_dearest(opened, "phrases and places over common words", over_common_words())
+    _print_dearest(opened, "random queries", RandomQueries(options.seed).queries(options.random))
+
+
+def over_common_words() -> Iterator[str]:
+    """Phrases and places of the words that nearly every English note holds, alone, together and denied."""
+    pairs = list(permutations(COMMON[:6], 2))
+    yield from (f'"{word}"' for word in COMMON)
+    yield from (f'"{one} {other}"' for one, other in pairs)
+    yield from (f'"{one} {other} {one}"' for one, other in pairs[::5])
+    yield from (f'-"{word}"' for word in COMMON[:6])
+    for place in PLACES[:6]:
+        yield from (f"{place}:{word}" for word in COMMON)
+        yield from (f"{place}:({one} {other})" for one, other in pairs[::5])
+        yield from (f'{place}:("{one} {other}" -{other})' for one, other in pairs[::10])
+        yield from (f"{place}:({one} -{other})" for one, other in pairs[::5])
+
+
+def _print_dearest(opened: IndexReader, kind: str, queries: Iterable[str]) -> None:
+    costs = sorted(((_cost(opened, query)[0], query) for query in queries), reverse=True)
+    if not costs:
+        return
+    middle, high = costs[len(costs) // 2][0], costs[len(costs) // 20][0]
+    print(f"\n{len(costs)} {kind}: p50 {middle * 1000:.0f} ms, p95 {high * 1000:.0f} ms. The dearest:\n")
     for seconds, query in costs[:5]:
         print(f"- {seconds * 1000:.0f} ms: `{_short(query)}`")
 
