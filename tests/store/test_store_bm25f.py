@@ -114,6 +114,7 @@ Words = st.lists(
 )
 
 
+@pytest.mark.long
 @given(Commits, Words, st.integers(1, 12), st.sets(st.integers(-5, 30)))
 def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
     commits: list[tuple[list[KeywordDocument], set[int]]],
@@ -140,6 +141,7 @@ def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
         assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS)
 
 
+@pytest.mark.long
 @given(Commits, st.lists(WORDS, min_size=1, max_size=3, unique=True), st.data())
 def test_postings_that_are_kept_from_other_commits_are_those_that_are_read(
     commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], data: st.DataObject
