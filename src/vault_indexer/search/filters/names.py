@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 from unicodedata import normalize as unicode_form
@@ -28,6 +28,7 @@ from vault_indexer.search.query import (
     compile_regex,
 )
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.text.joined_texts import JoinedTexts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _FEW_LEAVES = 2
-_BETWEEN = "\n"
 
 
 class NameReader:
@@ -99,9 +99,7 @@ class _Names:
         self.ids = np.array([note_id for note_id, _, _ in rows], np.int64)
         self._names = [name for _, name, _ in rows]
         self._folded = [folded for _, _, folded in rows]
-        self._joined = _BETWEEN.join(self._folded)
-        sizes = np.fromiter((len(folded) + len(_BETWEEN) for folded in self._folded), np.int64, len(rows))
-        self._ends = np.cumsum(sizes)
+        self._joined = JoinedTexts(self._folded, "\n")
         self._known: dict[Text, Mask] = {}
         self._budget = budget
 
@@ -115,21 +113,14 @@ class _Names:
         text = "" if isinstance(wanted, Regex) else plain(wanted.text)
         is_plain = isinstance(wanted, Word) or (isinstance(wanted, Phrase) and not wanted.match_case)
         found = np.zeros(len(self._names), bool)
-        if is_plain and text and _BETWEEN not in text:
+        if is_plain and text:  # a text from `plain` has no line break
             self._budget.spend(costs.NAME_TEST * len(self._names))
-            found[list(self._numbers_with(text))] = True
+            found[list(self._joined.holding(text))] = True
         else:
             self._budget.spend(costs.NAME_MATCH * len(self._names))
             pairs = zip(self._names, self._folded, strict=True)
             found[:] = [name_contains(name, folded, wanted) for name, folded in pairs]
         return found
-
-    def _numbers_with(self, text: str) -> Iterator[int]:
-        at = self._joined.find(text)
-        while at >= 0:
-            number = int(self._ends.searchsorted(at, "right"))
-            yield number
-            at = self._joined.find(text, int(self._ends[number]))
 
 
 _UNFOLDED = "length(path) != length(CAST(path AS BLOB))"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.joined_texts import JoinedTexts
 
 
 class AttachmentNames:
@@ -22,24 +22,11 @@ class AttachmentNames:
         self.stamp = stamp
         self.paths = tuple(path for path, _ in known)
         self.times = array("q", (mtime_ns for _, mtime_ns in known))
-        folded = [fold_path(path).encode("utf-8") for path in self.paths]
-        self._folded = b"\n".join(folded)
-        self._starts = array("q")
-        at = 0
-        for one in folded:
-            self._starts.append(at)
-            at += len(one) + 1
+        self._folded = JoinedTexts([fold_path(path).encode("utf-8") for path in self.paths], b"\n")
 
     def holding(self, part: str) -> Iterator[int]:
         """The positions of the paths that contain a folded text, in order."""
-        wanted = part.encode("utf-8")
-        at = self._folded.find(wanted)
-        while at >= 0:
-            number = bisect_right(self._starts, at)
-            yield number - 1
-            if number == len(self._starts):
-                return
-            at = self._folded.find(wanted, self._starts[number])
+        return self._folded.holding(part.encode("utf-8"))
 
 
 def fold_path(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.text.fold import fold
+from vault_indexer.text.joined_texts import JoinedTexts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +21,8 @@ LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""
 
 _BLOCK = 16_384
-_END = b"\n"
-"""Ends a term; no term holds it."""
+_LINE_BREAK = b"\n"
+"""No term has one."""
 
 _ASCII = 128
 
@@ -29,14 +30,12 @@ _ASCII = 128
 class SegmentWords:
     """Terms that some text holds as written, each with the largest document frequency of its fields.
 
-    They are kept as one text, a line each, in order: as Python strings they would take six times as much.
+    They are kept as the lines of one text, in order: as Python strings they would take six times as much.
     """
 
     def __init__(self, frequencies: Mapping[str, int]) -> None:
         terms = sorted(frequencies)
-        encoded = [term.encode() for term in terms]
-        self._text = b"".join(term + _END for term in encoded)
-        self._ends = _ends(encoded)
+        self._joined = JoinedTexts([term.encode() for term in terms], _LINE_BREAK)
         self._frequencies = np.array([frequencies[term] for term in terms], np.uint32)
 
     def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
@@ -59,52 +58,42 @@ class SegmentWords:
 
     def containing(self, piece: str) -> list[str]:
         """All terms with `piece` anywhere in them, in order."""
-        wanted, text = piece.encode(), self._text
-        found: list[int] = []
-        start = 0
-        while _END not in wanted and start < len(text) and (at := text.find(wanted, start)) >= 0:
-            number = int(self._ends.searchsorted(at))
-            found.append(number)
-            start = int(self._ends[number]) + 1
-        return self._terms(np.array(found, np.int64))
+        return self._terms(_numbers_holding(self._joined, piece))
 
     def beyond_ascii(self) -> list[str]:
         """All terms with any other letter, in order."""
-        others = np.flatnonzero(np.frombuffer(self._text, np.uint8) >= _ASCII)
-        return self._terms(np.unique(self._ends.searchsorted(others)))
-
-    def _terms(self, numbers: NDArray[np.int64]) -> list[str]:
-        text = self._text
-        starts = np.where(numbers > 0, self._ends[numbers - 1] + 1, 0)
-        spans = zip(starts.tolist(), self._ends[numbers].tolist(), strict=True)
-        return [text[start:end].decode() for start, end in spans]
+        others = np.flatnonzero(np.frombuffer(self._joined.text, np.uint8) >= _ASCII)
+        return self._terms(np.unique(self._ends().searchsorted(others)))
 
     def holding(self, piece: str) -> dict[str, int]:
         """Terms that hold `piece` once they are folded, each with its frequency."""
-        text, ends = self._folded
-        wanted = piece.encode()
-        found: list[int] = []
-        at = text.find(wanted)
-        while at >= 0:
-            found.append(int(ends.searchsorted(at)))
-            at = text.find(wanted, int(ends[found[-1]]))
-        numbers = np.array(found, np.int64)
+        numbers = _numbers_holding(self._folded, piece)
         return dict(zip(self._terms(numbers), self._frequencies[numbers].tolist(), strict=True))
 
+    def _terms(self, numbers: NDArray[np.int64]) -> list[str]:
+        text, ends = self._joined.text, self._ends()
+        starts = np.where(numbers > 0, ends[numbers - 1] + 1, 0)
+        spans = zip(starts.tolist(), ends[numbers].tolist(), strict=True)
+        return [text[start:end].decode() for start, end in spans]
+
+    def _ends(self) -> NDArray[np.uint32]:
+        return np.asarray(self._joined.ends, np.uint32)
+
+    def _every_term(self) -> list[str]:
+        return self._joined.text.decode().split("\n")[:-1]
+
     @cached_property
-    def _folded(self) -> tuple[bytes, NDArray[np.uint32]]:
-        """All terms without accents, and where each ends, as `_text` and `_ends`."""
-        lines = [fold(term).encode() for term in self._text.decode().split("\n")[:-1]]
-        return b"".join(line + _END for line in lines), _ends(lines)
+    def _folded(self) -> JoinedTexts[bytes]:
+        """All terms without accents."""
+        return JoinedTexts([fold(term).encode() for term in self._every_term()], _LINE_BREAK)
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Bytes]:
-        return _signatures(self._text.decode().split("\n")[:-1])
+        return _signatures(self._every_term())
 
 
-def _ends(lines: list[bytes]) -> NDArray[np.uint32]:
-    """Where each of the lines ends in a text of them all: the position of its line break."""
-    return np.cumsum([len(line) + 1 for line in lines], dtype=np.int64).astype(np.uint32) - 1
+def _numbers_holding(texts: JoinedTexts[bytes], piece: str) -> NDArray[np.int64]:
+    return np.fromiter(texts.holding(piece.encode()), np.int64)
 
 
 def _signatures(words: list[str]) -> tuple[Letters, Bytes]:
