@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex
-from vault_indexer.store.ranges import spread_ranges
+from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.vectors.index import VectorSnapshot, build_snapshot
 from vault_indexer.text.query import analyze_query
 
@@ -74,6 +74,12 @@ def test_of_a_long_range_so_many_numbers_are_taken_evenly(pairs: list[tuple[int,
         assert len(own) == len(set(own)) == min(length, most)
         assert all(first <= number < first + length for number in own)
         assert length > most or own == list(range(first, first + length))
+
+
+@given(st.lists(st.integers(-3, 9)).map(sorted))
+def test_the_first_of_each_number_is_where_a_search_finds_it(ordered: list[int]) -> None:
+    expected = [ordered.index(number) == at for at, number in enumerate(ordered)]
+    assert first_of_each(np.array(ordered, np.int64)).tolist() == expected
 
 
 def test_a_very_long_note_costs_no_more_than_the_bound() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_indexer.store.embedded import EmbeddedRetriever
 from vault_indexer.store.generations import Generation, IndexDir
 from vault_indexer.store.index_errors import index_errors
+from vault_indexer.store.ranges import first_of_each
 from vault_indexer.store.retrieval import (
     ChunkRetriever,
     FoundChunk,
@@ -29,6 +30,7 @@ __all__ = [
     "Snapshot",
     "SnapshotHolder",
     "VaultScope",
+    "first_of_each",
     "first_of_each_note",
     "in_order",
     "index_errors",

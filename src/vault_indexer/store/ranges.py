@@ -1,4 +1,4 @@
-"""Ranges of positions, taken apart all at once: a note is a range of chunk keys in every store."""
+"""Ranges of positions, all at once: a note is a range of chunk keys in every store."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Mask = NDArray[np.bool_]
     Positions = NDArray[np.int64]
 
 
@@ -21,3 +22,10 @@ def spread_ranges(firsts: Positions, ends: Positions, most: int = sys.maxsize) -
     owners = np.repeat(np.arange(len(firsts)), taken)
     within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
     return owners, firsts[owners] + within * lengths[owners] // np.maximum(taken[owners], 1)
+
+
+def first_of_each(ordered: NDArray[np.integer]) -> Mask:
+    """Of ascending numbers, which ones stand there for the first time."""
+    first = np.ones(len(ordered), bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return first

@@ -24,7 +24,7 @@ from vault_indexer.search.query import (
     Word,
     compile_regex,
 )
-from vault_indexer.store import Snapshot
+from vault_indexer.store import Snapshot, first_of_each
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ def is_simple_word(pattern: TextPattern, text: str) -> bool:
 def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
     """The ids of the notes that hold any of the index terms in text or frontmatter, ascending."""
     own = snapshot.keywords.holding(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
-    first = np.ones(len(own), bool)
-    first[1:] = own[1:] != own[:-1]
-    return own[first]
+    return own[first_of_each(own)]
 
 
 def pattern_of(node: Text) -> Pattern:
@@ -146,8 +144,7 @@ class TextCandidates:
         words as those of its first chunk."""
         if pattern not in self._of_names:
             bare, with_properties = np.ones(self._size, bool), np.ones(self._size, bool)
-            is_first = np.ones(len(self._keys), bool)
-            is_first[1:] = self._owner[1:] != self._owner[:-1]
+            is_first = first_of_each(self._owner)
             for terms in self._needs(pattern):
                 named = self._chunks_with(terms, _NAME_FIELDS)
                 content = self._chunks_with(terms, ("content",))

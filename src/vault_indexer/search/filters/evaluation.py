@@ -43,7 +43,7 @@ from vault_indexer.search.query import (
     Word,
     moment_ns,
 )
-from vault_indexer.store import Snapshot
+from vault_indexer.store import Snapshot, first_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,8 +83,7 @@ class Evaluation:
         self._deadline = deadline
         self.keys = snapshot.keywords.keys
         own = self.keys >> CHUNK_KEY_BITS
-        first = np.ones(len(own), bool)
-        first[1:] = own[1:] != own[:-1]
+        first = first_of_each(own)
         self.notes: Keys = np.union1d(own[first], np.array(list(also), np.int64)) if also else own[first]
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
         self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes), budget)

@@ -9,6 +9,7 @@ import numpy as np
 
 from vault_indexer.store.keywords.byte_cache import ByteCache
 from vault_indexer.store.keywords.schema import FIELDS
+from vault_indexer.store.ranges import first_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -222,13 +223,6 @@ def sum_at(values: Sequence[Floats], count: int, *, in_order: bool) -> Floats:
 
 MOST_SUMMED = 8
 """NumPy adds up to seven numbers behind a first one after the other, and more of them in another order."""
-
-
-def first_of_each(ordered: NDArray[np.integer]) -> Mask:
-    """Of ascending numbers, where each stands for the first time."""
-    first = np.ones(len(ordered), bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return first
 
 
 def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats:

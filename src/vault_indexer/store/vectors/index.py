@@ -17,7 +17,7 @@ import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
-from vault_indexer.store.ranges import spread_ranges
+from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
 from vault_indexer.store.vectors.codes import Codes, encode
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
@@ -147,7 +147,7 @@ class VectorSnapshot:
         owners, vectors = self._vectors_of(notes)
         found = np.full(len(notes), np.nan, np.float32)
         if len(owners):
-            where = np.flatnonzero(np.diff(owners, prepend=-1))
+            where = np.flatnonzero(first_of_each(owners))
             sums = np.add.reduceat(vectors, where, axis=0)
             norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
             found[owners[where]] = sums @ query / np.maximum(norms, np.finfo(np.float32).tiny)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.store.ranges import first_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class NoteMeans:
         for start in range(0, len(keys), _BATCH):
             batch = vectors.reconstruct_n(start, min(_BATCH, len(keys) - start))
             own = owners[start : start + len(batch)]
-            first = np.flatnonzero(np.diff(own, prepend=-1))
+            first = np.flatnonzero(first_of_each(own))
             sums[own[first]] += np.add.reduceat(batch, first, axis=0)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         self._means = (sums / np.maximum(lengths, np.finfo(np.float32).tiny)[:, None]).astype(np.float16)
