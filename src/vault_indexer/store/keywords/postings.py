@@ -52,7 +52,7 @@ class Sparse(NamedTuple):
         if self.dense is not None:
             dense: Floats = self.dense[wanted]
             return dense
-        return _values_at(self.positions, self.values, wanted)
+        return _or_zeros(_values_at(self.positions, self.values, wanted), len(wanted))
 
     def ready_to_add(self, size: int) -> Sparse:
         """With `dense`, if that is worth its bytes."""
@@ -81,19 +81,11 @@ class Occurrences(NamedTuple):
 
     def at(self, wanted: NDArray[np.integer]) -> Floats:
         """The frequencies at the wanted positions, 0 where the term does not occur."""
-        return _values_at(self.positions, self.frequencies, wanted)
+        return _or_zeros(self.at_some(wanted), len(wanted))
 
     def at_some(self, wanted: NDArray[np.integer]) -> Floats | None:
         """As `at`; None where the term occurs at none of the wanted positions."""
-        if not len(self.positions):
-            return None
-        index = self.positions.searchsorted(wanted.astype(self.positions.dtype, copy=False))
-        missing = self.positions.take(index, mode="clip") != wanted
-        if np.count_nonzero(missing) == len(wanted):
-            return None
-        found: Floats = self.frequencies.take(index, mode="clip").astype(np.float32, copy=False)
-        found[missing] = 0
-        return found
+        return _values_at(self.positions, self.frequencies, wanted)
 
 
 ByField = tuple["Occurrences | None", ...]
@@ -225,12 +217,20 @@ MOST_SUMMED = 8
 """NumPy adds up to seven numbers behind a first one after the other, and more of them in another order."""
 
 
-def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats:
+def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats | None:
+    """The values at the wanted positions, 0 where there is none; None where there is none at all."""
     if not len(positions):
-        return np.zeros(len(wanted), np.float32)
+        return None
     # Of another type, all positions would be converted for each search among them.
     wanted = wanted.astype(positions.dtype, copy=False)
     index = positions.searchsorted(wanted)
+    missing = positions.take(index, mode="clip") != wanted
+    if np.count_nonzero(missing) == len(wanted):
+        return None
     found: Floats = values.take(index, mode="clip").astype(np.float32, copy=False)
-    found[positions.take(index, mode="clip") != wanted] = 0
+    found[missing] = 0
     return found
+
+
+def _or_zeros(found: Floats | None, count: int) -> Floats:
+    return np.zeros(count, np.float32) if found is None else found
