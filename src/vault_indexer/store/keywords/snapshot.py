@@ -138,26 +138,14 @@ class KeywordSnapshot:
     ) -> Coverage:
         """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part
         of the terms' weight that its documents hold together, and the part that each of them holds."""
-        owners, positions = self._order.positions_between(firsts, ends)
-        by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
-        by_document: Mask = np.zeros((len(positions), len(terms)), bool)
-        words = self._scores_by(weights)
-        for number, term in enumerate(terms):
-            holds = words.holds(self._classes(term), positions)
-            by_document[:, number] = holds
-            by_range[owners[holds], number] = True
+        positions, by_document, by_range = self._held_between(firsts, ends, terms, weights)
         worth = np.array([term.weight for term in terms], np.float32)
         worth /= np.float32(sum(term.weight for term in terms) or 1.0)
         return Coverage(by_range @ worth, self._keys[positions], by_document @ worth)
 
     def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Mask:
         """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
-        owners, positions = self._order.positions_between(firsts, ends)
-        found: Mask = np.zeros((len(firsts), len(terms)), bool)
-        words = self._scores_by(weights)
-        for number, term in enumerate(terms):
-            found[owners[words.holds(self._classes(term), positions)], number] = True
-        return found
+        return self._held_between(firsts, ends, terms, weights)[2]
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
@@ -237,6 +225,21 @@ class KeywordSnapshot:
         for term in terms:
             totals += words.at(self._classes(term), positions) * np.float32(term.weight)
         return totals
+
+    def _held_between(
+        self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
+    ) -> tuple[NDArray[np.integer], Mask, Mask]:
+        """The positions of the documents in ranges of keys; for each of these and each term whether it holds
+        the term; and for each range and each term whether any of its documents does."""
+        owners, positions = self._order.positions_between(firsts, ends)
+        by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
+        by_document: Mask = np.zeros((len(positions), len(terms)), bool)
+        words = self._scores_by(weights)
+        for number, term in enumerate(terms):
+            holds = words.holds(self._classes(term), positions)
+            by_document[:, number] = holds
+            by_range[owners[holds], number] = True
+        return positions, by_document, by_range
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
         held, scores = self._scores
