@@ -260,16 +260,13 @@ def _held(
     """How far each range of chunks holds each word, in [0, 1]: a corrected word by its likely spelling, any
     word by a compound with it."""
     held = snapshot.keywords.held(firsts, ends, prepared.words, fields).astype(np.float64)
-    likely = {one.written: one.searched for one in prepared.corrections}
-    widened = {term.word: term for term in prepared.terms if term.compounds}
+    widened = {term.word: [term] for term in prepared.terms if term.compounds}
+    likely = {one.written: analyze_query(one.searched, snapshot.languages) for one in prepared.corrections}
     for number, term in enumerate(prepared.words):
-        if term.word in widened:
-            found = snapshot.keywords.held(firsts, ends, [widened[term.word]], fields).all(axis=1)
-            held[:, number] = np.maximum(held[:, number], CORRECTED * found)
-        if term.word in likely:
-            others = analyze_query(likely[term.word], snapshot.languages)
-            found = snapshot.keywords.held(firsts, ends, others, fields).all(axis=1)
-            held[:, number] = np.maximum(held[:, number], CORRECTED * found)
+        for instead in (widened.get(term.word), likely.get(term.word)):
+            if instead is not None:
+                found = snapshot.keywords.held(firsts, ends, instead, fields).all(axis=1)
+                held[:, number] = np.maximum(held[:, number], CORRECTED * found)
     return held
 
 
