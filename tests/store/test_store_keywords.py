@@ -185,6 +185,15 @@ def test_mostly_deleted_segments_are_rewritten_by_tidying(index: KeywordIndex) -
     assert (index.needs_merge, index.keys()) == (False, set(range(400, 600)))
 
 
+def test_the_largest_document_frequency_is_that_of_the_most_frequent_term(index: KeywordIndex) -> None:
+    index.apply([note(1, "apple pear"), note(2, "pear"), note(3, "plum")], [], 1)
+    snapshot = index.snapshot()
+    assert snapshot.largest_document_frequency(("apple", "pear", "plum")) == 2
+    assert snapshot.largest_document_frequency(("apple", "quince")) == 1
+    assert snapshot.largest_document_frequency(("quince",)) == 0
+    assert snapshot.largest_document_frequency(()) == 0
+
+
 def build(folder: Path, first: int, count: int) -> list[W3Segment]:
     builder = SegmentBuilder(folder, max_documents=50)
     for key in range(first, first + count):

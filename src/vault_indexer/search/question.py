@@ -16,7 +16,6 @@ from vault_indexer.search.terms import language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.query import analyze_query
-from vault_indexer.text.terms import QueryTerm
 
 _NO_LIMIT_S = 60.0
 _PUNCTUATION = re.compile(r":(?=\s|$)")
@@ -59,7 +58,7 @@ def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> t
     )
     weights = word_weights(snapshot, prepared).tolist()
     return tuple(
-        QuestionWord(term.word, weight, _terms(term), snapshot.keywords.knows(term, fields))
+        QuestionWord(term.word, weight, term.forms, snapshot.keywords.knows(term, fields))
         for term, weight in zip(words, weights, strict=True)
     )
 
@@ -69,7 +68,3 @@ def share_held(words: Collection[QuestionWord], terms: Collection[str]) -> float
     total = sum(word.weight for word in words)
     held = sum(word.weight for word in words if not word.terms.isdisjoint(terms))
     return held / total if total else 0.0
-
-
-def _terms(term: QueryTerm) -> frozenset[str]:
-    return frozenset(one for found in term.classes for one in found.terms)

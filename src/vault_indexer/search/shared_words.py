@@ -57,8 +57,8 @@ class SharedKeywords(KeywordSnapshot):
         return tuple(one._replace(weight=one.weight * self._rarer(one)) for one in super()._classes(term))
 
     def _rarer(self, one: TermClass) -> float:
-        own = max(map(self._own.document_frequency, one.terms))
-        every = max(map(self.document_frequency, one.terms))
+        own = self._own.largest_document_frequency(one.terms)
+        every = self.largest_document_frequency(one.terms)
         return _rarity(len(self), every) / _rarity(len(self._own), own) if own else 1.0
 
 

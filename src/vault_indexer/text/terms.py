@@ -47,6 +47,11 @@ class QueryTerm:
     prefix: bool = False
 
     @property
+    def forms(self) -> frozenset[str]:
+        """All index terms that stand for it."""
+        return frozenset(form for one in self.classes for form in one.terms)
+
+    @property
     def compounds(self) -> tuple[str, ...]:
         """The other words that stand for it: compounds with it."""
         return tuple(one.exact for one in self.classes[1:] if one.exact != self.classes[0].exact)

@@ -174,7 +174,7 @@ class TextCandidates:
         known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
         known += [(pair,) for pair in pattern.pairs]
         if len(known) > _RAREST:
-            known = sorted(known[:_LOOKED_UP], key=self._frequency)
+            known = sorted(known[:_LOOKED_UP], key=self._snapshot.keywords.largest_document_frequency)
         yield from known[:_RAREST]
         for char in pattern.begins:
             if self._may_scan():
@@ -189,9 +189,6 @@ class TextCandidates:
             self._budget.spend(costs.LEXICON)
             return True
         return False
-
-    def _frequency(self, terms: Sequence[str]) -> int:
-        return max(map(self._snapshot.keywords.document_frequency, terms))
 
     def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
         if terms not in self._near:

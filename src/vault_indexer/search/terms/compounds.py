@@ -55,9 +55,10 @@ def with_compounds(snapshot: Snapshot, terms: Iterable[QueryTerm], language: str
     """The words of a query in `language`; those that the vault hardly holds stand for its compounds with them
     as well. A word that no chunk holds, and that is in no compound, is followed by the parts of it that the
     vault knows."""
+    frequency_of = snapshot.keywords.largest_document_frequency
     left = _MOST_WORDS if language in COMPOUNDING else 0
     for term in terms:
-        frequency = _frequency(snapshot, term) if left and _is_content_word(term, language) else _SELDOM + 1
+        frequency = frequency_of(term.forms) if left and _is_content_word(term, language) else _SELDOM + 1
         if frequency > _SELDOM:
             yield term
             continue
@@ -72,12 +73,6 @@ def _is_content_word(term: QueryTerm, language: str) -> bool:
     if not _SHORTEST <= len(term.word) <= _LONGEST or not term.word.isalpha() or term.prefix:
         return False
     return fold(normalize(term.word)) not in function_words(language)
-
-
-def _frequency(snapshot: Snapshot, term: QueryTerm) -> int:
-    """How many chunks hold the word in the form that is most frequent."""
-    forms = {form for one in term.classes for form in one.terms}
-    return max(map(snapshot.keywords.document_frequency, forms), default=0)
 
 
 def _widened(snapshot: Snapshot, term: QueryTerm, language: str) -> QueryTerm:
@@ -131,7 +126,7 @@ def _known_part(snapshot: Snapshot, part: str, language: str, *, begins: bool) -
     if fold(part) in function_words(language):
         return ()
     words = tuple(analyze_query(part, [language]))
-    if all(_frequency(snapshot, one) for one in words):
+    if all(snapshot.keywords.largest_document_frequency(one.forms) for one in words):
         return words
     if begins and len(part) > _LONG_PART and snapshot.keywords.lexicon.with_prefix(part, 1):
         return tuple(_widened(snapshot, one, language) for one in words)

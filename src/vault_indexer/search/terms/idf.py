@@ -30,11 +30,7 @@ def weight_by_idf(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryT
 
 
 def _frequency(snapshot: Snapshot, term: QueryTerm) -> int:
+    largest = snapshot.keywords.largest_document_frequency
     as_written = {form for one in term.classes if not one.folded for form in one.terms}
-    forms = {form for one in term.classes for form in one.terms}
-    held = _most(snapshot, as_written) or _most(snapshot, forms)
+    held = largest(as_written) or largest(term.forms)
     return min(held, len(snapshot.keywords))  # deleted chunks count until a merge drops them
-
-
-def _most(snapshot: Snapshot, forms: Iterable[str]) -> int:
-    return max(map(snapshot.keywords.document_frequency, forms), default=0)

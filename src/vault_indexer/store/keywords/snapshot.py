@@ -211,6 +211,10 @@ class KeywordSnapshot:
         """Documents that hold the term in the field where it is most frequent (deleted ones too)."""
         return self._frequency(term)
 
+    def largest_document_frequency(self, terms: Iterable[str]) -> int:
+        """The document frequency of the most frequent of the terms; 0 without any."""
+        return max(map(self.document_frequency, terms), default=0)
+
     def warm(self, words: Iterable[QueryTerm], weights: FieldWeights) -> None:
         """Loads postings and scores of the words, so that the next query finds them."""
         for word in words:
