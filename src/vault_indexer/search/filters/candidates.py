@@ -159,8 +159,11 @@ class TextCandidates:
     def _needs(self, pattern: Pattern) -> list[tuple[str, ...]]:
         """For parts of a pattern the index terms of which a text with it holds at least one."""
         if pattern not in self._needed:
-            find = self._needs_of_regex if isinstance(pattern, RegexMatcher) else self._needs_of_words
-            self._needed[pattern] = list(find(pattern))  # type: ignore[arg-type]
+            if isinstance(pattern, RegexMatcher):
+                needs = self._needs_of_regex(pattern)
+            else:
+                needs = self._needs_of_words(pattern)
+            self._needed[pattern] = list(needs)
         return self._needed[pattern]
 
     def _needs_of_regex(self, matcher: RegexMatcher) -> Iterator[tuple[str, ...]]:
