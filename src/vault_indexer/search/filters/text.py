@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -87,7 +88,7 @@ class TextReader:
         self._position = position
         self._compiled: set[TextPattern] = set()
         self._scanned: set[TextPattern] = set()
-        self._excess: dict[RegexMatcher, int] = {}
+        self._excess: defaultdict[RegexMatcher, int] = defaultdict(lambda: -_NOISE_NS)
         self._catalog = snapshot.catalog
         self._deadline = deadline
         self._budget = budget
@@ -167,14 +168,14 @@ class TextReader:
         found = matcher.find(data, at)
         measured = time.thread_time_ns() - started
         self._spend_on(matcher, costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - at))
-        self._excess[matcher] = self._excess.get(matcher, -_NOISE_NS) + measured
+        self._excess[matcher] += measured
         if self._excess[matcher] > 0:
             self._spend_on(matcher, self._excess[matcher])
         return found
 
     def _spend_on(self, matcher: RegexMatcher, work_ns: int) -> None:
         self._budget.spend(work_ns)
-        self._excess[matcher] = self._excess.get(matcher, -_NOISE_NS) - _SLOW * work_ns
+        self._excess[matcher] -= _SLOW * work_ns
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
