@@ -10,7 +10,7 @@ from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.candidates import holds, pattern_of
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.filters.simplify import NOTHING, simplified
+from vault_indexer.search.filters.simplify import NOTHING, simplify
 from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Text, Within, Word, parse_query
 from vault_indexer.search.query.ast import outline
 from vault_indexer.search.reader import IndexReader
@@ -60,7 +60,7 @@ def test_a_contradiction_is_found_without_reading(indexed: Indexed, query: str) 
 )
 def test_what_is_left_of_a_condition(query: str, left: str) -> None:
     """Whole notes keep what always holds: it says which places are shown."""
-    assert outline(simplified(condition(query))) == left
+    assert outline(simplify(condition(query))) == left
 
 
 LEAVES: st.SearchStrategy[Node] = st.sampled_from(
@@ -80,7 +80,7 @@ PIECES = ["", "the", "heap", "the heap", "heap, the"]
 
 @given(TREES)
 def test_a_place_holds_as_before(inside: Node) -> None:
-    found = simplified(Within(Scope.LINE, inside, 0))
+    found = simplify(Within(Scope.LINE, inside, 0))
     for piece in PIECES:
 
         def has(leaf: Text, piece: str = piece) -> bool:
@@ -119,7 +119,7 @@ def test_a_condition_finds_the_same_notes_and_places(indexed: Indexed, node: Nod
     with indexed[1].holder.lease() as snapshot:
         evaluation = Evaluation(snapshot, NOW, QueryDeadline(600), WorkBudget())
         notes = frozenset(evaluation.notes.tolist())
-        before, after = (evaluation.check(one, notes)[0] for one in (node, simplified(node)))
+        before, after = (evaluation.check(one, notes)[0] for one in (node, simplify(node)))
     assert after.notes == before.notes
     assert {id_: set(spans) for id_, spans in after.places.items()} == {
         id_: set(spans) for id_, spans in before.places.items()

@@ -18,7 +18,7 @@ from vault_indexer.model import note_id_of
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.matches import Matches, Span
-from vault_indexer.search.filters.simplify import simplified
+from vault_indexer.search.filters.simplify import simplify
 from vault_indexer.search.query import All, Condition
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader
@@ -54,7 +54,7 @@ class ChunkFilter:
         """Raises QueryError for a note that is named and not there."""
         self._catalog = snapshot.catalog
         self._budget = budget or WorkBudget()
-        self._node = simplified(All(tuple(condition.node for condition in conditions)))
+        self._node = simplify(All(tuple(condition.node for condition in conditions)))
         self._evaluation = Evaluation(snapshot, now, deadline, self._budget)
         self._all = self._evaluation.keys
         self._owner = self._evaluation.owner

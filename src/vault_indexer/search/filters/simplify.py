@@ -25,7 +25,7 @@ _Key = Pattern | Node
 _Facts = Mapping[_Key, bool]
 
 
-def simplified(node: Node) -> Node:
+def simplify(node: Node) -> Node:
     """A condition on notes that holds for the same notes, at the same places. Places that contradict
     themselves are `NOTHING`, as is a condition that does; what a place says in vain is left out."""
     known = _with_simple_places(node)
