@@ -186,7 +186,7 @@ BODY = (
 
 
 def test_a_snippet_is_the_sentences_that_match() -> None:
-    shown = Snippets(["zebra", "lion"], 60).of(BODY, {"zebra": 2.0, "lion": 1.0})
+    shown = Snippets({"zebra": (), "lion": ()}, 60).of(BODY, {"zebra": 2.0, "lion": 1.0})
     assert shown.text == "…Here stands the zebra beside a lion.…"
     assert [shown.text[start:end] for start, end in shown.marks] == ["zebra", "lion"]
     assert BODY[shown.at :].startswith("zebra")
@@ -194,7 +194,7 @@ def test_a_snippet_is_the_sentences_that_match() -> None:
 
 @given(st.text(st.sampled_from("abc. \n茶é!"), max_size=200), st.integers(40, 80))
 def test_a_snippet_is_text_of_the_chunk(body: str, size: int) -> None:
-    shown = Snippets(["abc", "茶"], size).of(body, {"abc": 1.0, "茶": 1.0})
+    shown = Snippets({"abc": (), "茶": ()}, size).of(body, {"abc": 1.0, "茶": 1.0})
     assert "\n" not in shown.text
     assert len(shown.text) <= size + 2
     assert shown.text.strip("…").strip() in " ".join(body.split())

@@ -86,5 +86,5 @@ def test_a_title_with_other_marks_is_not_what_the_query_names(rank: Rank) -> Non
     ],
 )
 def test_a_snippet_marks_whole_words_in_scripts_with_marks(word: str, body: str, marked: list[str]) -> None:
-    snippet = Snippets([word], 200).of(body, {word: 1.0})
+    snippet = Snippets({word: ()}, 200).of(body, {word: 1.0})
     assert [snippet.text[start:end] for start, end in snippet.marks] == marked

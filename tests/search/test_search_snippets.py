@@ -105,7 +105,7 @@ def is_within(shown: str, source: str) -> bool:
 @example("👨\u200d👩\u200d👧" * 40, 40, "")
 @example("<!-- zebra -->", 40, "")
 def test_a_snippet_is_text_of_the_chunk_with_marks_on_words(body: str, size: int, fence: str) -> None:
-    found = Snippets(WORDS, size, "en").of(body, WORDS, (), fence)
+    found = Snippets(dict.fromkeys(WORDS, ()), size, "en").of(body, WORDS, (), fence)
     text = found.text
     assert "\n" not in text
     assert len(text) <= size + 2
@@ -122,7 +122,7 @@ def test_a_snippet_is_text_of_the_chunk_with_marks_on_words(body: str, size: int
 def test_a_character_of_several_code_points_is_not_divided() -> None:
     for cluster in ("👨\u200d👩\u200d👧", "e\u0301", "🇩🇪", "क्षि", "👍🏽"):
         body = "x" + cluster * 100
-        text = Snippets((), 40).of(body, {}).text.removesuffix("…")
+        text = Snippets({}, 40).of(body, {}).text.removesuffix("…")
         assert text
         assert body.startswith(text)
         assert (len(text) - 1) % len(cluster) == 0
@@ -130,7 +130,9 @@ def test_a_character_of_several_code_points_is_not_divided() -> None:
 
 def test_function_words_are_marked_only_if_there_is_nothing_else() -> None:
     def marked(*query: str) -> list[str]:
-        found = Snippets(query, 80, "en").of("How do I sync the vault?", dict.fromkeys(query, 1.0))
+        found = Snippets(dict.fromkeys(query, ()), 80, "en").of(
+            "How do I sync the vault?", dict.fromkeys(query, 1.0)
+        )
         return [found.text[start:end] for start, end in found.marks]
 
     assert marked("how", "do", "i", "sync") == ["sync"]
@@ -140,15 +142,15 @@ def test_function_words_are_marked_only_if_there_is_nothing_else() -> None:
 def test_a_match_in_the_heading_alone_shows_the_text_below() -> None:
     body = "Intro of no use.\n\n## Zebras\n\nThey live in herds.\n"
     heading = ChunkHeading(2, body.index("##"), body.index("\n\nThey"))
-    found = Snippets(["zebra"], 80, "en").of(body, {"zebra": 1.0}, [heading])
+    found = Snippets({"zebra": ()}, 80, "en").of(body, {"zebra": 1.0}, [heading])
     assert (found.text, found.marks, found.at) == ("They live in herds.", (), body.index("They"))
 
 
 def test_inflected_forms_are_marked_by_their_stem() -> None:
-    found = Snippets(["properties"], 80, "en").of("A property of it.", {"properties": 1.0})
+    found = Snippets({"properties": ()}, 80, "en").of("A property of it.", {"properties": 1.0})
     assert [found.text[start:end] for start, end in found.marks] == ["property"]
 
 
 def test_a_chunk_that_begins_in_code_is_shown_as_code() -> None:
     body = "a **b**\n```\nIn **prose** now.\n"
-    assert Snippets((), 80).of(body, {}, (), "```").text == "a **b** In prose now."
+    assert Snippets({}, 80).of(body, {}, (), "```").text == "a **b** In prose now."

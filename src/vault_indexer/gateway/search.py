@@ -106,9 +106,8 @@ class GatewaySearch:
         hits = _joined(rankings, order.limit)
         terms = [term for group in groups for term in analyze_query(question.text, group.languages)]
         languages = tuple(dict.fromkeys(one for group in groups for one in group.languages))
-        snippets = Snippets(
-            (term.word for term in terms), self._settings.snippet_chars, detect(question.text, languages)
-        )
+        words: dict[str, tuple[str, ...]] = {term.word: () for term in terms}
+        snippets = Snippets(words, self._settings.snippet_chars, detect(question.text, languages))
         bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
         self._calls.metrics.count_hits(len(hits))
         return {

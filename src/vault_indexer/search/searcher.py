@@ -182,7 +182,7 @@ class Searcher:
     ) -> HitBuilder:
         """What makes hits of ranked chunks."""
         words = {term.word: term.compounds for term in prepared.terms}
-        snippets = Snippets(words, self._settings.snippet_chars, prepared.language, words)
+        snippets = Snippets(words, self._settings.snippet_chars, prepared.language)
         expansion = self._expansion(request.expand) if request.expand else None
         return HitBuilder(
             snapshot.catalog,
@@ -200,7 +200,7 @@ class Searcher:
         assert prepared.chosen is not None
         shown = list_by_time(snapshot, prepared.chosen, self.limit(request), self.per_note(request))
         why = Why(None, None, None, recency=1.0, filters=prepared.filters)
-        snippets = Snippets((), self._settings.snippet_chars)
+        snippets = Snippets({}, self._settings.snippet_chars)
         builder = HitBuilder(snapshot.catalog, snippets, prepared.deadline, vault=vault, stale=request.stale)
         notes = builder.build(RankedChunk(key, 1.0, why, 1.0) for key in shown)
         files = self.files(snapshot, prepared, request, builder)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import fsum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from vault_indexer.search.present.graphemes import cluster_end, cluster_start
@@ -72,20 +71,14 @@ class _Section(NamedTuple):
 class Snippets:
     """Of the hits of one query, by all the words that were looked for; `size` characters each at most.
 
-    `language` (ISO 639-1) is the query's. Its function words are neither looked for nor marked, unless the
-    query has no other words. `compounds` are for some of the words those that are marked in their place, too.
+    `words` are those, each with the compounds that are marked in its place, too. `language` (ISO 639-1) is
+    the query's: its function words are neither looked for nor marked, unless the query has no other words.
     """
 
-    def __init__(
-        self,
-        words: Iterable[str],
-        size: int,
-        language: str = "",
-        compounds: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    ) -> None:
-        every = chain(words, *compounds.values())
+    def __init__(self, words: Mapping[str, Sequence[str]], size: int, language: str = "") -> None:
+        every = chain(words, *words.values())
         folded = frozenset(word for word in map(_fold_word, every) if word)
-        self._compounds = compounds
+        self._words = words
         idle = function_words(language)
         self._size = size
         self._language = language
@@ -109,7 +102,7 @@ class Snippets:
         folded = {
             _fold_word(form): worth
             for word, worth in words.items()
-            for form in (word, *self._compounds.get(word, ()))
+            for form in (word, *self._words.get(word, ()))
         }
         wanted = {word: worth for word, worth in folded.items() if word and word not in self._idle}
         found = self._matches(body, wanted) if wanted else []
