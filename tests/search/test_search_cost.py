@@ -211,8 +211,12 @@ def test_a_query_that_says_nothing_yet_is_silent_while_typing(ask: Ask, query: s
 
 
 @pytest.mark.parametrize("query", ["tag:#", "[rating:>", "after:2", "links-to:Nowhe", "heap tag:"])
-def test_an_unfinished_query_is_no_error_while_typing(ask: Ask, query: str) -> None:
-    ask(query, as_you_type=True)
+def test_what_is_wrong_in_an_unfinished_query_is_a_notice_while_typing(ask: Ask, query: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        ask(query)
+    answer = ask(query, as_you_type=True)
+    assert answer.results == ()
+    assert str(caught.value) in answer.notices
 
 
 def test_an_unfinished_query_is_an_error_otherwise(ask: Ask) -> None:
