@@ -281,13 +281,12 @@ def _cased_letters(found: list[re.Match[str]], cased: str | None) -> str:
 
 
 def _scanned_word(folded: str, cased: str) -> str:
+    if not cased:
+        return "".join(_greedy(_letters(letters)) for letters in _letters_in(folded))
     parts: list[str] = []
-    at = 0
-    while at < len(folded):
-        size = _size_of_letter(folded, at)
-        letters = folded[at : at + size]
-        parts.append(_in_case(letters, cased[at : at + size]) if cased else _greedy(_letters(letters)))
-        at += size
+    for letters in _letters_in(folded):
+        parts.append(_in_case(letters, cased[: len(letters)]))
+        cased = cased[len(letters) :]
     return "".join(parts)
 
 
@@ -326,19 +325,16 @@ def _literal(char: str) -> str:
 def _word(folded: str, letters: Callable[[str], str]) -> str:
     if letters is re.escape:  # the look-behind comes second: an expression that begins with letters is fast
         return rf"{re.escape(folded)}(?<!{_LETTER}{re.escape(folded)})(?!{_LETTER})"
-    out = [rf"(?<!{_LETTER})"]
+    return rf"(?<!{_LETTER}){''.join(map(letters, _letters_in(folded)))}(?!{_LETTER})"
+
+
+def _letters_in(folded: str) -> Iterator[str]:
+    """The letters of a word one by one; two together where some letter is folded to both."""
     at = 0
     while at < len(folded):
-        size = _size_of_letter(folded, at)
-        out.append(letters(folded[at : at + size]))
+        size = 2 if at + 1 < len(folded) and folded[at : at + 2] in _spellings() else 1
+        yield folded[at : at + size]
         at += size
-    out.append(rf"(?!{_LETTER})")
-    return "".join(out)
-
-
-def _size_of_letter(folded: str, at: int) -> int:
-    """2 where two folded letters are those of one letter."""
-    return 2 if at + 1 < len(folded) and folded[at : at + 2] in _spellings() else 1
 
 
 @cache
