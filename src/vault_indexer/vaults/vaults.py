@@ -63,7 +63,7 @@ class Vaults:
 
     @classmethod
     def of(cls, service: VaultService, name: str = "") -> Self:
-        """One vault, which is open; without a name it is called as its folder is."""
+        """One vault, which is open; without a name it has the name of its folder."""
         folder = service.vault
         return cls([OpenVault(name or vault_name_of(folder), folder, service)])
 

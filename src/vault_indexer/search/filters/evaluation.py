@@ -113,7 +113,7 @@ class Evaluation:
     def check(self, node: Node, notes: Ids) -> tuple[Matches, Ids]:
         """Those of the notes for which a condition holds, and those that were not read because the budget was
         spent, for which that is unknown."""
-        self._reader.prepare()
+        self._reader.forget()
         found = self._check(node, notes, all_places=True)
         unread = notes & self._reader.unread
         return found.both(Matches(notes - unread)) if unread else found, unread

@@ -30,13 +30,13 @@ def simplify(node: Node) -> Node:
     themselves are `NOTHING`, as is a condition that does; what a place says in vain is left out."""
     known = _with_simple_places(node)
     # The condition itself stays beside it: what is wrong in it is still an error.
-    return All((known, NOTHING)) if _reduced(known, {}, _by_node) is False else known
+    return All((known, NOTHING)) if _reduce(known, {}, _by_node) is False else known
 
 
 def _with_simple_places(node: Node) -> Node:
     match node:
         case Within(scope, inside, column) if inside and scope not in NAMES:
-            found = _reduced(inside, {}, _by_pattern)
+            found = _reduce(inside, {}, _by_pattern)
             if found is False:
                 return NOTHING
             return Within(scope, None if found is True else found, column)
@@ -57,22 +57,22 @@ def _by_pattern(node: Node) -> _Key:
     return pattern_of(node) if isinstance(node, Word | Phrase) else node
 
 
-def _reduced(node: Node, facts: _Facts, key_of: Callable[[Node], _Key]) -> Node | bool:
+def _reduce(node: Node, facts: _Facts, key_of: Callable[[Node], _Key]) -> Node | bool:
     """What is left of a tree where some of its leaves are known to hold, or not to."""
     match node:
         case Not(operand, column):
-            found = _reduced(operand, facts, key_of)
+            found = _reduce(operand, facts, key_of)
             return not found if isinstance(found, bool) else Not(found, column)
         case All(parts):
-            return _reduced_parts(All, parts, facts, key_of)
+            return _reduce_parts(All, parts, facts, key_of)
         case Either(parts):
-            return _reduced_parts(Either, parts, facts, key_of)
+            return _reduce_parts(Either, parts, facts, key_of)
         case _:
             known = _value(key_of(node), facts)
             return node if known is None else known
 
 
-def _reduced_parts(
+def _reduce_parts(
     kind: type[All] | type[Either], parts: tuple[Node, ...], facts: _Facts, key_of: Callable[[Node], _Key]
 ) -> Node | bool:
     """In `All`, each part may take for granted what another says; in `Either`, that it is not so."""
@@ -82,7 +82,7 @@ def _reduced_parts(
         held = dict(facts)
         kept: list[Node] = []
         for part in sorted(left, key=lambda part: _literal(part, wanted) is None):
-            found = _reduced(part, held, key_of)
+            found = _reduce(part, held, key_of)
             if isinstance(found, bool):
                 if found is not wanted:
                     return found
@@ -116,19 +116,19 @@ def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
 def _learn(key: _Key, value: bool, facts: dict[_Key, bool]) -> None:
     facts[key] = value
     if value and isinstance(key, TextPattern):
-        facts.update(dict.fromkeys(_implied(key), True))
+        facts.update(dict.fromkeys(_implied_by(key), True))
 
 
 def _value(key: _Key, facts: _Facts) -> bool | None:
     if key in facts:
         return facts[key]
-    if isinstance(key, TextPattern) and any(facts.get(word) is False for word in _implied(key)):
+    if isinstance(key, TextPattern) and any(facts.get(word) is False for word in _implied_by(key)):
         return False
     return None
 
 
 @lru_cache(maxsize=512)
-def _implied(pattern: TextPattern) -> tuple[TextPattern, ...]:
+def _implied_by(pattern: TextPattern) -> tuple[TextPattern, ...]:
     """What stands in a text wherever the pattern does: each of its words, and the same in any case."""
     if not _PLAIN_WORDS.fullmatch(pattern.source):
         return ()

@@ -101,8 +101,8 @@ class TextReader:
         self.unread: set[int] = set()
         """Notes that were not read because the budget was spent: what is found of them is not to be used."""
 
-    def prepare(self) -> None:
-        """Forget the texts of the notes before."""
+    def forget(self) -> None:
+        """Forget the texts of the notes before, and what was found in them."""
         self._texts = {}
         self._held_bytes = 0
         self._names = {}

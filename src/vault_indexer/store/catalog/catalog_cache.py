@@ -17,7 +17,7 @@ Outline = tuple[Heading, ...]
 
 _TEXT_BYTES = 64_000_000
 """All texts of the large vault (16,593 notes): a phrase or expression that no index narrows reads them all.
-Decompressing them anew is more than half of what such a query costs. Only such queries fill it."""
+Decompressing them is more than half of what such a query costs. Only such queries fill it."""
 
 _HEADINGS = 20_000
 """With their texts they take some 5 MB."""
@@ -25,7 +25,6 @@ _HEADINGS = 20_000
 _CHUNK_CHARS = 4_000_000
 _CHUNK = 1000
 """What a chunk costs beside its body, in characters."""
-
 
 _STALE_AFTER = 100
 """One note in so many may have been written since the languages were counted: so few change no order that

@@ -82,8 +82,7 @@ class CatalogReader:
 
     A snapshot owns one and closes it with the last lease. It holds one read-only connection in one read
     transaction, so a later commit changes nothing here. Any thread may call any method: a lock guards the
-    connection. Errors of
-    SQLite become those of `errors`.
+    connection. Errors of SQLite become those of `errors`.
     """
 
     def __init__(self, path: Path, cache: CatalogCache | None = None) -> None:
