@@ -274,14 +274,14 @@ class CatalogReader:
     def note(self, path: str) -> NoteRow | None:
         """The note at a vault path."""
         found = self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE path = ?", (path,))
-        return _note_row(found[0]) if found else None
+        return NoteRow(*found[0]) if found else None
 
     def notes(self, note_ids: Iterable[int]) -> dict[int, NoteRow]:
         """Notes by id; unknown ids are left out."""
 
         def read(missing: list[int]) -> dict[int, NoteRow]:
             found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", missing)
-            return {row.note_id: row for row in map(_note_row, found)}
+            return {row[0]: NoteRow(*row) for row in found}
 
         return self._notes.get(note_ids, read)
 
@@ -292,7 +292,7 @@ class CatalogReader:
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
-        return [_note_row(row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
+        return [NoteRow(*row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
 
     def note_ids(self) -> list[int]:
         """The ids of all notes, in order."""
@@ -560,10 +560,6 @@ def _chunk_row(row: Row, text: str) -> ChunkRow:
 def _mapping(value: SqlValue) -> Mapping[str, JsonValue]:
     loaded = json.loads(str(value))
     return loaded if isinstance(loaded, dict) else {}
-
-
-def _note_row(row: Row) -> NoteRow:
-    return NoteRow(*row)
 
 
 def _link_row(row: Row) -> LinkRow:
