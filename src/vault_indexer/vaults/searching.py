@@ -101,15 +101,16 @@ class ReadyVaults:
             said += [f"{one.name}: {text}" for text in one.service.wait_fresh(left_s)]
         return said
 
-    def own_notices(self) -> list[str]:
-        """What each vault has to say, and once what all have to say."""
+    def all_notices(self, late: Sequence[str]) -> tuple[str, ...]:
+        """Which vaults are not searched and why, which are `late` (as `wait_fresh` says), what is wrong with
+        the configuration of all, and what each vault has to say."""
         own = [
             f"{one.name}: {notice}"
             for one in self.vaults
             for notice in one.service.notices()
             if notice != self.problem
         ]
-        return [*([self.problem] if self.problem else []), *own]
+        return (*self.notices, *late, *([self.problem] if self.problem else ()), *own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ def search_vaults(ready: ReadyVaults, request: SearchRequest) -> SearchAnswer:
         round(took_ms, 3),
         ready.state(),
         found.hits,
-        (*found.notices, *ready.notices, *late, *ready.own_notices()),
+        (*found.notices, *ready.all_notices(late)),
         found.corrections,
         found.verdict,
     )
@@ -152,6 +153,6 @@ def ask_vaults(ready: ReadyVaults, request: AskRequest, answerer: Answerer) -> I
     late = ready.wait_fresh() if request.fresh else []
     for event in answerer.answer_from(ready, request, ready.is_cancelled):
         if isinstance(event, AskAnswer):
-            yield replace(event, notices=(*event.notices, *ready.notices, *late, *ready.own_notices()))
+            yield replace(event, notices=(*event.notices, *ready.all_notices(late)))
         else:
             yield event
