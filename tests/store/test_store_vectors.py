@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.errors import IndexUnusableError
@@ -57,38 +57,79 @@ def test_a_snapshot_finds_what_a_full_comparison_finds(
 
 
 @given(
-    rows=st.integers(1, 400),
+    dimension=st.sampled_from([7, 8, 64, 256]),
     spread=st.sampled_from([0.0, 1e-3, 0.1, 1.0]),
-    seed=st.integers(0, 99),
-    k=st.integers(1, 60),
+    copies=st.sampled_from([1, 5, 700]),
+    spikes=st.sampled_from([0, 20, 2000]),
     uneven=st.sampled_from([0.0, 0.01, 0.5]),
+    seed=st.integers(0, 99),
+    k=st.integers(1, 40),
 )
-def test_what_the_first_look_leaves_out_could_not_be_found(
-    rows: int, spread: float, seed: int, k: int, uneven: float
+@settings(max_examples=30)
+def test_what_the_first_look_leaves_out_is_none_of_the_best(
+    dimension: int, spread: float, copies: int, spikes: int, uneven: float, seed: int, k: int
 ) -> None:
-    """Also where all vectors are nearly the same, and rounding tells nothing: then it says that it cannot.
-    So it does where they differ in length, and the nearest are not those of the largest product."""
+    """Also where many vectors are nearly or quite the same, where some have one large number that rounding
+    cuts off, and where they differ in length. Where the look tells nothing it says so."""
     dice = np.random.default_rng(seed)
-    matrix = dice.normal(size=DIMENSION) + spread * dice.normal(size=(rows, DIMENSION))
+    matrix = dice.normal(size=dimension) + spread * dice.normal(size=(6_000 // copies, dimension))
+    matrix = np.repeat(matrix, copies, axis=0)
+    matrix[:spikes] = np.eye(dimension)[dice.integers(0, dimension, min(spikes, len(matrix)))]
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    matrix *= 1.0 - uneven * dice.random(size=(rows, 1))
-    held = {key: row.astype(np.float16).tobytes() for key, row in enumerate(matrix)}
-    made = vectors.build_snapshot(1, DIMENSION, list(held.items()))
+    matrix *= 1.0 - uneven * dice.random(size=(len(matrix), 1))
+    rows = [(key, row.astype(np.float16).tobytes()) for key, row in enumerate(matrix)]
+    plain = vectors.build_snapshot(1, dimension, rows)
+    made = vectors.build_snapshot(1, dimension, rows)
     made.look.make()
-    query = np.frombuffer(packed(seed), np.float16).astype(np.float32)
-    exact = np.array([np.frombuffer(row, np.float16).astype(np.float64) @ query for row in held.values()])
-    least = np.sort(exact)[::-1][:k][-1] - 1e-6  # what float32 may take for equal
+    exact = matrix.astype(np.float16).astype(np.float64)
+    for query in (dice.normal(size=dimension), matrix[-1], np.eye(dimension)[0]):
+        products = exact @ query.astype(np.float32)
+        off = 1e-6 * np.linalg.norm(query)  # what float32 may take for equal
+        least = np.sort(products)[-k] - off
+        assert made.look.screen is not None
+        found = made.look.screen.search(query.astype(np.float32), k)
+        if found is not None:
+            assert set(np.flatnonzero(products > least + 2 * off)) <= set(found[0].tolist())
+        keys = made.search(query.astype(np.float32), k)[0].tolist()
+        assert len(set(keys)) == k
+        assert (products[keys] >= least).all()
+        if copies == 1 and not spikes:
+            assert keys == plain.search(query.astype(np.float32), k)[0].tolist()
+
+
+def test_a_vector_with_a_number_that_rounding_cuts_off_is_found_by_the_first_look() -> None:
+    dice = np.random.default_rng(5)
+    matrix = dice.normal(size=(6_000, 64))
+    matrix[1234] = np.eye(64)[7]
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    made = vectors.build_snapshot(
+        1, 64, [(key, row.astype(np.float16).tobytes()) for key, row in enumerate(matrix)]
+    )
+    made.look.make()
     assert made.look.screen is not None
-    found = made.look.screen.search(query, k)
-    assert found is not None or rows > k
-    if found is not None:
-        assert set(np.flatnonzero(exact > least + 2e-6)) <= set(found[0].tolist())
-    keys = made.search(query, k)[0].tolist()
-    assert len(keys) == len(set(keys)) == min(k, rows)
-    assert (exact[keys] >= least).all()
+    query = (matrix[1234] + 0.2 * matrix[1]).astype(np.float32)
+    found = made.look.screen.search(query, 5, np.arange(6_000) != 1)
+    assert found is not None
+    assert found[0][found[1].argmax()] == 1234
+    without = made.look.screen.search(query, 5, np.arange(6_000) != 1234)
+    assert without is None or 1234 not in without[0].tolist()
 
 
-def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_proves_what_it_says() -> None:
+def test_a_full_pass_orders_vectors_that_are_equally_near_as_a_first_look_does() -> None:
+    """The products of these with the query differ only by the order in which they are added up."""
+    dice = np.random.default_rng(8)
+    one = np.abs(dice.normal(size=64))
+    near = np.array([dice.permutation(one) for _ in range(12)])
+    matrix = np.concatenate([near, -near]) / np.linalg.norm(one)
+    rows = [(key, row.astype(np.float16).tobytes()) for key, row in enumerate(matrix)]
+    query = np.full(64, 0.1, np.float32)
+    made = vectors.build_snapshot(1, 64, rows)
+    exact = made.scores(query, made.keys)
+    for k in range(1, 12):
+        assert made.search(query, k)[0].tolist() == np.lexsort((made.keys, -exact))[:k].tolist()
+
+
+def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_suffices() -> None:
     dice = np.random.default_rng(3)
     matrix = dice.normal(size=(12_000, 64)).astype(np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -99,9 +140,9 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_p
         if thread.name == "indexer-screen":
             thread.join(180)
     assert made.look.screen is not None
-    proved = [made.look.screen.search(query, 10) is not None for query in matrix[:20]]
+    sufficed = [made.look.screen.search(query, 10) is not None for query in matrix[:20]]
     assert [made.search(query, 10)[0].tolist() for query in matrix[:20]] == before
-    assert sum(proved) > 15
+    assert sum(sufficed) > 15
 
 
 def test_an_edit_leaves_the_older_snapshot_as_it_was() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vault_indexer.store.vectors.rounding import exact_products, halves_of
+from vault_indexer.store.vectors.rows import exact_products, halves_of
 from vault_indexer.store.vectors.rule import IndexRule
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ _RAREST = 8
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """`points` (pairs of dimensions, 16, 2) stand for what lies near them; `of_row` (vectors, bytes of a
-    code) names for each vector the nearest point of each pair, two in a byte."""
+    """The dimensions in parts of the same size, in order: those of a base are pairs. `points` (parts, 16,
+    dimensions of a part) stand for what lies near them; `of_row` (vectors, bytes of a code) names for each
+    vector the nearest point of each part, two in a byte, the first in its lower half."""
 
     points: Matrix
     of_row: Bytes
@@ -71,19 +72,10 @@ class CodedVectors:
     """
 
     def __init__(self, vectors: Any, codes: Codes, rule: IndexRule) -> None:
-        import faiss
-
         self._vectors = vectors
         self._halves = halves_of(vectors)
         self._rule = rule
-        plain = faiss.IndexPQ(vectors.d, vectors.d // 2, BITS, faiss.METRIC_INNER_PRODUCT)
-        faiss.copy_array_to_vector(codes.points.ravel(), plain.pq.centroids)
-        plain.codes.resize(codes.of_row.size)
-        if codes.of_row.size:
-            faiss.rev_swig_ptr(plain.codes.data(), codes.of_row.size)[:] = codes.of_row.ravel()
-        plain.ntotal = len(codes.of_row)
-        plain.is_trained = True
-        self._coded = faiss.IndexPQFastScan(plain)
+        self._coded = scannable(codes)
 
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix] | None:
         """As `VectorPrefilter.search`. None where too few of the nearest are `among` those allowed: the best
@@ -100,6 +92,22 @@ class CodedVectors:
                 return None
             positions = found
         return positions, exact_products(self._halves, positions, query)
+
+
+def scannable(codes: Codes) -> Any:
+    """A FAISS index of the codes, which finds the rows of the largest inner products with what they stand
+    for."""
+    import faiss
+
+    parts, _, size = codes.points.shape
+    plain = faiss.IndexPQ(parts * size, parts, BITS, faiss.METRIC_INNER_PRODUCT)
+    faiss.copy_array_to_vector(codes.points.ravel(), plain.pq.centroids)
+    plain.codes.resize(codes.of_row.size)
+    if codes.of_row.size:
+        faiss.rev_swig_ptr(plain.codes.data(), codes.of_row.size)[:] = codes.of_row.ravel()
+    plain.ntotal = len(codes.of_row)
+    plain.is_trained = True
+    return faiss.IndexPQFastScan(plain)
 
 
 def _quantizer(dimension: int) -> Any:
