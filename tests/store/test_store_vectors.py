@@ -107,11 +107,12 @@ def test_a_vector_with_a_number_that_rounding_cuts_off_is_found_by_the_first_loo
     )
     made.look.make()
     assert made.look.screen is not None
-    query = (matrix[1234] + 0.2 * matrix[1]).astype(np.float32)
-    found = made.look.screen.search(query, 5, np.arange(6_000) != 1)
+    query = 0.2 * dice.normal(size=64)
+    query[7] = 2.0
+    found = made.look.screen.search(query.astype(np.float32), 1)
     assert found is not None
-    assert found[0][found[1].argmax()] == 1234
-    without = made.look.screen.search(query, 5, np.arange(6_000) != 1234)
+    assert found[0][found[1].argmax()] == 1234 == (matrix @ query).argmax()
+    without = made.look.screen.search(query.astype(np.float32), 1, np.arange(6_000) != 1234)
     assert without is None or 1234 not in without[0].tolist()
 
 

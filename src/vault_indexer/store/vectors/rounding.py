@@ -4,12 +4,12 @@ A vector v is kept as v', whose numbers have one of 16 values each; FAISS scans 
 product quantisation. The error |q . v - q . v'| is a sum of as many small errors as there are dimensions, so
 it is distributed normally, with a standard deviation of |q| |v - v'| / sqrt(dimension). Of the vectors that
 are looked at again it is known, and an error of eight deviations does not occur (1 in 10^15). So if the k-th
-best exact product is further than that above the best rough one that was left out, the k best are found.
+best exact product is further than that above the best rough one of the others, the k best are found.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,12 +36,12 @@ _LEAST_STEP = np.float32(1e-6)
 _HALF = (1 << BITS) // 2
 
 _REACHES = (10, 40)
-"""So many times k are looked at again, and so many if that does not suffice. Of 84,462 vectors of
+"""So many times k are taken by their codes, and so many if that does not suffice. Of 84,462 vectors of
 documentation with k = 60 the first sufficed for 955 of 1,000 questions and beginnings of questions, the
 second for all. The largest of 96 million errors was 7.2 deviations."""
 
 _FEWEST = 300
-"""So many are looked at again at least: fewer do not tell what the deviation is."""
+"""So many are taken at least, and half of them looked at: fewer do not tell what the deviation is."""
 
 _RAREST = 16
 """Where more than one in so many would be looked at again, a full pass is as fast."""
@@ -51,6 +51,15 @@ _DEVIATIONS = np.float32(8.0)
 _ODD = 2.0
 """A vector whose error is longer than so many times the usual one is always looked at: it has a number far
 outside of the 16 values."""
+
+
+class _Best(NamedTuple):
+    """The rows that may be among the k best, and their exact products. No other row is among them, if its
+    rough product is below `enough`."""
+
+    rows: Positions
+    products: Matrix
+    enough: np.float32
 
 
 class RoundedVectors:
@@ -82,27 +91,35 @@ class RoundedVectors:
         if not query.any():
             return None
         share = 1.0 if among is None else np.count_nonzero(among) / len(among)
+        odd = self._odd if among is None else self._odd[among[self._odd]]
         for reach in _REACHES:
             count = int(max(_FEWEST, reach * k) / share) + len(self._odd)
             if count * _RAREST > len(self._halves):
                 break
             rough, rows = (found[0] for found in self._coded.search(query[None, :], count))
-            left_out = rough[-1]
+            worst = rough[-1]
             kept = self._usual[rows] if among is None else self._usual[rows] & among[rows]
-            rough, rows = rough[kept], rows[kept]
-            exact = exact_products(self._halves, rows, query)
-            left_out += _DEVIATIONS * self._deviation_of(query, exact - rough)
-            if len(self._odd):
-                odd = self._odd if among is None else self._odd[among[self._odd]]
-                rows = np.concatenate([rows, odd])
-                exact = np.concatenate([exact, exact_products(self._halves, odd, query)])
-            if len(rows) >= k and np.partition(exact, -k)[-k] > left_out:
-                return rows, exact
+            found = self._best(query, k, rough[kept], rows[kept], odd)
+            if found is not None and found.enough > worst:
+                return found.rows, found.products
         return None
 
+    def _best(self, query: Matrix, k: int, rough: Matrix, rows: Positions, odd: Positions) -> _Best | None:
+        """The best of these rows (best rough product first) and of the odd ones; None if they are too few."""
+        few = max(2 * k, _FEWEST // 2)
+        first = np.concatenate([rows[:few], odd])
+        exact = exact_products(self._halves, first, query)
+        if len(first) < k:
+            return None
+        errors = exact[: len(rough[:few])] - rough[:few]
+        enough = np.partition(exact, -k)[-k] - _DEVIATIONS * self._deviation_of(query, errors)
+        near = rows[few:][rough[few:] >= enough]
+        added = exact_products(self._halves, near, query)
+        return _Best(np.concatenate([first, near]), np.concatenate([exact, added]), enough)
+
     def _deviation_of(self, query: Matrix, errors: Matrix) -> np.float32:
-        """The standard deviation of the errors of those left out: that of these errors, or what is expected
-        if it is more."""
+        """The standard deviation of the errors of the others: that of these errors, or what is expected if it
+        is more."""
         expected: np.float32 = self._deviation * np.sqrt(query @ query)
         return max(expected, np.sqrt(np.square(errors).mean())) if len(errors) else expected
 
