@@ -30,3 +30,14 @@ def test_the_positions_of_keys_and_of_ranges(keys: list[int], data: st.DataObjec
         if key in position
     ]
     assert list(zip(owners.tolist(), within.tolist(), strict=True)) == expected
+
+
+@given(KEYS, st.data())
+def test_the_keys_at_positions_are_those_of_live_documents_once_each(
+    keys: list[int], data: st.DataObject
+) -> None:
+    live = data.draw(st.lists(st.booleans(), min_size=len(keys), max_size=len(keys)))
+    at = data.draw(st.lists(st.integers(0, len(keys) - 1))) if keys else []
+    order = KeyOrder(np.array(keys, np.int64), np.array(live, bool))
+    found = order.keys_at(np.array(at, np.int32))
+    assert found.tolist() == sorted({keys[place] for place in at if live[place]})

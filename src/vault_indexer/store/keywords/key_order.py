@@ -44,6 +44,11 @@ class KeyOrder:
         found: Mask = documents[self._ordered[1]]
         return found
 
+    def keys_at(self, positions: Ints) -> Keys:
+        """The keys of the live documents at positions, ascending, each once."""
+        found: Keys = np.unique(self._keys[positions[self._live[positions]]])
+        return found
+
     def positions_of(self, keys: Keys) -> Ints:
         """The positions of those of `keys` (distinct) that are live, in their order."""
         ordered, positions = self._ordered

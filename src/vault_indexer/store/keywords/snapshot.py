@@ -25,7 +25,7 @@ from vault_indexer.text.terms import QueryTerm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Floats, Keys, Mask
+    from vault_indexer.store.keywords.segment_reader import Floats, Ints, Keys, Mask
 
 PREFIX_WEIGHT = 0.8
 """What an occurrence of a longer word counts when the query's word stands for its beginning."""
@@ -34,7 +34,7 @@ PREFIX_TERMS = 64
 _COMPLETIONS = 256
 _FREQUENCIES = 4096
 _FEW = 8
-"""Up to an eighth of the documents are looked up in the lists of scores; for more, all are added up."""
+"""Up to an eighth of the documents are looked up on their own; for more, all are passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +175,26 @@ class KeywordSnapshot:
 
     def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
         """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
-        return self._order.keys[self.held_by(terms, fields)]
+        held = self._places_of(terms, fields)
+        if sum(map(len, held)) * _FEW < self._size:
+            return self._order.keys_at(np.concatenate([np.empty(0, np.int32), *held]))
+        return self._order.keys[self._mask_of(held)]
 
     def held_by(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Mask:
         """For each of `keys` whether its document holds any of the index terms in any of the fields."""
+        return self._mask_of(self._places_of(terms, fields))
+
+    def _places_of(self, terms: Iterable[str], fields: Sequence[str]) -> list[Ints]:
+        """The positions at which each of the terms occurs in each of the fields."""
         wanted = [FIELDS.index(field) for field in fields]
+        found = (held[field] for held in map(self._postings.of, terms) for field in wanted)
+        return [one.positions for one in found if one is not None]
+
+    def _mask_of(self, held: Iterable[Ints]) -> Mask:
+        """For each of `keys` whether its document is at any of the positions."""
         found = np.zeros(self._size, bool)
-        for held in map(self._postings.of, terms):
-            for field in wanted:
-                if (one := held[field]) is not None:
-                    found[one.positions] = True
+        for positions in held:
+            found[positions] = True
         return self._order.in_order(found)
 
     def with_longest_words(self, fields: Sequence[str] = FIELDS) -> Mask:
