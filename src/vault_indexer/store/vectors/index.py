@@ -56,10 +56,10 @@ class VectorSnapshot:
 
     The `IndexWriter` makes one after each commit; a `Snapshot` holds it for the readers. It never changes,
     and the next one shares its base, so any thread may search it. A search finds the same keys as a
-    comparison with every vector would, as long as the base has no codes (see `rule`); with codes it finds at
-    least 99 of 100 of the ten best. Scores are exact either way. `keys` are ascending chunk keys of the base;
-    `dead` marks base rows that are gone; `delta` holds what was added since; `look` is the prefilter of the
-    base.
+    comparison with every vector would (`rounding` says how sure that is), as long as the base has no codes
+    (see `rule`); with codes it finds at least 99 of 100 of the ten best. Scores are exact either way. `keys`
+    are ascending chunk keys of the base; `dead` marks base rows that are gone; `delta` holds what was added
+    since; `look` is the prefilter of the base.
     """
 
     seq: int
