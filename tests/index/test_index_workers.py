@@ -117,6 +117,25 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
         assert results(pool, "six") == ["six"]
 
 
+def test_a_single_job_goes_to_the_worker_that_was_started_first() -> None:
+    pool: Pool = WorkerPool(2, start_fragile)
+    try:
+        first = pid_of(pool, "one")
+        both = {result[1] for _, result in pool.run(["two", "three"]) if not isinstance(result, Died)}
+        assert len(both) == 2 and first in both
+        for _ in range(3):
+            assert pid_of(pool, "one") == first
+    finally:
+        pool.close()
+
+
+def pid_of(pool: Pool, job: str) -> int:
+    """The process of the worker that did the job."""
+    ((_, result),) = pool.run([job])
+    assert not isinstance(result, Died)
+    return result[1]
+
+
 def test_with_fresh_each_job_has_a_worker_of_its_own() -> None:
     with pool_of() as pool:
         done = [*pool.run(["one", "two"]), *pool.run(["three", "four"], fresh=True)]

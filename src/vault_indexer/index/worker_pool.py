@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from multiprocessing.connection import Connection, wait
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
@@ -78,10 +78,11 @@ class _Done(Generic[Result]):
 
 
 class _Member(Generic[Job]):
-    """One worker of a pool: its process, and the job that it does."""
+    """One worker of a pool: its process, and the job that it does. Later ones have higher numbers."""
 
-    def __init__(self, process: ChildProcess, budget: NoteBudget) -> None:
+    def __init__(self, process: ChildProcess, budget: NoteBudget, number: int) -> None:
         self.process = process
+        self.number = number
         self.watch = JobWatch(process.pid, budget)
         self.begun = False
         self.jobs = 0
@@ -119,6 +120,7 @@ class WorkerPool(Generic[Job, Result]):
         self._final_results: list[tuple[Job, Result | Died]] = []
         self._size = size
         self._failed_starts = 0
+        self._numbers = count()
         self._idle: list[_Member[Job]] = []
         self._busy: dict[Connection, _Member[Job]] = {}
 
@@ -178,13 +180,23 @@ class WorkerPool(Generic[Job, Result]):
         for member in everyone:
             member.process.end()
 
+    def _start_worker(self) -> _Member[Job]:
+        return _Member(ChildProcess(self._serve), self._budget, next(self._numbers))
+
     def _give(self, job: Job, *, fresh: bool = False) -> None:
         while fresh and self._idle and len(self._idle) + len(self._busy) >= self._size:
             self._retire(self._idle.pop())
-        if not fresh and self._idle and self._try_to_give(self._idle.pop(), job):
+        if not fresh and self._idle and self._try_to_give(self._take_oldest(), job):
             return
-        while not self._try_to_give(_Member(ChildProcess(self._serve), self._budget), job):
+        while not self._try_to_give(self._start_worker(), job):
             self._count_failed_start("it took no job")
+
+    def _take_oldest(self) -> _Member[Job]:
+        """The idle worker that was started first. It has loaded what jobs need, which one that was started
+        for a large batch may lack: a model where all its texts had vectors already."""
+        oldest = min(self._idle, key=lambda member: member.number)
+        self._idle.remove(oldest)
+        return oldest
 
     def _try_to_give(self, member: _Member[Job], job: Job) -> bool:
         """False if the worker has ended."""
