@@ -38,7 +38,25 @@ class Lexicon:
 
     def load(self) -> None:
         """Reads what has not been read yet, so that the next call is quick."""
-        self.near("warming")
+        while self.load_next():
+            pass
+
+    def load_next(self) -> bool:
+        """Reads the words of one segment (up to 0.1 s). False if all had been read."""
+        unread = next((segment for segment in self._segments if not segment.has_read_words), None)
+        if unread is not None:
+            unread.words.load()
+        return unread is not None
+
+    @property
+    def unread_segments(self) -> int:
+        """How many segments `load` would read."""
+        return sum(not segment.has_read_words for segment in self._segments)
+
+    @property
+    def is_partly_read(self) -> bool:
+        """Whether a commit or a merge has added segments since the words of the others were read."""
+        return 0 < self.unread_segments < len(self._segments)
 
     def with_prefix(self, prefix: str, limit: int) -> list[Word]:
         """The `limit` most frequent words that begin with `prefix`, itself among them."""

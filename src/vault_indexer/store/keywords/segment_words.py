@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""
 
-_BLOCK = 16_384
 _LINE_BREAK = b"\n"
 """No term has one."""
 
@@ -33,15 +32,20 @@ class SegmentWords:
     They are kept as the lines of one text, in order: as Python strings they would take six times as much.
     """
 
-    def __init__(self, frequencies: Mapping[str, int]) -> None:
+    def __init__(self, frequencies: Mapping[bytes, int]) -> None:
+        """Of terms in UTF-8: their order is that of the texts."""
         terms = sorted(frequencies)
-        self._joined = JoinedTexts([term.encode() for term in terms], _LINE_BREAK)
+        self._joined = JoinedTexts(terms, _LINE_BREAK)
         self._frequencies = np.array([frequencies[term] for term in terms], np.uint32)
+
+    def load(self) -> None:
+        """Makes what `near` keeps from its first call on."""
+        _ = self._signatures
 
     def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
         """Terms within the Damerau-Levenshtein distance, each with its distance and frequency."""
         letters, lengths = self._signatures
-        wanted, length = _signatures([word])
+        wanted, length = _signatures(word + "\n")
         close = np.abs(lengths.astype(np.int16) - length.astype(np.int16)) <= distance
         close &= lengths > 0
         # One edit changes at most two of the letters that a word is made of.
@@ -89,25 +93,23 @@ class SegmentWords:
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Bytes]:
-        return _signatures(self._every_term())
+        return _signatures(self._joined.text.decode())
 
 
 def _numbers_holding(texts: JoinedTexts[bytes], piece: str) -> NDArray[np.int64]:
     return np.fromiter(texts.holding(piece.encode()), np.int64)
 
 
-def _signatures(words: list[str]) -> tuple[Letters, Bytes]:
-    """For each word its letters as a set of 64 bits (modulo 64), and its length, 0 beyond `LONGEST_WORD`."""
-    letters = np.zeros(len(words), np.uint64)
-    lengths = np.zeros(len(words), np.uint8)
-    for start in range(0, len(words), _BLOCK):
-        block = words[start : start + _BLOCK]
-        points = _code_points([word[: LONGEST_WORD + 1] for word in block])
-        bits = np.where(points > 0, np.uint64(1) << (points % 64).astype(np.uint64), np.uint64(0))
-        letters[start : start + _BLOCK] = np.bitwise_or.reduce(bits, axis=1)
-        counts = (points > 0).sum(axis=1)
-        lengths[start : start + _BLOCK] = np.where(counts > LONGEST_WORD, 0, counts)
-    return letters, lengths
+def _signatures(lines: str) -> tuple[Letters, Bytes]:
+    """For each line its letters as a set of 64 bits (modulo 64), and its length, 0 beyond `LONGEST_WORD`. No
+    line is empty."""
+    points = np.frombuffer(lines.encode("utf-32-le", "surrogatepass"), np.uint32)
+    ends = np.flatnonzero(points == ord("\n"))
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[: len(ends)]
+    bits = np.uint64(1) << (points % 64).astype(np.uint64)
+    bits[ends] = 0
+    lengths = ends - starts
+    return np.bitwise_or.reduceat(bits, starts), np.where(lengths > LONGEST_WORD, 0, lengths).astype(np.uint8)
 
 
 def edit_distances(word: str, others: list[str]) -> list[int]:

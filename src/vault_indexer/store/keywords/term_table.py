@@ -26,7 +26,7 @@ _RECORD = struct.Struct("!ii")
 _SIZE = struct.Struct("!i")
 _TABLES = 256
 _FIELD_BYTES = 2
-_AFTER_ALL = b"\xff"  # no UTF-8 text holds it
+AFTER_ALL = b"\xff"  # no UTF-8 text holds it
 _FREQUENCY_AT = 5  # within an entry: flags, total weight, then the document frequency
 
 
@@ -80,6 +80,18 @@ class TermTable:
         """All terms of the field that begin with `prefix`; about 0.5 µs each."""
         return self._entries(*self._ends_of(self._with_prefix(field, prefix)))
 
+    def all_of(self, field: str) -> tuple[list[bytes], list[int]]:
+        """All terms of the field in UTF-8, in order, and the document frequency of each: in half the time of
+        `starting_with`."""
+        records, ends = self._ends_of(self._with_prefix(field, ""))
+        if not len(records):
+            return [], []
+        starts = records + _RECORD.size + _FIELD_BYTES
+        first = int(starts.min())
+        part = bytes(self._buffer[first : int(ends.max())])
+        spans = zip((starts - first).tolist(), (ends - first).tolist(), strict=True)
+        return [part[start:end] for start, end in spans], self._integers(ends + _FREQUENCY_AT).tolist()
+
     def most_frequent(self, field: str, limit: int) -> Entries:
         """The `limit` terms of the field with the highest document frequency, in order: a hundredth of the
         time that all of them take."""
@@ -94,7 +106,7 @@ class TermTable:
         """The records of the field's terms that begin so."""
         key = self._fields[field] + prefix.encode()
         first = bisect_left(range(self._count), key, key=self._key)
-        last = bisect_left(range(self._count), key + _AFTER_ALL, lo=first, key=self._key)
+        last = bisect_left(range(self._count), key + AFTER_ALL, lo=first, key=self._key)
         return self._records[first:last].astype(np.int64)
 
     def _ends_of(self, records: Positions) -> tuple[Positions, Positions]:
