@@ -27,6 +27,7 @@ from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
+from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.pool_plan import limits_of
 from vault_indexer.model import RebuildReport
@@ -89,6 +90,7 @@ class IndexLoop:
             (set_aside, (self._embedding,)),
             (self._merge, (self._embedding, self._compaction)),
             (self._compaction, (self._embedding, self._merge)),
+            (WordsTask(vault_sync), ()),
             (RechunkTask(vault_sync), ()),
             (self._publish_task, ()),
         )

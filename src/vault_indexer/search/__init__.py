@@ -17,7 +17,7 @@ from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher, SearchResult
 from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.together import SearchedVault, question_words_together, search_together
-from vault_indexer.search.warm_up import warm_in_background
+from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
 
 __all__ = [
     "IndexReader",
@@ -32,6 +32,7 @@ __all__ = [
     "estimated_tokens",
     "function_words",
     "is_common_word",
+    "load_words_in_background",
     "open_fence",
     "question_as_query",
     "question_words",

@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.reader import IndexReader
+from vault_indexer.store import SnapshotHolder
 from vault_indexer.text.query import analyze_query
 
 COMMON_WORDS = 400
 """So many of the vault's most frequent words: their postings are the long ones, and most queries hold one."""
 
+_QUIET_S = 0.25
+_PATIENCE_S = 5.0
+"""A portion of the work waits until nobody has searched for the first time, but not longer than the second. A
+portion takes up to 0.1 s, and searches beside it twice their time: both need the interpreter."""
+
 
 def load_caches(opened: IndexReader) -> None:
-    """Read the lexicon, the model and the vectors, and the postings of the most frequent words.
+    """Read the model and the vectors, the lexicon, and the postings of the most frequent words.
 
-    The caches are bounded, so this cannot fill the memory; after each word others get their turn, and an
-    edit that comes meanwhile is seen.
+    The caches are bounded, so this cannot fill the memory. It gives way to searches: each portion, a word or
+    the words of a segment, begins when there are none, or after some seconds.
     """
-    with opened.holder.lease() as snapshot:
+    with opened.holder.lease_in_background() as snapshot:
         words = [found.term for found in snapshot.keywords.lexicon.frequent(COMMON_WORDS)]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
-    for word in words:
-        with opened.holder.lease() as snapshot:
+    load_words(opened.holder)
+    for word in reversed(words):  # what was loaded last stays longest
+        opened.holder.wait_for_quiet(_QUIET_S, _PATIENCE_S)
+        with opened.holder.lease_in_background() as snapshot:
             snapshot.keywords.warm(analyze_query(word, snapshot.languages), opened.searcher.fields)
-    with opened.holder.lease() as snapshot:
-        snapshot.keywords.lexicon.load()
 
 
-def warm_in_background(opened: IndexReader) -> None:
+def load_words(holder: SnapshotHolder) -> None:
+    """Read the words of all segments that nobody has read yet, one segment after the other, as `load_caches`
+    does: those that are committed meanwhile, too."""
+    left = True
+    while left:
+        holder.wait_for_quiet(_QUIET_S, _PATIENCE_S)
+        with holder.lease_in_background() as snapshot:
+            left = snapshot.keywords.lexicon.load_next()
+
+
+def warm_in_background(opened: IndexReader) -> threading.Thread:
     """Run `load_caches` in a thread, which ends early if the index is closed meanwhile."""
-    threading.Thread(target=_load_quietly, args=(opened,), name="indexer-warm", daemon=True).start()
+    return _in_background(lambda: load_caches(opened))
 
 
-def _load_quietly(opened: IndexReader) -> None:
-    with suppress(VaultIndexerError):  # the index was closed, or another one is active
-        load_caches(opened)
+def load_words_in_background(holder: SnapshotHolder) -> threading.Thread:
+    """Run `load_words` in a thread, which ends early if the index is closed meanwhile."""
+    return _in_background(lambda: load_words(holder))
+
+
+def _in_background(load: Callable[[], None]) -> threading.Thread:
+    def run() -> None:
+        with suppress(VaultIndexerError):  # the index was closed, or another one is active
+            load()
+
+    thread = threading.Thread(target=run, name="indexer-warm", daemon=True)
+    thread.start()
+    return thread
