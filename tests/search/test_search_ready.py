@@ -14,7 +14,7 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.searcher import Searcher
-from vault_indexer.search.warm_up import COMMON_WORDS, load_caches
+from vault_indexer.search.warm_up import load_caches
 from vault_indexer.service import VaultService
 from vault_indexer.store.snapshot import SnapshotHolder
 
@@ -48,35 +48,8 @@ def test_warming_changes_no_answer(indexed: Indexed) -> None:
     request = SearchRequest("tomatoes in the garden")
     with indexed[1].holder.lease() as snapshot:
         before = indexed[1].searcher.search(snapshot, request)
-    load_caches(indexed[1])
-    with indexed[1].holder.lease() as snapshot:
+        load_caches(indexed[1])
         assert indexed[1].searcher.search(snapshot, request) == before
-
-
-class Watched(SnapshotHolder):
-    """Keeps for each wait how many segments had words that nobody had read."""
-
-    def __init__(self, holder: SnapshotHolder) -> None:
-        super().__init__()
-        self.unread: list[int] = []
-        with holder.lease() as snapshot:
-            self.publish(snapshot)
-
-    def wait_for_quiet(self, quiet_s: float, limit_s: float) -> bool:
-        assert quiet_s < limit_s
-        with self.lease_in_background() as snapshot:
-            self.unread.append(snapshot.keywords.lexicon.unread_segments)
-        return True
-
-
-def test_warming_gives_way_to_searches_before_each_portion(indexed: Indexed) -> None:
-    watched = Watched(indexed[1].holder)
-    with watched.lease() as snapshot:
-        words = len(snapshot.keywords.lexicon.frequent(COMMON_WORDS))
-    load_caches(replace(indexed[1], holder=watched))
-    assert len(watched.unread) >= words > 0
-    read = watched.unread[:-words]
-    assert read == sorted(read, reverse=True) and read[-1] == 0
 
 
 def test_warming_an_index_that_is_closed_meanwhile_says_so(indexed: Indexed) -> None:

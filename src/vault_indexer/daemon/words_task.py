@@ -33,7 +33,7 @@ class WordsTask:
         current = self._source.current
         if not idle or current is None or self.busy:
             return
-        with current.writer.holder.lease_in_background() as snapshot:
+        with current.writer.holder.lease() as snapshot:
             lexicon = snapshot.keywords.lexicon
         if lexicon.is_partly_read:
             self._thread = load_words_in_background(current.writer.holder)

@@ -15,36 +15,29 @@ from vault_indexer.text.query import analyze_query
 COMMON_WORDS = 400
 """So many of the vault's most frequent words: their postings are the long ones, and most queries hold one."""
 
-_QUIET_S = 0.25
-_PATIENCE_S = 5.0
-"""A portion of the work waits until nobody has searched for the first time, but not longer than the second. A
-portion takes up to 0.1 s, and searches beside it twice their time: both need the interpreter."""
-
 
 def load_caches(opened: IndexReader) -> None:
-    """Read the model and the vectors, the lexicon, and the postings of the most frequent words.
+    """Read the model and the vectors, the postings of the most frequent words, and all words.
 
-    The caches are bounded, so this cannot fill the memory. It gives way to searches: each portion, a word or
-    the words of a segment, begins when there are none, or after some seconds.
+    The caches are bounded, so this cannot fill the memory; after each portion, a word or the words of a
+    segment, others get their turn, and an edit that comes meanwhile is seen.
     """
-    with opened.holder.lease_in_background() as snapshot:
+    with opened.holder.lease() as snapshot:
         words = [found.term for found in snapshot.keywords.lexicon.frequent(COMMON_WORDS)]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
-    load_words(opened.holder)
     for word in reversed(words):  # what was loaded last stays longest
-        opened.holder.wait_for_quiet(_QUIET_S, _PATIENCE_S)
-        with opened.holder.lease_in_background() as snapshot:
+        with opened.holder.lease() as snapshot:
             snapshot.keywords.warm(analyze_query(word, snapshot.languages), opened.searcher.fields)
+    load_words(opened.holder)
 
 
 def load_words(holder: SnapshotHolder) -> None:
-    """Read the words of all segments that nobody has read yet, one segment after the other, as `load_caches`
-    does: those that are committed meanwhile, too."""
+    """Read the words of all segments that nobody has read yet, one segment after the other: those that are
+    committed meanwhile, too."""
     left = True
     while left:
-        holder.wait_for_quiet(_QUIET_S, _PATIENCE_S)
-        with holder.lease_in_background() as snapshot:
+        with holder.lease() as snapshot:
             left = snapshot.keywords.lexicon.load_next()
 
 

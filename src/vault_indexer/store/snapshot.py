@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,45 +42,17 @@ class SnapshotHolder:
 
     Each open generation has one holder. The writer calls `publish`; any thread may call `lease`. A lease
     keeps its snapshot open until the block ends, even if another snapshot is published meanwhile. Publishing
-    never waits for readers. Work that would slow readers down leases with `lease_in_background`, and waits
-    with `wait_for_quiet` until they rest.
+    never waits for readers.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Condition(threading.Lock())
-        self._reading = 0
-        self._read_at = -math.inf
+        self._lock = threading.Lock()
         self._current: Snapshot | None = None
         self._readers: dict[int, int] = {}
 
     @contextmanager
     def lease(self) -> Iterator[Snapshot]:
         """The current snapshot, open during the block. Raises IndexUnusableError if there is none."""
-        with self._lock:
-            self._reading += 1
-        try:
-            with self.lease_in_background() as snapshot:
-                yield snapshot
-        finally:
-            with self._lock:
-                self._reading -= 1
-                self._read_at = time.monotonic()
-                self._lock.notify_all()
-
-    def wait_for_quiet(self, quiet_s: float, limit_s: float) -> bool:
-        """Wait until nobody has had a `lease` for `quiet_s` seconds. False if that is not so by `limit_s`."""
-        end = time.monotonic() + limit_s
-        with self._lock:
-            while True:
-                now = time.monotonic()
-                due = math.inf if self._reading else self._read_at + quiet_s
-                if due <= now or end <= now:
-                    return due <= now
-                self._lock.wait(min(due, end) - now)
-
-    @contextmanager
-    def lease_in_background(self) -> Iterator[Snapshot]:
-        """As `lease`, for what does not count as reading."""
         with self._lock:
             snapshot = self._current
             if snapshot is None:
