@@ -268,6 +268,10 @@ class Remembering:
         """The embedder's own."""
         return self._embedder.model
 
+    @property
+    def words(self) -> None:
+        """None: strategies ask for vectors of texts only."""
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text."""
         new = list(dict.fromkeys(text for text in texts if text not in self._known))

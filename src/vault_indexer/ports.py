@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+    WordNumbers = NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,30 @@ class Chunker(Protocol):
         ...
 
 
+class WordVectors(Protocol):
+    """The words for which a model has a vector each, whatever stands beside them. It knows them by number."""
+
+    def numbers(self, text: str) -> WordNumbers:
+        """The distinct words of a text that it knows, in any case; uint16, ascending."""
+        ...
+
+    def likeness(self, words: Sequence[str], numbers: WordNumbers) -> Vectors:
+        """The cosine of each word with each numbered one, shape (len(words), len(numbers)); nan for a word
+        that it does not know."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns texts into vectors of length 1 (or all zero for a text without a known token)."""
 
     @property
     def model(self) -> EmbeddingModel:
         """The model, as the manifest names it."""
+        ...
+
+    @property
+    def words(self) -> WordVectors | None:
+        """Its vectors of single words; None for a model that reads whole sentences. Raises ProviderError."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -35,7 +35,7 @@ def settings(**chunking: object) -> Settings:
 
 def test_the_file_of_a_default_generation() -> None:
     assert manifest().to_toml() == (
-        "spec_version = 2\n"
+        "spec_version = 3\n"
         'analyzer = "stem-1"\n'
         'token_weights = "idf-3f2a"\n'
         'language_model = ""\n'
@@ -127,14 +127,14 @@ def test_nothing_changed_makes_no_difference() -> None:
 
 def test_differences_are_told_by_field() -> None:
     new = manifest(
-        spec_version=3,
+        spec_version=4,
         embedding_model=EmbeddingModel("minilm", "all-MiniLM-L6-v2", 384),
         parsers={"markdown": "2", "canvas": "1"},
         chunking_config=chunking_config(settings(max_chunk_chars=900)),
         analyzer="stem-2",
     )
     assert differences(manifest(), new) == [
-        "spec_version: 2 -> 3",
+        "spec_version: 3 -> 4",
         'embedding_model.provider: "wordllama" -> "minilm"',
         'embedding_model.name: "l2_supercat" -> "all-MiniLM-L6-v2"',
         "embedding_model.dimension: 256 -> 384",

@@ -120,7 +120,7 @@ def test_a_manifest_of_an_older_version_rebuilds(where: Place) -> None:
     with opened(where):
         pass
     text = manifest_of(where, 1).read_text()
-    manifest_of(where, 1).write_text(text.replace("spec_version = 2", "spec_version = 1"))
+    manifest_of(where, 1).write_text(text.replace("spec_version = 3", "spec_version = 1"))
     with opened(where) as service:
         assert service.status().generation == 2
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.rank.note_evidence import CHUNK_WORDS, NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.rank.chunk_coverage import ALIKE
+from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.rank.rank import RANK_TRUST
 from vault_indexer.search.rank.retrieve import NEIGHBOUR_SCORE
 from vault_indexer.search.terms.vector_trust import FOREIGN, LACKING, language_of, trust, trust_beside
@@ -164,8 +165,8 @@ def _parts(why: Why) -> tuple[float, float]:
     meaning = (why.vector.score + NOTE_MEANING * why.note.cosine) / (1 + NOTE_MEANING)
     if why.keyword.coverage is None:
         return meaning, (1.0 + NOTE_WORDS * why.note.coverage) / (1 + NOTE_WORDS)
-    held = CHUNK_WORDS * why.keyword.coverage + NOTE_WORDS * why.note.coverage
-    return meaning, (1.0 + held) / (1 + CHUNK_WORDS + NOTE_WORDS)
+    held = ALIKE * why.keyword.coverage + NOTE_WORDS * why.note.coverage
+    return meaning, (1.0 + held) / (1 + ALIKE + NOTE_WORDS)
 
 
 def _share_of_meaning(why: Why) -> float:

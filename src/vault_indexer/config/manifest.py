@@ -22,7 +22,7 @@ from vault_indexer.config.values import printable, toml_text
 from vault_indexer.errors import ManifestError
 from vault_indexer.ports import EmbeddingModel
 
-SPEC_VERSION = 2
+SPEC_VERSION = 3
 """Of the form of a generation on disk; raised when an older one can no longer be read."""
 
 

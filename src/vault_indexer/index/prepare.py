@@ -22,7 +22,7 @@ from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
+    from vault_indexer.ports import Vectors, WordVectors
 
 _DIGEST_BYTES = 16
 
@@ -74,6 +74,11 @@ class UnmeteredEmbedder:
     def model(self) -> EmbeddingModel:
         """The model of the embedder."""
         return self._embedder.model
+
+    @property
+    def words(self) -> WordVectors | None:
+        """As the embedder has them."""
+        return self._embedder.words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder. Raises ProviderError."""
@@ -165,7 +170,8 @@ class Preparer:
             if at_once is None:
                 raise
             made = {}
-        return [_prepared_note(parsed, known, made) for parsed in batch]
+        words = self._words(raises=at_once is None)
+        return [_prepared_note(parsed, known, made, words) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
         """The float16 vectors of texts, by their digests. Raises ProviderError."""
@@ -174,6 +180,14 @@ class Preparer:
 
         made = self._embedder.embed(texts).astype(np.float16)
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
+
+    def _words(self, *, raises: bool) -> WordVectors | None:
+        try:
+            return self._embedder.words
+        except ProviderError:
+            if raises:
+                raise
+            return None
 
     def _unread(self, path: str, reason: str) -> FileRow:
         """A file that could not be read has no times to compare with, so the next scan tries it again.
@@ -205,16 +219,25 @@ def _shortfall(chunks: Sequence[Chunk]) -> str:
     return "cut without its language model, which gave no answer; it is asked again"
 
 
-def _prepared_note(parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> PreparedNote:
+def _prepared_note(
+    parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes], words: WordVectors | None
+) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
     vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
     return PreparedNote(
         file=parsed.file,
-        rows=note_rows(parsed.note, parsed.chunks, parsed.hashes),
+        rows=note_rows(parsed.note, parsed.chunks, parsed.hashes, _word_numbers(parsed.chunks, words)),
         vectors=vectors,
         embedded=len(own & made.keys()),
         reused=len(own & known.keys()),
     )
+
+
+def _word_numbers(chunks: Sequence[Chunk], words: WordVectors | None) -> list[bytes]:
+    """What the catalog keeps of the chunks' words; nothing for a model without vectors of words."""
+    if words is None:
+        return []
+    return [words.numbers(chunk.embedding_text).astype("<u2").tobytes() for chunk in chunks]
 
 
 def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:

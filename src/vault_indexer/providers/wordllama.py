@@ -12,6 +12,7 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
 from vault_indexer.providers.unit import unit_rows
 from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens, wordllama_file
+from vault_indexer.providers.wordllama_words import WordLlamaWords
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +34,11 @@ def wordllama_model(weights: TokenWeights | None = None) -> EmbeddingModel:
     return EmbeddingModel(provider="wordllama", name=name, dimension=DIMENSION)
 
 
+def knows_words(model: EmbeddingModel) -> bool:
+    """Whether the embedder of this model has vectors of single words, told without loading it."""
+    return model.provider == "wordllama"
+
+
 class WordLlamaEmbedder:
     """ports.Embedder: a text's vector is the mean of its tokens' vectors, each times the token's weight.
 
@@ -45,11 +51,17 @@ class WordLlamaEmbedder:
         self._model = wordllama_model(weights)
         self._tokens = shared_tokens()
         self._table = _load_table(weights)
+        self._words = WordLlamaWords(self._table)
 
     @property
     def model(self) -> EmbeddingModel:
         """Names the token weights too."""
         return self._model
+
+    @property
+    def words(self) -> WordLlamaWords:
+        """The words that are one token each."""
+        return self._words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text; a text without any token is all zero."""

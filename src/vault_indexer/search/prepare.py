@@ -11,7 +11,7 @@ import numpy as np
 
 from vault_indexer.errors import ProviderError, QueryError
 from vault_indexer.model import Correction, SearchRequest
-from vault_indexer.ports import Embedder
+from vault_indexer.ports import Embedder, WordVectors
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, Query, in_vault, parse_query
@@ -45,7 +45,7 @@ class PreparedQuery:
     `text` is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are
     these, their `corrections` and expansions, each with its weight. `language` is the query's, "" if unknown.
     `vector` is its embedding, and `trust`, in (0, 1], says how far to trust that. `chosen` are the chunks
-    that the conditions leave; None: nothing is filtered.
+    that the conditions leave; None: nothing is filtered. `word_vectors` are the model's; None: it has none.
     """
 
     text: str
@@ -59,6 +59,7 @@ class PreparedQuery:
     corrections: tuple[Correction, ...]
     notices: tuple[str, ...]
     deadline: QueryDeadline
+    word_vectors: WordVectors | None = None
 
     def passing(self, keys: Keys) -> Mask:
         """Which of the chunks may be found."""
@@ -151,7 +152,7 @@ def _prepare(
     others = expand_terms(snapshot, query.text)
     language = language_of(query.text, snapshot.languages)
     likely = with_compounds(snapshot, with_corrections(snapshot, terms, corrections), language)
-    vector, trouble = _meaning(snapshot, embedder, query.text)
+    vector, word_vectors, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         text=query.text,
         words=tuple(terms),
@@ -164,15 +165,18 @@ def _prepare(
         corrections=corrections,
         notices=(*notices, *trouble),
         deadline=deadline,
+        word_vectors=word_vectors,
     )
 
 
-def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
+def _meaning(
+    snapshot: Snapshot, embedder: Embedder, text: str
+) -> tuple[Vectors, WordVectors | None, tuple[str, ...]]:
     try:
-        return embedder.embed_query(text), ()
+        return embedder.embed_query(text), embedder.words, ()
     except ProviderError as error:
         nowhere = np.zeros(snapshot.vectors.dimension, np.float32)
-        return nowhere, (f"only words and links were searched: {error}",)
+        return nowhere, None, (f"only words and links were searched: {error}",)
 
 
 def _correction_notice(correction: Correction) -> str:

@@ -16,12 +16,9 @@ from vault_indexer.store.keywords import FieldWeights
 NOTE_MEANING = 2.0
 """What the meaning of the whole note counts beside that of the chunk."""
 
-NOTE_WORDS = 0.5
+NOTE_WORDS = 0.6
 """What the words of the whole note count beside those of the chunk. Both are the best of 160 choices on the
 tuning halves of six sets; see docs/search.md for what they gave."""
-
-CHUNK_WORDS = 1.0
-"""What the part of the query's words that a chunk holds counts beside its BM25F score."""
 
 
 class Evidence(NamedTuple):

@@ -12,8 +12,9 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import GraphReason, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST
+from vault_indexer.search.rank.chunk_coverage import Coverage, chunk_coverage
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
-from vault_indexer.search.rank.note_evidence import CHUNK_WORDS, NOTE_MEANING, NOTE_WORDS, note_evidence
+from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, note_evidence
 from vault_indexer.search.rank.notes import note_scores
 from vault_indexer.search.rank.recency import recency_factors
 from vault_indexer.search.rank.retrieve import (
@@ -160,10 +161,10 @@ def _fuse(rankings: Rankings, settings: SearchSettings) -> dict[int, float]:
         "vector": _with_notes(cosines, 1.0, whole, NOTE_MEANING, all_keys) if cosines else {},
         "keyword": {},
     }
-    if words and rankings.coverage:
-        covered = rankings.coverage.get
-        chunks = {key: words.get(key, 0.0) + CHUNK_WORDS * covered(key, 0.0) for key in all_keys}
-        scores["keyword"] = _with_notes(chunks, 1.0 + CHUNK_WORDS, held, NOTE_WORDS, all_keys)
+    if words and rankings.coverage.shares:
+        covered, weight = rankings.coverage.shares.get, rankings.coverage.weight
+        chunks = {key: words.get(key, 0.0) + weight * covered(key, 0.0) for key in all_keys}
+        scores["keyword"] = _with_notes(chunks, 1.0 + weight, held, NOTE_WORDS, all_keys)
     elif words:
         scores["keyword"] = _with_notes(words, 1.0, held, NOTE_WORDS, all_keys)
     return convex_combination(scores, weights)
@@ -246,7 +247,9 @@ def _by_meaning_and_word(
         keys = own.vector.keys() | own.keyword.keys()
         evidence = note_evidence(source.snapshot, keys, prepared, fields)
         prepared.deadline.check()
-        coverage = evidence.coverage if _is_spoken(source) else {}
+        coverage = Coverage()
+        if _is_spoken(source):
+            coverage = chunk_coverage(source.snapshot, prepared, evidence.coverage, fields)
         found.append(replace(own, notes=evidence.notes, coverage=coverage))
     return together(found)
 

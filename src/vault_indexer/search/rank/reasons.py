@@ -47,5 +47,5 @@ def _keyword_reasons(
                 shares[name] = shares.get(name, 0.0) + score
         rank, score = ranking[key]
         words = {match.word: match.score for match in matches}
-        reasons[key] = KeywordReason(rank, score, words, shares, ranked.rankings.coverage.get(key))
+        reasons[key] = KeywordReason(rank, score, words, shares, ranked.rankings.coverage.shares.get(key))
     return reasons

@@ -13,6 +13,7 @@ import numpy as np
 from vault_indexer.model import GraphReason, NoteReason, NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.rank.anchor_text import match_anchor_text
+from vault_indexer.search.rank.chunk_coverage import Coverage
 from vault_indexer.search.rank.neighbours import neighbours_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -46,8 +47,8 @@ Ranks = dict[int, tuple[int, float]]
 class Rankings:
     """Chunk keys with what each ranking says of them, every dict in its ranking's order. What stands at rank
     `depth` + 1 was only looked up, because another ranking gave it. `trust` is what the vectors count for
-    this query; `notes` is what the whole notes of the chunks say, by note id; `coverage` is the part of the
-    query's words that a chunk holds, each word at its weight, in [0, 1]."""
+    this query; `notes` is what the whole notes of the chunks say, by note id; `coverage` is how much of the
+    query each chunk says."""
 
     vector: Ranks
     keyword: Ranks
@@ -55,7 +56,7 @@ class Rankings:
     depth: int = 0
     trust: float = 1.0
     notes: Mapping[int, NoteReason] = field(default_factory=dict)
-    coverage: Mapping[int, float] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=Coverage)
 
 
 def by_meaning(snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None) -> Ranks:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from vault_indexer.model import CHUNK_KEY_BITS, GraphReason
 from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.rank.chunk_coverage import Coverage
 from vault_indexer.search.rank.retrieve import Rankings, Ranks
 from vault_indexer.store import Snapshot
 
@@ -98,11 +99,14 @@ def together(found: Sequence[Rankings]) -> Rankings:
             for number, own in enumerate(found)
             for note_id, reason in own.notes.items()
         },
-        coverage={
-            global_key(number, key): share
-            for number, own in enumerate(found)
-            for key, share in own.coverage.items()
-        },
+        coverage=Coverage(
+            {
+                global_key(number, key): share
+                for number, own in enumerate(found)
+                for key, share in own.coverage.shares.items()
+            },
+            max(own.coverage.weight for own in found),
+        ),
     )
 
 
@@ -118,7 +122,7 @@ def alone(rankings: Rankings, source: int) -> Rankings:
             for note_id, one in rankings.notes.items()
             if note_id >> _NOTE_BITS == source
         },
-        coverage=of_source(rankings.coverage, source),
+        coverage=Coverage(of_source(rankings.coverage.shares, source), rankings.coverage.weight),
     )
 
 

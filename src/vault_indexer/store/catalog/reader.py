@@ -97,8 +97,8 @@ class CatalogReader:
             self._db.execute("PRAGMA query_only=ON")
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
             self._db.execute("BEGIN")
-            tables = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'block_spans'")
-            self._keeps_places = bool(tables.fetchone()[0])
+            tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
+            self._keeps_places, self._keeps_words = "block_spans" in tables, "chunk_words" in tables
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
             raise unusable(path, error) from error
@@ -485,6 +485,13 @@ class CatalogReader:
         for note_id, *heading in self.rows_in(sql, sorted(note_ids)):
             found[note_id].append(Heading(*heading))
         return {note_id: tuple(headings) for note_id, headings in found.items()}
+
+    def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
+        """For chunks by key the numbers of their words (uint16, ascending); those are left out whose model
+        has no vectors of words, or that were stored before the catalog kept them."""
+        if not self._keeps_words:
+            return {}
+        return dict(self.rows_in("SELECT key, words FROM chunk_words WHERE key IN (%s)", keys))
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""

@@ -21,7 +21,8 @@ Values = tuple[str | int | float | bytes | None, ...]
 @dataclass(frozen=True, slots=True)
 class NoteRows:
     """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics),
-    the compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links and chunks."""
+    the compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, and
+    for each chunk the numbers of its words (for none, if the model has no vectors of words)."""
 
     path: str
     note: Values
@@ -33,6 +34,7 @@ class NoteRows:
     tags: Sequence[str]
     links: Sequence[Values]
     chunks: Sequence[Values]
+    words: Sequence[bytes] = ()
 
     @property
     def strategies(self) -> frozenset[str]:
@@ -52,8 +54,11 @@ class PreparedNote:
     reused: int
 
 
-def note_rows(note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None]) -> NoteRows:
-    """The rows of a note; `hashes[i]` is the digest of chunk i's embedding text (None: not embedded)."""
+def note_rows(
+    note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None], words: Sequence[bytes] = ()
+) -> NoteRows:
+    """The rows of a note; `hashes[i]` is the digest of chunk i's embedding text (None: not embedded), and
+    `words[i]` are the numbers of its words."""
     return NoteRows(
         path=note.path,
         note=(
@@ -72,6 +77,7 @@ def note_rows(note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None
         tags=sorted({tag.casefold() for tag in note.tags}),
         links=[(x.kind.value, x.target, x.subpath, x.display, x.start, x.end, x.line) for x in note.links],
         chunks=[_chunk_row(chunk, digest) for chunk, digest in zip(chunks, hashes, strict=True)],
+        words=words,
     )
 
 

@@ -5,11 +5,13 @@ A chunk's body is not stored: it is a span of its note's text, which is stored o
 chunk keys that came (`op` 1), went (`op` 0), and got the vector that they were stored without (`op` 2: only
 the vector index follows that). Vectors are float16, one per distinct text and model; a chunk with a
 `text_hash` that has none is *owed* one. `block_spans` and `tasks` answer filters on places without parsing.
+`chunk_words` has the distinct words of a chunk by their numbers (uint16, little endian, ascending), where the
+model has vectors of single words.
 """
 
 from __future__ import annotations
 
-CATALOG_VERSION = 2
+CATALOG_VERSION = 3
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) WITHOUT ROWID;
@@ -72,3 +74,8 @@ CREATE INDEX IF NOT EXISTS files_with_reason ON files (path, state, reason) WHER
 """
 """Since version 2. A catalog of version 1 gets them when it is opened to be written; a note without a row in
 `block_spans` was stored before that, and its text is parsed when a filter asks."""
+
+WORDS_DDL = """
+CREATE TABLE IF NOT EXISTS chunk_words (key INTEGER PRIMARY KEY, words BLOB NOT NULL);
+"""
+"""Since version 3; an earlier catalog gets it when it is opened to be written."""

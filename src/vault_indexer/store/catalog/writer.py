@@ -21,7 +21,7 @@ from vault_indexer.store.catalog.page_checksums import (
     updated_checksums,
 )
 from vault_indexer.store.catalog.rows import NoteRows, PreparedNote, Values
-from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL
+from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL, WORDS_DDL
 from vault_indexer.store.catalog.sqlite_errors import unusable
 
 ADDED, REMOVED, EMBEDDED = 1, 0, 2
@@ -96,13 +96,13 @@ class CatalogWriter:
             "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=0;"
         )
         if fresh:
-            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} COMMIT;")
+            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} {WORDS_DDL} COMMIT;")
             self._set_meta("version", CATALOG_VERSION)
             self._set_meta("seq", 0)
             if not self._bulk:
                 self.checkpoint()
         else:
-            self._db.executescript(PLACES_DDL)
+            self._db.executescript(PLACES_DDL + WORDS_DDL)
 
     @property
     def seq(self) -> int:
@@ -148,6 +148,7 @@ class CatalogWriter:
         self._db.execute("INSERT INTO texts VALUES (?,?)", (new_id, rows.text))
         self._insert_structure(new_id, rows, resolve)
         self._insert_chunks(new_id, rows.chunks)
+        self._insert_words(new_id, rows.words)
         self.put_vectors(prepared.vectors, model)
         self.put_file(prepared.file)
         return new_id
@@ -162,6 +163,7 @@ class CatalogWriter:
                 "INSERT INTO changes SELECT ?, key, ? FROM chunks WHERE note_id = ?",
                 (self._seq, REMOVED, found[0]),
             )
+        self._db.execute("DELETE FROM chunk_words WHERE key >= ? AND key < ?", _keys_of_note(found[0]))
         for table in _TABLES_OF_NOTES:
             self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
 
@@ -359,6 +361,17 @@ class CatalogWriter:
             self._db.executemany(
                 "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, ADDED) for key in keys)
             )
+
+    def _insert_words(self, note_id: int, words: Sequence[bytes]) -> None:
+        self._db.executemany(
+            "INSERT INTO chunk_words VALUES (?,?)",
+            ((chunk_key(note_id, ordinal), own) for ordinal, own in enumerate(words)),
+        )
+
+
+def _keys_of_note(note_id: int) -> tuple[int, int]:
+    """The first key that a chunk of the note can have, and the first one of the next note."""
+    return chunk_key(note_id, 0), chunk_key(note_id + 1, 0)
 
 
 def _with_numbers(note_id: int, rows: Sequence[Values]) -> Iterator[Values]:

@@ -1,0 +1,52 @@
+"""The words of the wordllama model: those of its tokens that are a whole word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.providers.unit import unit_rows
+from vault_indexer.providers.wordllama_tokens import shared_tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from vault_indexer.ports import Vectors, WordNumbers
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class WordLlamaWords:
+    """ports.WordVectors: a word of several tokens has no vector of its own, such as a rare one or a name.
+
+    The vocabulary has 11,000 words. A number is that of a token, so it fits into 16 bits, and is the same
+    with any token weights. Threads may share it.
+    """
+
+    def __init__(self, table: NDArray[np.float32]) -> None:
+        """`table` has the vectors of all tokens, shape (32000, dimension)."""
+        self._table = table
+
+    def numbers(self, text: str) -> WordNumbers:
+        """The distinct words of a text, in lower case."""
+        known = self._known
+        found = {known.get(word, -1) for word in _WORD.findall(text.lower())} - {-1}
+        return np.array(sorted(found), np.uint16)
+
+    def likeness(self, words: Sequence[str], numbers: WordNumbers) -> Vectors:
+        """Of the words in lower case."""
+        own = [shared_tokens().number_of_word(word.lower()) for word in words]
+        asked = unit_rows(self._table[[number or 0 for number in own]])
+        others = self._table[numbers]
+        cosines: Vectors = asked @ others.T / np.sqrt(np.einsum("nd,nd->n", others, others))
+        cosines[[number is None for number in own]] = np.nan
+        return cosines
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        tokens = shared_tokens().words().items()
+        return {word: number for word, number in tokens if _WORD.fullmatch(word) and word == word.lower()}

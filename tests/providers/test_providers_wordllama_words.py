@@ -1,0 +1,70 @@
+"""The static model's vectors of single words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers import TokenWeights, WordLlamaEmbedder
+from vault_indexer.providers.lazy import LazyEmbedder
+from vault_indexer.providers.wordllama import wordllama_model
+
+EMBEDDER = WordLlamaEmbedder()
+WORDS = EMBEDDER.words
+
+
+def likeness(word: str, other: str) -> float:
+    return float(WORDS.likeness([word], WORDS.numbers(other))[0, 0])
+
+
+def test_each_known_word_of_a_text_has_one_number_in_any_case() -> None:
+    once = WORDS.numbers("river")
+    assert len(once) == 1
+    assert WORDS.numbers("River, the RIVER").tolist() == sorted(
+        [*once.tolist(), *WORDS.numbers("the").tolist()]
+    )
+    assert WORDS.numbers("xylotomous Brobdingnag 2024 \u6f22\u5b57").tolist() == []
+    assert WORDS.numbers("").tolist() == []
+
+
+@given(st.text(max_size=60))
+def test_numbers_ascend_and_are_of_16_bits(text: str) -> None:
+    numbers = WORDS.numbers(text)
+    assert numbers.dtype == np.uint16
+    assert (np.diff(numbers.astype(int)) > 0).all()
+
+
+def test_words_of_like_meaning_are_more_alike_than_others() -> None:
+    assert likeness("car", "Car") == pytest.approx(1.0)
+    assert likeness("car", "vehicle") > likeness("car", "cabinet") + 0.2
+    assert likeness("doctor", "hospital") > likeness("doctor", "window") + 0.2
+
+
+def test_a_word_of_several_tokens_has_no_vector_of_its_own() -> None:
+    found = WORDS.likeness(["river", "xylotomous"], WORDS.numbers("river boat"))
+    assert found.shape == (2, 2)
+    assert not np.isnan(found[0]).any()
+    assert np.isnan(found[1]).all()
+
+
+def test_a_word_is_what_the_model_embeds_for_it() -> None:
+    vectors = EMBEDDER.embed(["car", "vehicle"])
+    assert likeness("car", "vehicle") == pytest.approx(float(vectors[0] @ vectors[1]), abs=1e-5)
+
+
+def test_token_weights_leave_the_numbers_as_they_are() -> None:
+    counts = EMBEDDER.count(["the river and the boat", "the other river"])
+    weighted = WordLlamaEmbedder(TokenWeights.fit(counts))
+    text = "The boat on the river"
+    assert weighted.words.numbers(text).tolist() == WORDS.numbers(text).tolist()
+
+
+def test_a_model_without_words_is_not_loaded_to_say_so() -> None:
+    def load() -> WordLlamaEmbedder:
+        raise AssertionError("loaded")
+
+    assert LazyEmbedder(EmbeddingModel("ollama", "some-model", 256), load).words is None
+    assert LazyEmbedder(wordllama_model(), WordLlamaEmbedder).words is not None
