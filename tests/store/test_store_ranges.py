@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex
+from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex, shares_of_weight
 from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.vectors.index import VectorSnapshot, build_snapshot
 from vault_indexer.text.query import analyze_query
@@ -105,7 +105,9 @@ def test_coverage_is_what_the_documents_of_a_range_hold_together(
     firsts, ends = borders(len(texts))
     held = index.snapshot().coverage(firsts, ends, terms, FieldWeights())
     assert held.ranges.tolist() == pytest.approx([0.5, 1.0, 0.0, 0.0])
-    of_documents = dict(zip(held.keys.tolist(), held.documents.tolist(), strict=True))
+    of_documents = dict(
+        zip(held.keys.tolist(), (held.documents @ shares_of_weight(terms)).tolist(), strict=True)
+    )
     assert of_documents == pytest.approx(
         {1 << 20: 0.5, (1 << 20) | 1: 0.0, 2 << 20: 0.5, (2 << 20) | 1: 0.5, 4 << 20: 0.0}
     )

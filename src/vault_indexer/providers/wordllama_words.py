@@ -42,7 +42,9 @@ class WordLlamaWords:
         own = [shared_tokens().number_of_word(word.lower()) for word in words]
         asked = unit_rows(self._table[[number or 0 for number in own]])
         others = self._table[numbers]
-        cosines: Vectors = asked @ others.T / np.sqrt(np.einsum("nd,nd->n", others, others))
+        # BLAS would start threads for it, which then wait busily.
+        products = np.einsum("qd,nd->qn", asked, others)
+        cosines: Vectors = products / np.sqrt(np.einsum("nd,nd->n", others, others))
         cosines[[number is None for number in own]] = np.nan
         return cosines
 

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.search.rank.note_evidence import Evidence
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.keywords import shares_of_weight
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.ports import Vectors, WordNumbers
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.ports import Vectors, WordVectors
 
 HELD = 1.0
 """What the part of the query's words that a chunk holds counts beside its BM25F score."""
@@ -27,6 +24,8 @@ ALIKE = 2.0
 
 BY_CHANCE = 0.2
 """A cosine of two words that says nothing. From .1 to .4, or with the cosine squared, all are about alike."""
+
+_NUMBERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +37,42 @@ class Coverage:
     weight: float = HELD
 
 
-def chunk_coverage(
-    snapshot: Snapshot, prepared: PreparedQuery, held: Mapping[int, float], fields: FieldWeights
-) -> Coverage:
-    """How much of the query the chunks say. `held` is the part of its words that each holds, by key.
+def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Evidence) -> Coverage:
+    """How much of the query the chunks say.
 
     Where the model has vectors of single words, a word of the query counts by its likeness to the nearest
     word of the chunk (late interaction; Khattab and Zaharia 2020 do so with vectors of words in their
     context). Words that it does not know, and one that is still typed, count where the chunk holds them. A
     chunk of which the catalog has no words keeps the share that it holds.
     """
-    if prepared.word_vectors is None or not held:
-        return Coverage(held)
-    words = snapshot.catalog.chunk_words(held)
-    if not any(words.values()):
-        return Coverage(held)
-    keys = np.array(sorted(words), np.int64)
-    numbers = [np.frombuffer(words[key], "<u2") for key in keys.tolist()]
-    terms = prepared.terms
-    nearest = _nearest(prepared, numbers)
-    unknown = np.flatnonzero(np.isnan(nearest).any(axis=0) | np.array([term.prefix for term in terms]))
-    nearest = np.clip((nearest - BY_CHANCE) / (1.0 - BY_CHANCE), 0.0, 1.0)
-    if len(unknown):
-        others = [terms[number] for number in unknown.tolist()]
-        nearest[:, unknown] = snapshot.keywords.held(keys, keys + 1, others, fields)
-    weights = np.array([term.weight for term in terms], np.float32)
-    shares = nearest @ (weights / (weights.sum() or 1.0))
-    return Coverage({**held, **dict(zip(keys.tolist(), shares.tolist(), strict=True))}, ALIKE)
+    worth = shares_of_weight(prepared.terms)
+    keys = evidence.chunks.tolist()
+    said = evidence.held.astype(np.float32)
+    words = catalog.chunk_words(keys) if prepared.word_vectors is not None else {}
+    weight = HELD
+    if prepared.word_vectors is not None and any(words.values()):
+        weight = ALIKE
+        kept = np.array([key in words for key in keys])
+        nearest = _nearest(prepared, prepared.word_vectors, [words[key] for key in keys if key in words])
+        said[kept] = np.where(np.isnan(nearest), said[kept], nearest)
+    return Coverage(dict(zip(keys, (said @ worth).tolist(), strict=True)), weight)
 
 
-def _nearest(prepared: PreparedQuery, numbers: Sequence[WordNumbers]) -> Vectors:
-    """For each chunk, given by its words' numbers, and each word of the query the best cosine of the two, at
-    least 0; nan for a word that the model does not know."""
-    assert prepared.word_vectors is not None
-    sizes = np.array([len(own) for own in numbers])
-    every = np.concatenate(numbers)
-    distinct = np.unique(every)
-    cosines = prepared.word_vectors.likeness([term.word for term in prepared.terms], distinct).T
-    nearest: Vectors = np.zeros((len(numbers), cosines.shape[1]), np.float32)
+def _nearest(prepared: PreparedQuery, vectors: WordVectors, packed: Sequence[bytes]) -> Vectors:
+    """For each chunk, given by its words, and each word of the query how alike the nearest two are, in
+    [0, 1]; nan for a word of the query that the model does not know, or that is still typed."""
+    every = np.frombuffer(b"".join(packed), "<u2")
+    sizes = np.array([len(numbers) for numbers in packed]) // every.itemsize
+    seen = np.zeros(_NUMBERS, bool)
+    seen[every] = True
+    distinct = np.flatnonzero(seen).astype(np.uint16)
+    place = np.empty(_NUMBERS, np.intp)
+    place[distinct] = np.arange(len(distinct))
+    cosines = vectors.likeness([term.word for term in prepared.terms], distinct)
+    alike = np.clip((cosines - BY_CHANCE) / (1.0 - BY_CHANCE), 0.0, 1.0)
+    nearest: Vectors = np.zeros((len(packed), len(alike)), np.float32)
     firsts = sizes.cumsum() - sizes
-    nearest[sizes > 0] = np.maximum.reduceat(cosines[distinct.searchsorted(every)], firsts[sizes > 0])
+    nearest[sizes > 0] = np.maximum.reduceat(alike.T[place[every]], firsts[sizes > 0])
+    is_typed = np.array([term.prefix for term in prepared.terms])
+    nearest[:, np.isnan(cosines).any(axis=1) | is_typed] = np.nan
     return nearest

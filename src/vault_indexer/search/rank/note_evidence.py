@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isnan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from vault_indexer.model import CHUNK_KEY_BITS, NoteReason
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 NOTE_MEANING = 2.0
 """What the meaning of the whole note counts beside that of the chunk."""
@@ -22,18 +28,20 @@ tuning halves of six sets; see docs/search.md for what they gave."""
 
 
 class Evidence(NamedTuple):
-    """What notes say, by id, and the part of the query's words that each chunk holds, by key."""
+    """What notes say, by id, and which words of the query each of the chunks holds: `held` has a row for each
+    of `chunks` and a column for each term."""
 
     notes: dict[int, NoteReason]
-    coverage: dict[int, float]
+    chunks: Keys
+    held: Mask
 
 
 def note_evidence(
     snapshot: Snapshot, keys: Iterable[int], prepared: PreparedQuery, fields: FieldWeights
 ) -> Evidence:
     """For each note of the chunks the cosine of the mean of its vectors, and how much of the query all its
-    text holds together; for each of the chunks how much of it that one holds. Nothing is stored for it: all
-    comes from the chunks."""
+    text holds together; for each of the chunks what that one holds. Nothing is stored for it: all comes
+    from the chunks."""
     chunks = np.fromiter(keys, np.int64)
     notes = np.unique(chunks >> CHUNK_KEY_BITS)
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
@@ -46,5 +54,6 @@ def note_evidence(
     found = zip(notes.tolist(), cosines.tolist(), coverage.ranges.tolist(), strict=True)
     return Evidence(
         {note_id: NoteReason(None if isnan(cosine) else cosine, share) for note_id, cosine, share in found},
-        dict(zip(coverage.keys[own].tolist(), coverage.documents[own].tolist(), strict=True)),
+        coverage.keys[own],
+        coverage.documents[own],
     )

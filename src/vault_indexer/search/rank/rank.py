@@ -249,7 +249,7 @@ def _by_meaning_and_word(
         prepared.deadline.check()
         coverage = Coverage()
         if _is_spoken(source):
-            coverage = chunk_coverage(source.snapshot, prepared, evidence.coverage, fields)
+            coverage = chunk_coverage(source.snapshot.catalog, prepared, evidence)
         found.append(replace(own, notes=evidence.notes, coverage=coverage))
     return together(found)
 

@@ -26,6 +26,10 @@ _CHUNK_CHARS = 4_000_000
 _CHUNK = 1000
 """What a chunk costs beside its body, in characters."""
 
+_WORD_BYTES = 8_000_000
+_ENTRY = 150
+"""What the words of a chunk cost beside their numbers, in bytes."""
+
 _STALE_AFTER = 100
 """One note in so many may have been written since the languages were counted: so few change no order that
 matters."""
@@ -58,6 +62,7 @@ class CatalogCache:
         self.chunks: LruCache[int, ChunkRow] = LruCache(
             _CHUNK_CHARS, lambda row: len(row.chunk.body) + _CHUNK
         )
+        self.words: LruCache[int, bytes] = LruCache(_WORD_BYTES, lambda words: len(words) + _ENTRY)
         self.attachments: AttachmentNames | None = None
         self.languages: CountedLanguages | None = None
 
@@ -66,6 +71,7 @@ class CatalogCache:
         self.texts.clear()
         self.outlines.clear()
         self.chunks.clear()
+        self.words.clear()
         self.attachments = self.languages = None
 
 

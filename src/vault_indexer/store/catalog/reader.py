@@ -489,8 +489,9 @@ class CatalogReader:
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
         """For chunks by key the numbers of their words (uint16, ascending); those are left out whose model
         has no vectors of words, or that were stored before the catalog kept them."""
-        if not self._keeps_words:
-            return {}
+        return self._cache.words.get(keys, self._read_words) if self._keeps_words else {}
+
+    def _read_words(self, keys: list[int]) -> dict[int, bytes]:
         return dict(self.rows_in("SELECT key, words FROM chunk_words WHERE key IN (%s)", keys))
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:

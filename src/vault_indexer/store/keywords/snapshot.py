@@ -51,12 +51,12 @@ class TermMatch:
 
 
 class Coverage(NamedTuple):
-    """The part of a query's weight that is held, in [0, 1]: by each of some ranges of keys, and by each
-    document in them (`keys`, in the order of the ranges)."""
+    """What is held of a query: by each of some ranges of keys the part of its weight, in [0, 1], and which of
+    its terms by each document in them (`keys`, in the order of the ranges; shape (documents, terms))."""
 
     ranges: Floats
     keys: Keys
-    documents: Floats
+    documents: Mask
 
 
 class KeywordSnapshot:
@@ -137,11 +137,9 @@ class KeywordSnapshot:
         self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> Coverage:
         """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part
-        of the terms' weight that its documents hold together, and the part that each of them holds."""
+        of the terms' weight that its documents hold together, and which terms each of them holds."""
         positions, by_document, by_range = self._held_between(firsts, ends, terms, weights)
-        worth = np.array([term.weight for term in terms], np.float32)
-        worth /= np.float32(sum(term.weight for term in terms) or 1.0)
-        return Coverage(by_range @ worth, self._keys[positions], by_document @ worth)
+        return Coverage(by_range @ shares_of_weight(terms), self._keys[positions], by_document)
 
     def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Mask:
         """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
@@ -268,6 +266,12 @@ class KeywordSnapshot:
 
     def _classes(self, term: QueryTerm) -> Classes:
         return self._with_longer(term.classes) if term.prefix else term.classes
+
+
+def shares_of_weight(terms: Sequence[QueryTerm]) -> Floats:
+    """Each term's part of the weight of them all."""
+    worth = np.array([term.weight for term in terms], np.float32)
+    return worth / np.float32(sum(term.weight for term in terms) or 1.0)
 
 
 def _largest_frequency(postings: TermPostings, term: str) -> int:

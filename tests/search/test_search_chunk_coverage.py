@@ -1,0 +1,214 @@
+"""How much of a query a chunk says: the words that it holds, and words that are like them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.model import SearchRequest
+from vault_indexer.ports import WordVectors
+from vault_indexer.providers import WordLlamaEmbedder
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.prepare import PreparedQuery, prepare_query
+from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, Coverage, chunk_coverage
+from vault_indexer.search.rank.note_evidence import note_evidence
+from vault_indexer.search.reader import IndexReader
+from vault_indexer.service import VaultService
+from vault_indexer.store import Snapshot
+from vault_indexer.store.catalog import CatalogReader, CatalogWriter
+from vault_indexer.store.keywords import FieldWeights
+
+NOTES = {
+    "Garage.md": "# Garage\n\nThe vehicle was repaired, and the engine is quiet again.\n",
+    "Meadow.md": "# Meadow\n\nGrass, clover and a quiet evening with bees.\n",
+    "Xylotomous.md": "# Xylotomous\n\nXylotomous insects cut wood.\n",
+    "Symbols.md": "# \u2192\n\n\u2190\u2191\u2193 \u25a0\u25a1 \u2605\n",
+    **{f"Letter {n}.md": f"# Letter {n}\n\nTo the council, about noise number {n}.\n" for n in range(9)},
+}
+FIELDS = FieldWeights()
+
+
+@pytest.fixture(scope="module")
+def index_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of the vault beside it."""
+    folder = tmp_path_factory.mktemp("coverage")
+    (folder / "vault").mkdir()
+    for name, text in NOTES.items():
+        (folder / "vault" / name).write_text(text, "utf-8")
+    opened(folder / "vault", folder / "index").close()
+    return folder / "index"
+
+
+def opened(vault: Path, index_dir: Path) -> VaultService:
+    target = resolve_target(vault, index_dir, None, environ={}, options={"index.workers": "1"})
+    return open_index(target, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def service(index_dir: Path) -> Iterator[VaultService]:
+    held = opened(index_dir.parent / "vault", index_dir)
+    yield held
+    held.close()
+
+
+@pytest.fixture(scope="module")
+def reader(index_dir: Path, service: VaultService) -> IndexReader:
+    """The same index, opened to be read."""
+    target = resolve_target(service.vault, index_dir, None, environ={}, options={})
+    assembly = Assembly.of(target)
+    current = assembly.index_dir.current()
+    assert current is not None
+    return assembly.open_to_read(current)
+
+
+def prepared(reader: IndexReader, snapshot: Snapshot, query: str, *, typing: bool = False) -> PreparedQuery:
+    request = SearchRequest(query, as_you_type=typing)
+    return prepare_query(
+        snapshot, request, reader.searcher.embedder, FIELDS, datetime.now().astimezone(), QueryDeadline(30.0)
+    )
+
+
+def covered(snapshot: Snapshot, asked: PreparedQuery, keys: list[int]) -> Coverage:
+    return chunk_coverage(snapshot.catalog, asked, note_evidence(snapshot, keys, asked, FIELDS))
+
+
+def coverage_of(reader: IndexReader, query: str, *, typing: bool = False) -> dict[str, float]:
+    """The share of each note's only chunk, by path."""
+    with reader.holder.lease() as snapshot:
+        asked = prepared(reader, snapshot, query, typing=typing)
+        keys = snapshot.keywords.keys.tolist()
+        found = covered(snapshot, asked, keys)
+        assert found.weight == ALIKE
+        rows = snapshot.catalog.chunks(keys)
+        notes = snapshot.catalog.notes(row.note_id for row in rows.values())
+        return {notes[rows[key].note_id].path: share for key, share in found.shares.items()}
+
+
+def test_a_hit_says_how_much_of_the_query_it_covers_by_like_words(service: VaultService) -> None:
+    answer = service.search(SearchRequest("quiet car motor"))
+    shares = {hit.path: hit.why.keyword.coverage for hit in answer.results if hit.why.keyword is not None}
+    garage, meadow = shares["Garage.md"], shares["Meadow.md"]  # both hold only the first word
+    assert garage is not None
+    assert meadow is not None
+    assert garage > meadow + 0.1
+    assert answer.results[0].path == "Garage.md"
+
+
+def test_words_of_like_meaning_cover_more_than_others(reader: IndexReader) -> None:
+    shares = coverage_of(reader, "car motor")
+    assert shares["Garage.md"] > shares["Meadow.md"] + 0.15
+    assert shares["Symbols.md"] == 0.0
+
+
+def test_a_word_that_the_model_does_not_know_counts_where_it_is_held(reader: IndexReader) -> None:
+    shares = coverage_of(reader, "xylotomous")
+    assert shares.pop("Xylotomous.md") == pytest.approx(1.0)
+    assert set(shares.values()) == {0.0}
+
+
+def test_a_word_that_is_still_typed_counts_where_it_begins_one(reader: IndexReader) -> None:
+    shares = coverage_of(reader, "vehic", typing=True)
+    assert shares.pop("Garage.md") == pytest.approx(1.0)
+    assert set(shares.values()) == {0.0}
+    assert coverage_of(reader, "meadow gras", typing=True)["Meadow.md"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("path", ["Garage.md", "Meadow.md", "Xylotomous.md"])
+def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexReader, path: str) -> None:
+    with reader.holder.lease() as snapshot:
+        asked = replace(prepared(reader, snapshot, "quiet insects"), word_vectors=None)
+        (key,) = snapshot.catalog.chunk_keys_at([path])[path]
+        found = covered(snapshot, asked, [key])
+        held = snapshot.keywords.share(key, asked.terms, FIELDS)
+        assert found.shares == {key: pytest.approx(held)}
+        assert 0.0 < held < 1.0
+        assert found.weight == HELD
+
+
+def test_chunks_without_known_words_count_by_what_they_hold(reader: IndexReader) -> None:
+    with reader.holder.lease() as snapshot:
+        (symbols,) = snapshot.catalog.chunk_keys_at(["Symbols.md"])["Symbols.md"]
+        found = covered(snapshot, prepared(reader, snapshot, "symbols car"), [symbols])
+        assert found.weight == HELD
+        assert 0.0 < found.shares[symbols] < 1.0
+
+
+WORDS = ["car", "motor", "quiet", "bees", "council", "xylotomous", "wood", "the"]
+
+
+@given(words=st.lists(st.sampled_from(WORDS), min_size=1))
+def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, words: list[str]) -> None:
+    """The law, by the definition: one word and one chunk after the other."""
+    with reader.holder.lease() as snapshot:
+        asked = prepared(reader, snapshot, " ".join(words))
+        found = covered(snapshot, asked, snapshot.keywords.keys.tolist())
+        vectors = asked.word_vectors
+        assert vectors is not None
+        total = sum(term.weight for term in asked.terms)
+        for key, share in found.shares.items():
+            text = snapshot.catalog.chunks([key])[key].chunk.embedding_text
+            said = 0.0
+            for term in asked.terms:
+                likeness = _nearest(vectors, term.word, text)
+                if likeness is None:
+                    one = np.array([key], np.int64)
+                    likeness = float(snapshot.keywords.held(one, one + 1, [term], FIELDS)[0, 0])
+                said += term.weight * likeness
+            assert share == pytest.approx(said / total, abs=1e-5)
+            assert 0.0 <= share <= 1.0 + 1e-6
+
+
+def _nearest(vectors: WordVectors, word: str, text: str) -> float | None:
+    """The likeness of the text's nearest word; None for a word that the model does not know."""
+    numbers = vectors.numbers(text)
+    if np.isnan(vectors.likeness([word], vectors.numbers("and"))).any():
+        return None
+    best = max(vectors.likeness([word], numbers)[0].tolist(), default=0.0)
+    return max(0.0, (best - BY_CHANCE) / (1 - BY_CHANCE))
+
+
+def test_the_catalog_keeps_the_words_of_each_chunk_and_drops_them_with_its_note(
+    index_dir: Path, reader: IndexReader, tmp_path: Path
+) -> None:
+    words = WordLlamaEmbedder().words
+    with reader.holder.lease() as snapshot:
+        kept = snapshot.catalog.chunk_words(snapshot.keywords.keys.tolist())
+        rows = snapshot.catalog.chunks(kept)
+        assert kept.keys() == set(snapshot.keywords.keys.tolist())
+        for key, row in rows.items():
+            assert kept[key] == words.numbers(row.chunk.embedding_text).astype("<u2").tobytes()
+        (gone,) = snapshot.catalog.chunk_keys_at(["Garage.md"])["Garage.md"]
+    copy = _copied(reader, tmp_path)
+    with closing(CatalogWriter(copy)) as writer, writer.commit():
+        writer.remove_note("Garage.md")
+    with closing(CatalogReader(copy)) as catalog:
+        assert catalog.chunk_words(kept) == {key: own for key, own in kept.items() if key != gone}
+
+
+def test_a_catalog_from_before_they_were_kept_is_read(reader: IndexReader, tmp_path: Path) -> None:
+    copy = _copied(reader, tmp_path)
+    with closing(sqlite3.connect(copy)) as database:
+        database.executescript("DROP TABLE chunk_words")
+    with closing(CatalogReader(copy)) as catalog:
+        keys = [row[0] for row in catalog.rows("SELECT key FROM chunks")]
+        assert catalog.chunk_words(keys) == {}
+
+
+def _copied(reader: IndexReader, folder: Path) -> Path:
+    """A copy of the catalog that the reader has open."""
+    with reader.holder.lease() as snapshot:
+        (_, _, source), *_ = snapshot.catalog.rows("PRAGMA database_list")
+    for file in Path(source).parent.glob("catalog.*"):
+        shutil.copy(file, folder / file.name)
+    return folder / "catalog.db"
