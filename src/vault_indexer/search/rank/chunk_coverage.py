@@ -73,6 +73,6 @@ def _nearest(prepared: PreparedQuery, vectors: WordVectors, packed: Sequence[byt
     nearest: Vectors = np.zeros((len(packed), len(alike)), np.float32)
     firsts = sizes.cumsum() - sizes
     nearest[sizes > 0] = np.maximum.reduceat(alike.T[place[every]], firsts[sizes > 0])
-    is_typed = np.array([term.prefix for term in prepared.terms])
+    is_typed = np.array([term.prefix for term in prepared.terms], bool)
     nearest[:, np.isnan(cosines).any(axis=1) | is_typed] = np.nan
     return nearest
