@@ -11,6 +11,8 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import TokenWeights, WordLlamaEmbedder
 from vault_indexer.providers.lazy import LazyEmbedder
 from vault_indexer.providers.wordllama import wordllama_model
+from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE
+from vault_indexer.providers.wordllama_words import WordLlamaWords
 
 EMBEDDER = WordLlamaEmbedder()
 WORDS = EMBEDDER.words
@@ -48,6 +50,11 @@ def test_a_word_of_several_tokens_has_no_vector_of_its_own() -> None:
     assert found.shape == (2, 2)
     assert not np.isnan(found[0]).any()
     assert np.isnan(found[1]).all()
+
+
+def test_a_word_without_direction_is_like_no_other() -> None:
+    flat = WordLlamaWords(np.zeros((VOCABULARY_SIZE, 2), np.float32))
+    assert flat.likeness(["river"], flat.numbers("river boat")).tolist() == [[0.0, 0.0]]
 
 
 def test_a_word_is_what_the_model_embeds_for_it() -> None:

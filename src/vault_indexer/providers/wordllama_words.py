@@ -44,7 +44,8 @@ class WordLlamaWords:
         others = self._table[numbers]
         # BLAS would start threads for it, which then wait busily.
         products = np.einsum("qd,nd->qn", asked, others)
-        cosines: Vectors = products / np.sqrt(np.einsum("nd,nd->n", others, others))
+        lengths = np.sqrt(np.einsum("nd,nd->n", others, others))
+        cosines: Vectors = products / np.maximum(lengths, np.finfo(np.float32).tiny)
         cosines[[number is None for number in own]] = np.nan
         return cosines
 
