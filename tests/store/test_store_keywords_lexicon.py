@@ -133,3 +133,10 @@ def test_words_in_one_text_are_found_as_in_a_list(frequencies: dict[str, int], p
     assert words.beyond_ascii() == [term for term in terms if not term.isascii()]
     near = {term: (distance("abc", term), frequencies[term]) for term in terms}
     assert words.near("abc", 1) == {term: found for term, found in near.items() if found[0] <= 1}
+
+
+def test_words_are_found_in_a_segment_of_very_many() -> None:
+    terms = [f"{number:x}w".encode() for number in range(150_000)]
+    words = SegmentWords(dict.fromkeys(terms, 1))
+    for number in (0, 65_535, 65_536, 131_072, 149_999):
+        assert words.near(f"{number:x}w", 0) == {f"{number:x}w": (0, 1)}

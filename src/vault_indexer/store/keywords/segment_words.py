@@ -25,6 +25,9 @@ _LINE_BREAK = b"\n"
 
 _ASCII = 128
 
+_BLOCK = 65_536
+"""So many words are looked through at once: the bits of their letters take some 5 MB."""
+
 
 class SegmentWords:
     """Terms that some text holds as written, each with the largest document frequency of its fields.
@@ -105,11 +108,15 @@ def _signatures(lines: str) -> tuple[Letters, Bytes]:
     line is empty."""
     points = np.frombuffer(lines.encode("utf-32-le", "surrogatepass"), np.uint32)
     ends = np.flatnonzero(points == ord("\n"))
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[: len(ends)]
-    bits = np.uint64(1) << (points % 64).astype(np.uint64)
-    bits[ends] = 0
-    lengths = ends - starts
-    return np.bitwise_or.reduceat(bits, starts), np.where(lengths > LONGEST_WORD, 0, lengths).astype(np.uint8)
+    lengths = np.diff(ends, prepend=-1) - 1
+    letters = np.zeros(len(ends), np.uint64)
+    for first in range(0, len(ends), _BLOCK):
+        own = slice(first, first + _BLOCK)
+        begin = ends[first] - lengths[first]
+        bits = np.uint64(1) << (points[begin : ends[own][-1] + 1] % 64).astype(np.uint64)
+        bits[ends[own] - begin] = 0
+        letters[own] = np.bitwise_or.reduceat(bits, ends[own] - lengths[own] - begin)
+    return letters, np.where(lengths > LONGEST_WORD, 0, lengths).astype(np.uint8)
 
 
 def edit_distances(word: str, others: list[str]) -> list[int]:
