@@ -91,6 +91,8 @@ def test_a_daemon_has_read_the_words_of_an_edit_before_anybody_searches(where: P
         wait_for(lambda: has_read_all_words(session, notes=3))
         where.write("Compost.md", "# Compost\n\nTurn the heap.\n")
         wait_for(lambda: has_read_all_words(session, notes=4))
+        with session.reader().holder.lease() as snapshot:
+            assert [word.term for word in snapshot.keywords.lexicon.near("compots")] == ["compost"]
 
 
 def has_read_all_words(session: DaemonSession, notes: int) -> bool:

@@ -1,10 +1,9 @@
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
+from indexed_vault import indexed_vault
 from small_vault import Ask, write_vault
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.model import SearchAnswer, SearchRequest
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
@@ -15,12 +14,8 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultSer
     """The small vault's service, and the same index opened to be read."""
     folder = tmp_path_factory.mktemp("small")
     vault = write_vault(folder / "vault")
-    target = resolve_target(vault, folder / "index", None, environ={}, options={"index.workers": 1})
-    with closing(open_index(target, lambda _: None)) as service:
-        assembly = Assembly.of(target)
-        generation = assembly.index_dir.current()
-        assert generation is not None
-        yield service, assembly.open_to_read(generation)
+    with indexed_vault(vault, folder / "index") as opened:
+        yield opened
 
 
 @pytest.fixture

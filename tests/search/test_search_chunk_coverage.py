@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
-from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, Coverage, chunk_coverage
+from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, ChunkCoverage, chunk_coverage
 from vault_indexer.search.rank.note_evidence import note_evidence
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
-from vault_indexer.store.catalog import CatalogReader, CatalogWriter
+from vault_indexer.store.catalog import CatalogReader, CatalogWriter, pack_words, unpack_words
 from vault_indexer.store.keywords import FieldWeights
 
 NOTES = {
@@ -40,36 +40,21 @@ FIELDS = FieldWeights()
 
 
 @pytest.fixture(scope="module")
-def index_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index of the vault beside it."""
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, IndexReader]]:
+    """The vault's service, and the same index opened to be read."""
     folder = tmp_path_factory.mktemp("coverage")
-    (folder / "vault").mkdir()
-    for name, text in NOTES.items():
-        (folder / "vault" / name).write_text(text, "utf-8")
-    opened(folder / "vault", folder / "index").close()
-    return folder / "index"
+    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as both:
+        yield both
 
 
-def opened(vault: Path, index_dir: Path) -> VaultService:
-    target = resolve_target(vault, index_dir, None, environ={}, options={"index.workers": "1"})
-    return open_index(target, lambda _: None)
+@pytest.fixture
+def service(opened: tuple[VaultService, IndexReader]) -> VaultService:
+    return opened[0]
 
 
 @pytest.fixture(scope="module")
-def service(index_dir: Path) -> Iterator[VaultService]:
-    held = opened(index_dir.parent / "vault", index_dir)
-    yield held
-    held.close()
-
-
-@pytest.fixture(scope="module")
-def reader(index_dir: Path, service: VaultService) -> IndexReader:
-    """The same index, opened to be read."""
-    target = resolve_target(service.vault, index_dir, None, environ={}, options={})
-    assembly = Assembly.of(target)
-    current = assembly.index_dir.current()
-    assert current is not None
-    return assembly.open_to_read(current)
+def reader(opened: tuple[VaultService, IndexReader]) -> IndexReader:
+    return opened[1]
 
 
 def prepared(reader: IndexReader, snapshot: Snapshot, query: str, *, typing: bool = False) -> PreparedQuery:
@@ -79,7 +64,7 @@ def prepared(reader: IndexReader, snapshot: Snapshot, query: str, *, typing: boo
     )
 
 
-def covered(snapshot: Snapshot, asked: PreparedQuery, keys: list[int]) -> Coverage:
+def coverage_at(snapshot: Snapshot, asked: PreparedQuery, keys: list[int]) -> ChunkCoverage:
     return chunk_coverage(snapshot.catalog, asked, note_evidence(snapshot, keys, asked, FIELDS))
 
 
@@ -88,7 +73,7 @@ def coverage_of(reader: IndexReader, query: str, *, typing: bool = False) -> dic
     with reader.holder.lease() as snapshot:
         asked = prepared(reader, snapshot, query, typing=typing)
         keys = snapshot.keywords.keys.tolist()
-        found = covered(snapshot, asked, keys)
+        found = coverage_at(snapshot, asked, keys)
         assert found.weight == ALIKE
         rows = snapshot.catalog.chunks(keys)
         notes = snapshot.catalog.notes(row.note_id for row in rows.values())
@@ -129,7 +114,7 @@ def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexR
     with reader.holder.lease() as snapshot:
         asked = replace(prepared(reader, snapshot, "quiet insects"), word_vectors=None)
         (key,) = snapshot.catalog.chunk_keys_at([path])[path]
-        found = covered(snapshot, asked, [key])
+        found = coverage_at(snapshot, asked, [key])
         held = snapshot.keywords.share(key, asked.terms, FIELDS)
         assert found.shares == {key: pytest.approx(held)}
         assert 0.0 < held < 1.0
@@ -139,7 +124,7 @@ def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexR
 def test_chunks_without_known_words_count_by_what_they_hold(reader: IndexReader) -> None:
     with reader.holder.lease() as snapshot:
         (symbols,) = snapshot.catalog.chunk_keys_at(["Symbols.md"])["Symbols.md"]
-        found = covered(snapshot, prepared(reader, snapshot, "symbols car"), [symbols])
+        found = coverage_at(snapshot, prepared(reader, snapshot, "symbols car"), [symbols])
         assert found.weight == HELD
         assert 0.0 < found.shares[symbols] < 1.0
 
@@ -152,7 +137,7 @@ def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, 
     """The law, by the definition: one word and one chunk after the other."""
     with reader.holder.lease() as snapshot:
         asked = prepared(reader, snapshot, " ".join(words))
-        found = covered(snapshot, asked, snapshot.keywords.keys.tolist())
+        found = coverage_at(snapshot, asked, snapshot.keywords.keys.tolist())
         vectors = asked.word_vectors
         assert vectors is not None
         total = sum(term.weight for term in asked.terms)
@@ -179,7 +164,7 @@ def _nearest(vectors: WordVectors, word: str, text: str) -> float | None:
 
 
 def test_the_catalog_keeps_the_words_of_each_chunk_and_drops_them_with_its_note(
-    index_dir: Path, reader: IndexReader, tmp_path: Path
+    reader: IndexReader, tmp_path: Path
 ) -> None:
     words = WordLlamaEmbedder().words
     with reader.holder.lease() as snapshot:
@@ -187,13 +172,22 @@ def test_the_catalog_keeps_the_words_of_each_chunk_and_drops_them_with_its_note(
         rows = snapshot.catalog.chunks(kept)
         assert kept.keys() == set(snapshot.keywords.keys.tolist())
         for key, row in rows.items():
-            assert kept[key] == words.numbers(row.chunk.embedding_text).astype("<u2").tobytes()
+            assert kept[key] == pack_words(words.numbers(row.chunk.embedding_text))
         (gone,) = snapshot.catalog.chunk_keys_at(["Garage.md"])["Garage.md"]
     copy = _copied(reader, tmp_path)
     with closing(CatalogWriter(copy)) as writer, writer.commit():
         writer.remove_note("Garage.md")
     with closing(CatalogReader(copy)) as catalog:
         assert catalog.chunk_words(kept) == {key: own for key, own in kept.items() if key != gone}
+
+
+@given(st.lists(st.lists(st.integers(0, 65_535), max_size=5)))
+def test_words_are_kept_in_two_bytes_each_and_read_again(chunks: list[list[int]]) -> None:
+    packed = [pack_words(np.array(numbers, np.uint16)) for numbers in chunks]
+    assert packed == [b"".join(number.to_bytes(2, "little") for number in own) for own in chunks]
+    every, sizes = unpack_words(packed)
+    assert every.tolist() == [number for numbers in chunks for number in numbers]
+    assert sizes.tolist() == list(map(len, chunks))
 
 
 def test_a_catalog_from_before_they_were_kept_is_read(reader: IndexReader, tmp_path: Path) -> None:

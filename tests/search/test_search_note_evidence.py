@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
@@ -31,15 +31,8 @@ NOTES = {
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
     folder = tmp_path_factory.mktemp("levels")
-    (folder / "vault").mkdir()
-    for name, text in NOTES.items():
-        (folder / "vault" / name).write_text(text, "utf-8")
-    target = resolve_target(
-        folder / "vault", folder / "index", None, environ={}, options={"index.workers": "1"}
-    )
-    held = open_index(target, lambda _: None)
-    yield held
-    held.close()
+    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (held, _):
+        yield held
 
 
 def test_words_that_stand_in_several_sections_of_a_note_count_together(service: VaultService) -> None:

@@ -18,7 +18,7 @@ from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.reading import note_from
 from vault_indexer.model import Chunk, FileRow, Note
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
-from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows
+from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows, pack_words
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
 if TYPE_CHECKING:
@@ -165,12 +165,11 @@ class Preparer:
         known = self._known_vectors(list(texts))
         missing = [text for digest, text in texts.items() if digest not in known][:at_once]
         try:
-            made = self.vectors_of(missing)
+            made, words = self.vectors_of(missing), self._embedder.words
         except ProviderError:
             if at_once is None:
                 raise
-            made = {}
-        words = self._words(raises=at_once is None)
+            made, words = {}, None
         return [_prepared_note(parsed, known, made, words) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
@@ -180,14 +179,6 @@ class Preparer:
 
         made = self._embedder.embed(texts).astype(np.float16)
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
-
-    def _words(self, *, raises: bool) -> WordVectors | None:
-        try:
-            return self._embedder.words
-        except ProviderError:
-            if raises:
-                raise
-            return None
 
     def _unread(self, path: str, reason: str) -> FileRow:
         """A file that could not be read has no times to compare with, so the next scan tries it again.
@@ -237,7 +228,7 @@ def _word_numbers(chunks: Sequence[Chunk], words: WordVectors | None) -> list[by
     """What the catalog keeps of the chunks' words; nothing for a model without vectors of words."""
     if words is None:
         return []
-    return [words.numbers(chunk.embedding_text).astype("<u2").tobytes() for chunk in chunks]
+    return [pack_words(words.numbers(chunk.embedding_text)) for chunk in chunks]
 
 
 def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:

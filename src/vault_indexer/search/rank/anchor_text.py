@@ -48,7 +48,7 @@ def match_anchor_text(
     for n links that hold it.
     """
     total = sum(term.weight for term in terms)
-    words = [(term.weight, frozenset(term.forms)) for term in terms]
+    words = [(term.weight, term.forms) for term in terms]
     texts = _texts(snapshot, languages)
     found = [_match(path, own, words, total) for path, own in texts.items()] if total else []
     return sorted((one for one in found if one.weight), key=lambda one: (-one.weight, one.path))

@@ -10,7 +10,7 @@ import numpy as np
 
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.note_evidence import Evidence
-from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.catalog import CatalogReader, unpack_words
 from vault_indexer.store.keywords import shares_of_weight
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _NUMBERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class ChunkCoverage:
     """The part of the query that each chunk says, in [0, 1] by key, each word at its weight; and what that
     counts beside the chunk's BM25F score."""
 
@@ -37,7 +37,7 @@ class Coverage:
     weight: float = HELD
 
 
-def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Evidence) -> Coverage:
+def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Evidence) -> ChunkCoverage:
     """How much of the query the chunks say.
 
     Where the model has vectors of single words, a word of the query counts by its likeness to the nearest
@@ -45,24 +45,24 @@ def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Ev
     context). Words that it does not know, and one that is still typed, count where the chunk holds them. A
     chunk of which the catalog has no words keeps the share that it holds.
     """
-    worth = shares_of_weight(prepared.terms)
     keys = evidence.chunks.tolist()
     said = evidence.held.astype(np.float32)
-    words = catalog.chunk_words(keys) if prepared.word_vectors is not None else {}
+    vectors = prepared.word_vectors
+    words = catalog.chunk_words(keys) if vectors is not None else {}
     weight = HELD
-    if prepared.word_vectors is not None and any(words.values()):
+    if vectors is not None and any(words.values()):
         weight = ALIKE
         kept = np.array([key in words for key in keys])
-        nearest = _nearest(prepared, prepared.word_vectors, [words[key] for key in keys if key in words])
+        nearest = _nearest(prepared, vectors, [words[key] for key in keys if key in words])
         said[kept] = np.where(np.isnan(nearest), said[kept], nearest)
-    return Coverage(dict(zip(keys, (said @ worth).tolist(), strict=True)), weight)
+    shares = said @ shares_of_weight(prepared.terms)
+    return ChunkCoverage(dict(zip(keys, shares.tolist(), strict=True)), weight)
 
 
 def _nearest(prepared: PreparedQuery, vectors: WordVectors, packed: Sequence[bytes]) -> Vectors:
     """For each chunk, given by its words, and each word of the query how alike the nearest two are, in
     [0, 1]; nan for a word of the query that the model does not know, or that is still typed."""
-    every = np.frombuffer(b"".join(packed), "<u2")
-    sizes = np.array([len(numbers) for numbers in packed]) // every.itemsize
+    every, sizes = unpack_words(packed)
     seen = np.zeros(_NUMBERS, bool)
     seen[every] = True
     distinct = np.flatnonzero(seen).astype(np.uint16)

@@ -23,8 +23,9 @@ NOTE_MEANING = 2.0
 """What the meaning of the whole note counts beside that of the chunk."""
 
 NOTE_WORDS = 0.6
-"""What the words of the whole note count beside those of the chunk. Both are the best of 160 choices on the
-tuning halves of six sets; see docs/search.md for what they gave."""
+"""What the words of the whole note count beside those of the chunk. The first, and .5 here, are the best of
+160 choices on the tuning halves of six sets. With less than .6 beside words that are alike, two words in two
+sections of a note no longer count together."""
 
 
 class Evidence(NamedTuple):

@@ -12,7 +12,7 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import GraphReason, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST
-from vault_indexer.search.rank.chunk_coverage import Coverage, chunk_coverage
+from vault_indexer.search.rank.chunk_coverage import ChunkCoverage, chunk_coverage
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
 from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, note_evidence
 from vault_indexer.search.rank.notes import note_scores
@@ -247,7 +247,7 @@ def _by_meaning_and_word(
         keys = own.vector.keys() | own.keyword.keys()
         evidence = note_evidence(source.snapshot, keys, prepared, fields)
         prepared.deadline.check()
-        coverage = Coverage()
+        coverage = ChunkCoverage()
         if _is_spoken(source):
             coverage = chunk_coverage(source.snapshot.catalog, prepared, evidence)
         found.append(replace(own, notes=evidence.notes, coverage=coverage))

@@ -13,7 +13,7 @@ import numpy as np
 from vault_indexer.model import GraphReason, NoteReason, NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.rank.anchor_text import match_anchor_text
-from vault_indexer.search.rank.chunk_coverage import Coverage
+from vault_indexer.search.rank.chunk_coverage import ChunkCoverage
 from vault_indexer.search.rank.neighbours import neighbours_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -56,7 +56,7 @@ class Rankings:
     depth: int = 0
     trust: float = 1.0
     notes: Mapping[int, NoteReason] = field(default_factory=dict)
-    coverage: Coverage = field(default_factory=Coverage)
+    coverage: ChunkCoverage = field(default_factory=ChunkCoverage)
 
 
 def by_meaning(snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None) -> Ranks:

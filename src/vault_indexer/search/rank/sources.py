@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from vault_indexer.model import CHUNK_KEY_BITS, GraphReason
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.chunk_coverage import Coverage
+from vault_indexer.search.rank.chunk_coverage import ChunkCoverage
 from vault_indexer.search.rank.retrieve import Rankings, Ranks
 from vault_indexer.store import Snapshot
 
@@ -99,7 +99,7 @@ def together(found: Sequence[Rankings]) -> Rankings:
             for number, own in enumerate(found)
             for note_id, reason in own.notes.items()
         },
-        coverage=Coverage(
+        coverage=ChunkCoverage(
             {
                 global_key(number, key): share
                 for number, own in enumerate(found)
@@ -122,7 +122,7 @@ def alone(rankings: Rankings, source: int) -> Rankings:
             for note_id, one in rankings.notes.items()
             if note_id >> _NOTE_BITS == source
         },
-        coverage=Coverage(of_source(rankings.coverage.shares, source), rankings.coverage.weight),
+        coverage=ChunkCoverage(of_source(rankings.coverage.shares, source), rankings.coverage.weight),
     )
 
 

@@ -7,7 +7,7 @@ from vault_indexer.store.catalog.catalog_cache import CatalogCache
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
-from vault_indexer.store.catalog.rows import PreparedNote, block_spans, note_rows
+from vault_indexer.store.catalog.rows import PreparedNote, block_spans, note_rows, pack_words, unpack_words
 from vault_indexer.store.catalog.sqlite_errors import SqliteError, is_full, unusable
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 
@@ -26,5 +26,7 @@ __all__ = [
     "is_full",
     "is_sound",
     "note_rows",
+    "pack_words",
+    "unpack_words",
     "unusable",
 ]

@@ -8,11 +8,20 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from vault_indexer.model import Chunk, FileRow, JsonValue, Note
 from vault_indexer.parse import find_tasks
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from vault_indexer.ports import WordNumbers
+
 TEXT_COMPRESSION = 3
+_PACKED_WORD = "<u2"
 _STRATEGY = 7  # the column of a chunk's row
 
 Values = tuple[str | int | float | bytes | None, ...]
@@ -99,6 +108,18 @@ def unpack_spans(packed: bytes) -> list[tuple[int, int]]:
     raw = zlib.decompress(packed)
     positions = list(accumulate(struct.unpack(f"<{len(raw) // 4}i", raw)))
     return list(zip(positions[::2], positions[1::2], strict=True))
+
+
+def pack_words(numbers: WordNumbers) -> bytes:
+    """The numbers of a chunk's words as the catalog keeps them; `unpack_words` reads them."""
+    return numbers.astype(_PACKED_WORD).tobytes()
+
+
+def unpack_words(packed: Sequence[bytes]) -> tuple[WordNumbers, NDArray[np.int64]]:
+    """The numbers of the words of several chunks in a row, and how many each chunk has."""
+    numbers = np.frombuffer(b"".join(packed), _PACKED_WORD)
+    sizes = np.array([len(one) for one in packed], np.int64) // numbers.itemsize
+    return numbers.astype(np.uint16, copy=False), sizes
 
 
 def _chunk_row(chunk: Chunk, digest: bytes | None) -> Values:
