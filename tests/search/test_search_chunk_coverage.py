@@ -28,6 +28,7 @@ from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, pack_words, unpack_words
 from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.text.function_words import function_words
 
 NOTES = {
     "Garage.md": "# Garage\n\nThe vehicle was repaired, and the engine is quiet again.\n",
@@ -102,6 +103,11 @@ def test_a_word_that_the_model_does_not_know_counts_where_it_is_held(reader: Ind
     assert set(shares.values()) == {0.0}
 
 
+def test_a_function_word_counts_nothing_beside_others(reader: IndexReader) -> None:
+    assert coverage_of(reader, "the grass with bees") == coverage_of(reader, "grass bees")
+    assert coverage_of(reader, "to the")["Letter 1.md"] == pytest.approx(1.0)
+
+
 def test_a_word_that_is_still_typed_counts_where_it_begins_one(reader: IndexReader) -> None:
     shares = coverage_of(reader, "vehic", typing=True)
     assert shares.pop("Garage.md") == pytest.approx(1.0)
@@ -140,11 +146,13 @@ def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, 
         found = coverage_at(snapshot, asked, snapshot.keywords.keys.tolist())
         vectors = asked.word_vectors
         assert vectors is not None
-        total = sum(term.weight for term in asked.terms)
+        idle = function_words("en")
+        speaking = [term for term in asked.terms if term.word not in idle] or asked.terms
+        total = sum(term.weight for term in speaking)
         for key, share in found.shares.items():
             text = snapshot.catalog.chunks([key])[key].chunk.embedding_text
             said = 0.0
-            for term in asked.terms:
+            for term in speaking:
                 likeness = _nearest(vectors, term.word, text)
                 if likeness is None:
                     one = np.array([key], np.int64)

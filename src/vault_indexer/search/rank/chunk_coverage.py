@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,9 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.note_evidence import Evidence
 from vault_indexer.store.catalog import CatalogReader, unpack_words
 from vault_indexer.store.keywords import shares_of_weight
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.function_words import function_words
+from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors, WordVectors
@@ -43,7 +46,8 @@ def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Ev
     Where the model has vectors of single words, a word of the query counts by its likeness to the nearest
     word of the chunk (late interaction; Khattab and Zaharia 2020 do so with vectors of words in their
     context). Words that it does not know, and one that is still typed, count where the chunk holds them. A
-    chunk of which the catalog has no words keeps the share that it holds.
+    chunk of which the catalog has no words keeps the share that it holds. Function words count nothing: which
+    of them a chunk holds is chance, and in a small vault they are hardly more frequent than others.
     """
     keys = evidence.chunks.tolist()
     said = evidence.held.astype(np.float32)
@@ -55,8 +59,17 @@ def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Ev
         kept = np.array([key in words for key in keys])
         nearest = _nearest(prepared, vectors, [words[key] for key in keys if key in words])
         said[kept] = np.where(np.isnan(nearest), said[kept], nearest)
-    shares = said @ shares_of_weight(prepared.terms)
+    shares = said @ shares_of_weight(_speaking(prepared))
     return ChunkCoverage(dict(zip(keys, shares.tolist(), strict=True)), weight)
+
+
+def _speaking(prepared: PreparedQuery) -> list[QueryTerm]:
+    """The query's terms, function words without weight, unless there are only such."""
+    idle = function_words(prepared.language)
+    terms = [
+        replace(term, weight=0.0) if fold(normalize(term.word)) in idle else term for term in prepared.terms
+    ]
+    return terms if any(term.weight for term in terms) else list(prepared.terms)
 
 
 def _nearest(prepared: PreparedQuery, vectors: WordVectors, packed: Sequence[bytes]) -> Vectors:
