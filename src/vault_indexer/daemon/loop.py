@@ -29,7 +29,7 @@ from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
 from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
-from vault_indexer.index.pool_plan import limits_of
+from vault_indexer.index.pool_plan import upkeep_limits
 from vault_indexer.model import RebuildReport
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
@@ -78,8 +78,8 @@ class IndexLoop:
         builds, vectors = turns or (Turn(), Turn())
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
         self._embedding = EmbeddingTask(vault_sync, turn=vectors)
-        self._merge = MergeTask(vault_sync, limits_of(assembly.settings.index))
-        self._compaction = CompactionTask(vault_sync, limits_of(assembly.settings.index))
+        self._merge = MergeTask(vault_sync, upkeep_limits(assembly.settings.index))
+        self._compaction = CompactionTask(vault_sync, upkeep_limits(assembly.settings.index))
         self._publish_task = PublishTask(vault_sync, clock)
         set_aside = SetAsideRetry(vault_sync)
         # In order of priority, each with those that must not be busy when it begins something. The first two

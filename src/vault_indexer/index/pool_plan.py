@@ -13,6 +13,10 @@ _WORKER_MB, _MODEL_WORKER_MB = 192, 1024
 transformer."""
 
 
+_UPKEEP_NICER, _LARGEST_NICE = 5, 19
+"""A step of niceness is worth a factor of 1.25 of processor time (sched(7)), five are worth three."""
+
+
 def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
     """The limits of one process, as configured; `memory_bytes` is its share, 0 is no limit."""
     return ProcessLimits(settings.nice, settings.io_priority, memory_bytes)
@@ -26,6 +30,11 @@ def note_budget(settings: IndexSettings) -> NoteBudget:
 def is_slow_model(settings: EmbeddingSettings) -> bool:
     """Whether words are worth having before vectors: static vectors cost less than reading the note does."""
     return settings.provider not in ("auto", "wordllama")
+
+
+def upkeep_limits(settings: IndexSettings) -> ProcessLimits:
+    """The limits of a process that merges or compacts: edits, which a person waits for, run before it."""
+    return ProcessLimits(min(settings.nice + _UPKEEP_NICER, _LARGEST_NICE), settings.io_priority)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import exp, isnan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS, Verdict
+from vault_indexer.model import CHUNK_KEY_BITS, Verdict, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
 from vault_indexer.search.rank import Ranked
@@ -117,12 +118,20 @@ STATIC_ENGLISH_MAP = LogisticMap(-6.05, 9.4, 0.65)
 (-8.7, 10.2, 1.1) says "none" too often in a small vault: this is between it and the fit to all languages."""
 
 SENTENCE_MAPS: Mapping[Script, LogisticMap] = {
-    "latin": LogisticMap(-9.28, 10.404, 1.575),
-    "spaced": LogisticMap(-9.28, 10.404, 1.575),
+    "latin": LogisticMap(-8.52, 10.4, 1.3),
+    "spaced": LogisticMap(-7.68, 11.0, 1.1),
     "spaceless": LogisticMap(-8.41, 15.015, 1.334),
 }
-"""For models that read whole sentences: a deviation tells more. Fitted with `multilingual` to the sets far,
-en and ru, and zh apart; other models share them, since a deviation has no unit."""
+"""For models that read whole sentences: a deviation tells more. By `multilingual` and the tuning halves of
+near and far (en and es, ru, zh): what a deviation counts beside the share is the most that meets the bars of
+near, since of a note in another language than the query it is the only sign; the bases are those with which
+"none" meets its bars. Other models share them, as a deviation has no unit."""
+
+
+FOREIGN_MAP = LogisticMap(-8.13, 10.6, 2.33)
+"""For a model that reads whole sentences and a note in another language than the query: what the two share
+are names and numbers, so a deviation tells nearly all. Fitted with `multilingual` to the tuning halves of
+far, the questions in another language than the notes (en and each of es, ru and zh, both ways)."""
 
 
 def script_of(text: str) -> Script:
@@ -134,13 +143,14 @@ def script_of(text: str) -> Script:
     return "latin" if 2 * latin >= len(letters) else "spaced"
 
 
-def logistic_map(provider: str, script: Script, *, trusted: bool) -> LogisticMap:
+def logistic_map(provider: str, script: Script, *, trusted: bool, foreign: bool = False) -> LogisticMap:
     """The map for a kind of model and a family of scripts. Vectors of a model that does not know the query's
-    language (`trusted` is false) count as those of the static model."""
+    language (`trusted` is false) count as those of the static model. `foreign`: the note is in another
+    language than the query."""
     if not trusted:
         return STATIC_MAPS[script]
     if provider != "wordllama":
-        return SENTENCE_MAPS[script]
+        return FOREIGN_MAP if foreign else SENTENCE_MAPS[script]
     return STATIC_ENGLISH_MAP if script == "latin" else STATIC_MAPS[script]
 
 
@@ -157,13 +167,16 @@ def relevance_of(
     weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
     shares = _shares(snapshot, prepared, weights, wanted, fields)
     above = _above_background(snapshot, prepared, wanted)
-    odds = logistic_map(provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
+    choose = partial(logistic_map, provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
+    odds = {foreign: choose(foreign=foreign) for foreign in (False, True)}
+    foreign_notes = _foreign_notes(snapshot, prepared, wanted)
     is_short = _is_short(snapshot, prepared, weights, fields)
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
         share = max(held, _linked_share(ranked, key))
         least = WEAK if is_short and z >= _NEAR_Z else 0.0
-        found[key] = max(least, odds.relevance(share, z, len(snapshot.keywords)))
+        is_foreign = note_id_of(key) in foreign_notes
+        found[key] = max(least, odds[is_foreign].relevance(share, z, len(snapshot.keywords)))
     return {key: 1.0 if ranked.titles.get(key) else found[key] for key in keys}
 
 
@@ -226,6 +239,14 @@ def _content(word: str, idle: Collection[str]) -> float:
     if any(character in QUESTION_CHARACTERS for character in key):
         return 0.0
     return 0.5 if any(character in FUNCTION_CHARACTERS for character in key) else 1.0
+
+
+def _foreign_notes(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys) -> set[int]:
+    """The notes of the chunks that are in another language than the query."""
+    if not prepared.language:
+        return set()
+    notes = snapshot.catalog.notes({note_id_of(key) for key in keys.tolist()})
+    return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}
 
 
 def _linked_share(ranked: Ranked, key: int) -> float:

@@ -39,6 +39,13 @@ _SCRIPTS = {
 }
 """Scripts that name a language by themselves; Japanese before Chinese, since it uses its characters too."""
 
+_SHARED_SCRIPTS = {
+    "ru": re.compile("[\u0400-\u04ff]"),
+    "ar": re.compile("[\u0600-\u06ff]"),
+    "hi": re.compile("[\u0900-\u097f]"),
+}
+"""Scripts that several languages are written in, each with the one that has most readers."""
+
 _WORDS = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*[\u0300-\u036f\u0900-\u094f\w]*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\{\{.*?\}\}", re.DOTALL)
@@ -59,7 +66,8 @@ def detect(text: str, among: Collection[str] = ()) -> str:
 
 def detect_query(text: str, languages: Sequence[str]) -> str:
     """The language of a query to a vault of these languages, most frequent first: the first one, unless the
-    query is clearly in another one; "" where it cannot be told."""
+    query is clearly in another one; "" where it cannot be told. Where only the script is known, it is the
+    first language of the vault with that script, or else the one that most people write in it."""
     return _detect_query(text, tuple(languages))
 
 
@@ -72,7 +80,9 @@ def _detect_query(text: str, languages: tuple[str, ...]) -> str:
         words = len(_WORDS.findall(text))
         if other in _SCRIPTS or votes.get(other, 0.0) >= max(_CLEAR_SHARE * words, _CLEARER * best_own):
             return other
-    if not languages or own in _SCRIPTS or not own:
+    if not own:
+        return _by_shared_script(text, languages)
+    if not languages or own in _SCRIPTS:
         return own
     main = languages[0]
     return own if votes.get(own, 0.0) >= _CLEARER * votes.get(main, 0.0) else main
@@ -89,6 +99,14 @@ def _by_script(prose: str, letters: int) -> str:
         # A character of these scripts says as much as a few letters.
         if found * (3 if code in ("ja", "ko", "zh") else 2) >= max(letters, 1):
             return code
+    return ""
+
+
+def _by_shared_script(text: str, languages: Sequence[str]) -> str:
+    letters = sum(map(str.isalpha, text))
+    for code, pattern in _SHARED_SCRIPTS.items():
+        if 2 * len(pattern.findall(text)) > letters:
+            return next((one for one in languages if pattern.search(_letters_of(one))), code)
     return ""
 
 
@@ -115,6 +133,13 @@ def _function_word_votes(prose: str) -> Mapping[str, float]:
             for code, worth in letters.get(letter, ()):
                 votes[code] += worth * _LETTER_WORTH
     return votes
+
+
+@cache
+def _letters_of(language: str) -> str:
+    """Letters that the function words of a language are written in."""
+    lines = (line.split() for line in FUNCTION_WORDS.splitlines() if line)
+    return "".join(word for code, *words in lines if code == language for word in words)
 
 
 _Votes = dict[str, tuple[tuple[str, float], ...]]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from vault_indexer.vaults.kept import ClosedVault, KeptVault, OpenVault, VaultHolder
-from vault_indexer.vaults.table import TableOfVaults, VaultTable
+from vault_indexer.vaults.supervisor import VaultSupervisor, VaultTable
 from vault_indexer.vaults.vaults import Vaults
 
 __all__ = [
     "ClosedVault",
     "KeptVault",
     "OpenVault",
-    "TableOfVaults",
     "VaultHolder",
+    "VaultSupervisor",
     "VaultTable",
     "Vaults",
 ]

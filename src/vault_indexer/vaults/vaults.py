@@ -42,8 +42,8 @@ class Vaults:
     """All vaults that a server answers for, in the order of their names.
 
     It holds what each is called and chooses the one that a request means. Opening and closing is the
-    business of whoever made the holders. Any thread may ask. `VaultTable` replaces the vaults as a whole, so
-    that a question sees those of before or those of after.
+    business of whoever made the holders. Any thread may ask. `VaultSupervisor` replaces the vaults as a
+    whole, so that a question sees those of before or those of after.
     """
 
     def __init__(

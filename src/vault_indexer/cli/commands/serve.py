@@ -37,7 +37,7 @@ from vault_indexer.serve.server import Site, bind, daemon_info, ended_by_signals
 from vault_indexer.serve.vault_choice import vault_url
 from vault_indexer.service import VaultService
 from vault_indexer.system import keep_little, keep_to_one_thread
-from vault_indexer.vaults import KeptVault, TableOfVaults, Vaults, VaultTable
+from vault_indexer.vaults import KeptVault, Vaults, VaultSupervisor, VaultTable
 
 
 def serve(
@@ -99,7 +99,9 @@ def _serve_all(place: Place) -> None:
             config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )
         folder = shared_daemon_dir(config_file)
-        kept = VaultTable(table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE)
+        kept = VaultSupervisor(
+            table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE
+        )
         shared.vaults = kept.vaults
 
         def ready(info: DaemonInfo) -> None:
@@ -112,14 +114,14 @@ def _serve_all(place: Place) -> None:
             run(site, listener, settings.server, ready)
 
 
-def _read_table(config_file: Path | None) -> TableOfVaults:
+def _read_table(config_file: Path | None) -> VaultTable:
     """The vaults of the configuration. Raises ConfigError, UsageError where two vaults would share a folder,
     and where there is no configuration: a file that is gone has not removed its vaults."""
     file = config_files(None, config_file, os.environ)[-1].path
     if not file.exists():
         raise UsageError(f"there are no vaults: {file} does not exist; `indexer vault add NAME DIR` adds one")
     named = named_vaults(config_file, os.environ)
-    return TableOfVaults(named, load_own(config_file, os.environ).settings)
+    return VaultTable(named, load_own(config_file, os.environ).settings)
 
 
 class _SharedDaemon:

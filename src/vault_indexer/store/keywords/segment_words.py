@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Bytes = NDArray[np.uint8]
     Letters = NDArray[np.uint64]
+    Numbers = NDArray[np.uint32]
 
 LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""
@@ -47,13 +48,15 @@ class SegmentWords:
 
     def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
         """Terms within the Damerau-Levenshtein distance, each with its distance and frequency."""
-        letters, lengths = self._signatures
-        wanted, length = _signatures(word + "\n")
-        close = np.abs(lengths.astype(np.int16) - length.astype(np.int16)) <= distance
-        close &= lengths > 0
+        if len(word) > LONGEST_WORD:
+            return {}
+        letters, terms, firsts = self._signatures
+        shortest, longest = max(len(word) - distance, 1), min(len(word) + distance, LONGEST_WORD)
+        own = slice(firsts[shortest], firsts[longest + 1])
+        (wanted,), _ = _signatures(word + "\n")
         # One edit changes at most two of the letters that a word is made of.
-        close &= np.bitwise_count(letters ^ wanted) <= 2 * distance
-        numbers = np.flatnonzero(close)
+        close = np.bitwise_count(letters[own] ^ wanted) <= 2 * distance
+        numbers = np.sort(terms[own][close].astype(np.int64))
         candidates = self._terms(numbers)
         frequencies = self._frequencies[numbers].tolist()
         apart = edit_distances(word, candidates)
@@ -95,8 +98,13 @@ class SegmentWords:
         return JoinedTexts([fold(term).encode() for term in self._every_term()], _LINE_BREAK)
 
     @cached_property
-    def _signatures(self) -> tuple[Letters, Bytes]:
-        return _signatures(self._joined.text.decode())
+    def _signatures(self) -> tuple[Letters, Numbers, list[int]]:
+        """The letters of each term as a set of bits, by length; the numbers of the terms in this order; where
+        the terms of each length begin, 0 for those that are too long."""
+        letters, lengths = _signatures(self._joined.text.decode())
+        by_length = np.argsort(lengths, kind="stable")
+        firsts = lengths[by_length].searchsorted(np.arange(LONGEST_WORD + 2))
+        return letters[by_length], by_length.astype(np.uint32), firsts.tolist()
 
 
 def _numbers_holding(texts: JoinedTexts[bytes], piece: str) -> NDArray[np.int64]:
@@ -121,31 +129,8 @@ def _signatures(lines: str) -> tuple[Letters, Bytes]:
 
 def edit_distances(word: str, others: list[str]) -> list[int]:
     """Damerau-Levenshtein distances (optimal string alignment) of `word` to each of `others`, at once."""
-    if not others:
-        return []
-    points = _code_points(others)
-    count, width = points.shape
-    row = np.tile(np.arange(width + 1, dtype=np.int16), (count, 1))
-    before = row
-    for i, letter in enumerate(word):
-        above, row = row, np.empty_like(row)
-        row[:, 0] = i + 1
-        differs = (points != ord(letter)).astype(np.int16)
-        for j in range(width):
-            best = np.minimum(above[:, j + 1], row[:, j]) + 1
-            np.minimum(best, above[:, j] + differs[:, j], out=best)
-            if i and j:
-                swapped = (points[:, j - 1] == ord(letter)) & (points[:, j] == ord(word[i - 1]))
-                best = np.where(swapped, np.minimum(best, before[:, j - 1] + 1), best)
-            row[:, j + 1] = best
-        before = above
-    lengths = (points > 0).sum(axis=1)
-    distances: list[int] = row[np.arange(count), lengths].tolist()
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    distances: list[int] = cdist([word], others, scorer=OSA.distance, dtype=np.int32)[0].tolist()
     return distances
-
-
-def _code_points(words: list[str]) -> NDArray[np.uint32]:
-    """One row a word, padded with 0."""
-    table = np.array(words, dtype=np.str_)
-    width = max(table.dtype.itemsize // 4, 1)
-    return table.astype(f"<U{width}").view(np.uint32).reshape(len(words), width)

@@ -18,14 +18,14 @@ from vault_indexer.vaults.vaults import Vaults
 _LOG = logging.getLogger("vault_indexer.vaults")
 
 
-class TableOfVaults(NamedTuple):
+class VaultTable(NamedTuple):
     """What the configuration says: the vaults, and the settings for questions to all of them."""
 
     named: tuple[NamedVault, ...]
     settings: Settings
 
 
-class VaultTable:
+class VaultSupervisor:
     """The vaults of a server, as the configuration names them: it opens those that were added and closes
     those that were removed, each in the vault's own thread.
 
@@ -38,8 +38,8 @@ class VaultTable:
 
     def __init__(
         self,
-        table: TableOfVaults,
-        read: Callable[[], TableOfVaults],
+        table: VaultTable,
+        read: Callable[[], VaultTable],
         keep: Callable[[NamedVault], KeptVault],
         watch: ConfigWatch,
         llm_cache: Path,
@@ -86,7 +86,7 @@ class VaultTable:
         self._troubles.end(Cause.CONFIG)
         self._change_to(table)
 
-    def _change_to(self, table: TableOfVaults) -> None:
+    def _change_to(self, table: VaultTable) -> None:
         before = self._kept
         self._kept = {one: before.get(one) or self._keep(one) for one in table.named}
         # First no request comes to a vault that is closing, then it closes.
