@@ -25,7 +25,6 @@ from vault_indexer.config import (
 )
 from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
-from vault_indexer.config.milvus import MilvusSettings
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
@@ -38,7 +37,6 @@ from vault_indexer.errors import (
     IndexUnusableError,
     LockedError,
     ProviderError,
-    UnavailableError,
     UsageError,
     VaultError,
 )
@@ -432,7 +430,7 @@ class Assembly:
         milvus = self.settings.milvus
         if self.settings.index.backend != "milvus":
             return None
-        connection = milvus_connection(milvus, os.environ)
+        connection = MilvusConnection.from_settings(milvus, os.environ)
         vaults = MilvusVaults(connection, milvus.collection_prefix)
         published = published_vault(self.vault, milvus.keeper)
         model = opened.reader.searcher.embedder.model
@@ -535,19 +533,6 @@ def _fit_weights(vault: Path, found: Scan) -> bytes:
     return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(vault, found))).to_bytes()
 
 
-def milvus_connection(settings: MilvusSettings, environ: Mapping[str, str]) -> MilvusConnection:
-    """The server of the settings; nothing is connected before the first call. Raises UnavailableError if the
-    variable for the token is not set."""
-    token = environ.get(settings.token_env, "") if settings.token_env else ""
-    if settings.token_env and not token:
-        raise UnavailableError(
-            f"milvus.token_env = {settings.token_env!r}: this environment variable is not set"
-        )
-    return MilvusConnection(
-        settings.uri, token, consistency=settings.consistency, timeout_s=settings.timeout_s
-    )
-
-
 def unpublish(target: Target, environ: Mapping[str, str]) -> bool:
     """Remove what is published of the vault from the server of its settings; whether there was any.
 
@@ -561,7 +546,7 @@ def unpublish(target: Target, environ: Mapping[str, str]) -> bool:
     with ExitStack() as held:
         if settings.index.backend == "milvus" and target.index_dir.is_dir():
             _keep_from_publishing(target.index_dir, held)
-        connection = held.enter_context(closing(milvus_connection(milvus, environ)))
+        connection = held.enter_context(closing(MilvusConnection.from_settings(milvus, environ)))
         vaults = MilvusVaults(connection, milvus.collection_prefix)
         return vaults.drop(published_vault(target.vault, milvus.keeper).vault)
 

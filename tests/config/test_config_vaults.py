@@ -9,6 +9,7 @@ import tomli
 
 from vault_indexer.bootstrap import named_vaults, resolve_target
 from vault_indexer.config import NamedVault, add_vault, load, load_own, remove_vault, vault_name_of
+from vault_indexer.config.sources import MAX_CONFIG_BYTES
 from vault_indexer.errors import ConfigError, UsageError
 
 COMMENTED = (
@@ -75,7 +76,10 @@ def test_adding_and_removing_keeps_everything_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "before",
-    ["", "[search]\nlimit = 5", "[vaults]", "[vaults]\r\nold = '/o'\r\n", "[vaults.old]\npath = '/o'\n"],
+    [
+        *("", "[search]\nlimit = 5", "[vaults]", "[vaults]\r\nold = '/o'\r\n", "[vaults.old]\npath = '/o'\n"),
+        *("[vaults]\r\n", "[vaults] # none\r\n\r\n[search]\r\nlimit = 5\r\n"),
+    ],
 )
 def test_a_vault_finds_its_place_in_any_file(tmp_path: Path, before: str) -> None:
     file = tmp_path / "new" / "config.toml"
@@ -107,6 +111,18 @@ def test_what_is_there_or_not_there_is_said(tmp_path: Path) -> None:
     file.write_text("vaults = [", "utf-8")
     with pytest.raises(UsageError, match="is not TOML"):
         add_vault(file, NamedVault("w", Path("/w")))
+
+
+def test_a_file_that_no_program_should_change_is_left(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    for content, reason in (
+        (b"# " + b"x" * MAX_CONFIG_BYTES, "is larger than"),
+        (b"# \xff\n", "is not UTF-8"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(UsageError, match=rf"{reason}.*: change \[vaults\] by hand"):
+            add_vault(file, NamedVault("w", Path("/w")))
+        assert file.read_bytes() == content
 
 
 def test_two_vaults_share_neither_folder_nor_index(tmp_path: Path) -> None:

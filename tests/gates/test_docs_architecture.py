@@ -26,9 +26,10 @@ def test_every_class_of_the_map_exists() -> None:
 def test_a_divided_package_lists_its_parts() -> None:
     for name in DIVIDED:
         parts = {folder.name for folder in (PACKAGE / name).iterdir() if (folder / "__init__.py").is_file()}
-        named = set(re.findall(rf"`{name}\.(\w+)`", sections()[name]))
+        named = set(re.findall(rf"`{name}\.([\w.]+)`", sections()[name]))
         assert parts <= named
-        assert [one for one in named if not list((PACKAGE / name).glob(f"{one}*"))] == []
+        paths = {one: one.replace(".", "/") for one in named}
+        assert [one for one, path in paths.items() if not list((PACKAGE / name).glob(f"{path}*"))] == []
 
 
 def test_every_term_of_the_glossary_stands_once_and_in_order() -> None:

@@ -32,6 +32,7 @@ FACED = (
     "links",
     "search",
     "search.filters",
+    "search.filters.text",
     "search.present",
     "search.query",
     "search.rank",

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from milvus_server import MilvusServer, free_port
 
-from vault_indexer.bootstrap import milvus_connection
 from vault_indexer.config.milvus import MilvusSettings
-from vault_indexer.errors import BackendError, UnavailableError, UsageError
+from vault_indexer.errors import BackendError, UsageError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store.milvus import (
     MilvusConnection,
     MilvusPublisher,
     MilvusRetriever,
     MilvusVaults,
+    TokenMissingError,
     VaultState,
     collection_name,
 )
@@ -172,13 +172,13 @@ def test_the_token_is_in_no_error_and_its_variable_has_to_be_set() -> None:
     pytest.importorskip("pymilvus")
     uri = f"http://127.0.0.1:{free_port()}"
     settings = MilvusSettings(uri=uri, token_env="TEAM_TOKEN", timeout_s=0.5)
-    connection = milvus_connection(settings, {"TEAM_TOKEN": "hush-hush"})
+    connection = MilvusConnection.from_settings(settings, {"TEAM_TOKEN": "hush-hush"})
     with pytest.raises(BackendError, match=re.escape(f"Milvus at {uri}: ")) as caught:
         MilvusVaults(connection, "any").all()
     assert "hush-hush" not in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(UnavailableError, match=r"milvus.token_env = 'TEAM_TOKEN': .* is not set"):
-        milvus_connection(settings, {})
+    with pytest.raises(TokenMissingError, match=r"milvus.token_env = 'TEAM_TOKEN': .* is not set"):
+        MilvusConnection.from_settings(settings, {})
 
 
 def test_weights_come_back_as_they_were_and_damaged_ones_not(vaults: MilvusVaults, tmp_path: Path) -> None:

@@ -6,13 +6,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from vault_indexer.config.edit import HEADER, first_that_says, parsed_config, replace_config
-from vault_indexer.config.sources import MAX_CONFIG_BYTES
+from vault_indexer.config.file_edit import (
+    HEADER,
+    config_text,
+    first_that_says,
+    parsed_config,
+    replace_config,
+    tables_named,
+    with_table,
+)
 from vault_indexer.config.values import toml_text
 from vault_indexer.config.vault_table import VAULT_NAME, NamedVault, is_vault_name
 from vault_indexer.errors import UsageError, VaultError
-
-_TABLE = re.compile(r"^[ \t]*\[[ \t]*vaults[ \t]*\][ \t]*(#.*)?\r?$", re.MULTILINE)
 
 
 def add_vault(file: Path, vault: NamedVault) -> None:
@@ -64,15 +69,10 @@ class _NotSureError(UsageError):
 
 def _with_line(text: str, line: str) -> Iterator[str]:
     """Texts that may be right: TOML decides which is."""
-    for header in _TABLE.finditer(text):
-        following = HEADER.search(text, header.end())
-        end = following.start() if following else len(text)
-        body = text[header.end() : end].rstrip()
-        place = header.end() + len(body)
-        line_break = "\r\n" if header[0].endswith("\r") else "\n"
-        yield f"{text[:place]}{line_break}{line}{text[place:] or line_break}"
-    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    yield f"{text}{gap}[vaults]\n{line}\n"
+    for table in tables_named(text, "vaults"):
+        place = table.start + len(text[table.start : table.end].rstrip())
+        yield f"{text[:place]}{table.line_break}{line}{text[place:] or table.line_break}"
+    yield with_table(text, "vaults", line)
 
 
 def _without(text: str, name: str) -> Iterator[str]:
@@ -91,17 +91,7 @@ def _chosen(candidates: Iterator[str], wanted: dict[str, object], file: Path) ->
 
 
 def _read(file: Path) -> str:
-    try:
-        data = file.read_bytes()
-        if len(data) > MAX_CONFIG_BYTES:
-            raise UsageError(f"{file} is larger than {MAX_CONFIG_BYTES} bytes: change [vaults] by hand")
-        return data.decode("utf-8")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise VaultError(f"cannot read {file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is not UTF-8: change [vaults] by hand") from error
+    return config_text(file, "[vaults]", follow_links=True) or ""
 
 
 def _entries(document: dict[str, object], file: Path) -> dict[str, object]:

@@ -15,7 +15,7 @@ import tomli
 
 from vault_indexer.bootstrap import Target
 from vault_indexer.config import vault_config_file
-from vault_indexer.config.edit import replace_config
+from vault_indexer.config.file_edit import replace_config
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of

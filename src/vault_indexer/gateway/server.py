@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from vault_indexer.config.gateway import GatewaySettings, load_gateway
+from vault_indexer.config.gateway import GatewayMilvus, GatewaySettings, load_gateway
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.app import ROUTES, GatewayParts, make_gateway_app
@@ -21,7 +21,7 @@ from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch
 from vault_indexer.serve.server import serve_app
-from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
+from vault_indexer.store.milvus import MilvusConnection, MilvusVaults, TokenMissingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,11 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
     settings = file.settings
     metrics = GatewayMetrics(ROUTES)
     calls = MilvusCalls(metrics)
-    milvus = settings.milvus
     with ExitStack() as cleanup:
         bodies = _body_source(settings, environ, metrics, cleanup)
-        connection = MilvusConnection(
-            milvus.uri,
-            _milvus_token(settings, environ),
-            consistency=milvus.consistency,
-            timeout_s=milvus.timeout_s,
-        )
+        connection = _connection(settings.milvus, environ)
         cleanup.callback(connection.close)
-        vaults = MilvusVaults(connection, milvus.collection_prefix)
+        vaults = MilvusVaults(connection, settings.milvus.collection_prefix)
         published = PublishedVaults(vaults, calls, settings.states_s)
         search = GatewaySearch(vaults, published, calls, bodies, settings)
         users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
@@ -84,8 +78,9 @@ def _body_source(
     return kept
 
 
-def _milvus_token(settings: GatewaySettings, environ: Mapping[str, str]) -> str:
-    name = settings.milvus.token_env
-    if name and not environ.get(name):
-        raise ConfigError([ConfigProblem("milvus.token_env", name, "is not set", "environment")])
-    return environ.get(name, "") if name else ""
+def _connection(milvus: GatewayMilvus, environ: Mapping[str, str]) -> MilvusConnection:
+    try:
+        return MilvusConnection.from_settings(milvus, environ)
+    except TokenMissingError as error:
+        problem = ConfigProblem("milvus.token_env", milvus.token_env, "is not set", "environment")
+        raise ConfigError([problem]) from error

@@ -71,7 +71,7 @@ POSTING = 35
 CHUNK = 5
 """To combine what is known of a chunk."""
 
-LEXICON = 8_000_000
+LEXICON = 4_000_000
 """To look through all words of the index."""
 
 PATH = 3_000

@@ -88,7 +88,7 @@ class Evaluation:
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
         self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes), budget)
         self._reader = TextReader(
-            snapshot,
+            snapshot.catalog,
             deadline,
             budget,
             self._candidates,

@@ -107,15 +107,13 @@ class WordScores:
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
         """A class's score by field, for each of the positions (of live documents)."""
         found: list[dict[str, float]] = [{} for _ in positions]
-        exact = self._postings.of(one.exact)
-        variants = [(self._postings.of(term), np.float32(weight)) for term, weight in one.variants]
-        for field, boost in self._boosts(one):
-            pooled = _pool_at(positions, exact[field], [(held[field], weight) for held, weight in variants])
+        for each in self._fields_of(one):
+            pooled = _pool_at(positions, each)
             if pooled is None:
                 continue
-            scores = saturate(pooled, self._norms(field, positions), self._weights.k1)
-            scores *= np.float32(boost)
-            name = FIELDS[field]
+            scores = saturate(pooled, self._norms(each.field, positions), self._weights.k1)
+            scores *= np.float32(each.boost)
+            name = FIELDS[each.field]
             for own, frequency, score in zip(found, pooled.tolist(), scores.tolist(), strict=True):
                 if frequency:
                     own[name] = score
@@ -154,28 +152,30 @@ class WordScores:
 
     def _fields_at(self, one: TermClass, positions: NDArray[np.integer]) -> list[Floats]:
         """What `_score` gives at the positions, for each field that counts."""
-        exact = self._postings.of(one.exact)
-        variants = [(self._postings.of(term), np.float32(weight)) for term, weight in one.variants]
         scores = []
-        for field, boost in self._boosts(one):
+        for each in self._fields_of(one):
             pooled = np.zeros(len(positions), np.float32)
-            others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
-            if others:
-                lengths = [len(found.positions) for found, _ in others]
-                weighted = [found.at(positions) * weight for found, weight in others]
+            if each.variants:
+                lengths = [len(found.positions) for found, _ in each.variants]
+                weighted = [found.at(positions) * np.float32(weight) for found, weight in each.variants]
                 pooled = sum_at(weighted, len(positions), in_order=sums_in_order(lengths, self._size))
-            if (own := exact[field]) is not None:
-                pooled = np.maximum(pooled, own.at(positions))
-            norms = self._norms(field, positions)
-            scores.append(saturate(pooled, norms, self._weights.k1) * np.float32(boost))
+            if each.exact is not None:
+                pooled = np.maximum(pooled, each.exact.at(positions))
+            norms = self._norms(each.field, positions)
+            scores.append(saturate(pooled, norms, self._weights.k1) * np.float32(each.boost))
         return scores
 
     def _score_fields(self, one: TermClass) -> Iterator[Sparse]:
+        for each in self._fields_of(one):
+            yield self._score(self._pool(each), each.field, each.boost)
+
+    def _fields_of(self, one: TermClass) -> Iterator[_FieldOfClass]:
+        """The fields that count, each with what it holds of a class."""
         exact = self._postings.of(one.exact)
         variants = [(self._postings.of(term), weight) for term, weight in one.variants]
         for field, boost in self._boosts(one):
             others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
-            yield self._score(self._pool(exact[field], others), field, boost)
+            yield _FieldOfClass(field, boost, exact[field], others)
 
     def _find_boosts(self, one: TermClass) -> tuple[tuple[int, float], ...]:
         """The fields that hold any term of the class and count, each with what a saturated occurrence is
@@ -188,10 +188,11 @@ class WordScores:
                 found.append((field, boost * inverse_document_frequency(self._size, frequency)))
         return tuple(found)
 
-    def _pool(self, exact: Occurrences | None, variants: Sequence[tuple[Occurrences, float]]) -> Sparse:
-        """Term frequencies of a class: max(exact, weighted sum of its variants)."""
-        pooled = combine([found.weighted(weight) for found, weight in variants], self._size, np.add)
-        return combine([exact.weighted(), pooled] if exact is not None else [pooled], self._size, np.maximum)
+    def _pool(self, held: _FieldOfClass) -> Sparse:
+        """Term frequencies of a class in one field: max(exact, weighted sum of its variants)."""
+        pooled = combine([found.weighted(weight) for found, weight in held.variants], self._size, np.add)
+        exact = [] if held.exact is None else [held.exact.weighted()]
+        return combine([*exact, pooled], self._size, np.maximum)
 
     def _score(self, found: Sparse, field: int, boost: float) -> Sparse:
         norms = self._norms(field, found.positions)
@@ -215,6 +216,22 @@ class WordScores:
         return found
 
 
+class _FieldOfClass(NamedTuple):
+    """What one field holds of a class: the exact term, and those variants that occur, with their weights.
+
+    The term frequency of the class is max(exact, weighted sum of the variants). Three functions compute it:
+    `_pool` for all documents, `_fields_at` for some positions, `_pool_at` for the hits that are explained.
+    They stay apart, because the last bit of a sum depends on the order of its parts. `combine` chooses the
+    order that is quickest for all documents. `_fields_at` repeats it, since a score that is looked up must
+    be the one that a full pass gives. `_pool_at` adds up in the plain order, which is enough to be shown.
+    """
+
+    field: int
+    boost: float
+    exact: Occurrences | None
+    variants: Sequence[tuple[Occurrences, float]]
+
+
 class _FieldLengths(NamedTuple):
     """By position which of `stored_lengths` a field has, and what each of those counts."""
 
@@ -227,16 +244,14 @@ def _is_short(classes: Classes) -> bool:
     return all(len(one.variants) <= MOST_SUMMED for one in classes)
 
 
-def _pool_at(
-    positions: NDArray[np.integer],
-    exact: Occurrences | None,
-    variants: Sequence[tuple[Occurrences | None, np.float32]],
-) -> Floats | None:
-    """What `WordScores._pool` gives for these positions; None where that is nothing, as for most fields."""
+def _pool_at(positions: NDArray[np.integer], held: _FieldOfClass) -> Floats | None:
+    """What `WordScores._pool` gives for these positions, but for the last bit; None where that is nothing, as
+    for most fields."""
     pooled: Floats | None = None
-    for held, weight in variants:
-        if held is not None and (values := held.at_some(positions)) is not None:
-            pooled = values * weight if pooled is None else pooled + values * weight
-    if exact is not None and (values := exact.at_some(positions)) is not None:
+    for found, weight in held.variants:
+        if (values := found.at_some(positions)) is not None:
+            weighted = values * np.float32(weight)
+            pooled = weighted if pooled is None else pooled + weighted
+    if held.exact is not None and (values := held.exact.at_some(positions)) is not None:
         return values if pooled is None else np.maximum(pooled, values)
     return pooled

@@ -6,7 +6,11 @@ vault, `MilvusRetriever` searches those of a scope.
 
 from __future__ import annotations
 
-from vault_indexer.store.milvus.connection import CollectionMissingError, MilvusConnection
+from vault_indexer.store.milvus.connection import (
+    CollectionMissingError,
+    MilvusConnection,
+    TokenMissingError,
+)
 from vault_indexer.store.milvus.publisher import MilvusPublisher
 from vault_indexer.store.milvus.retriever import MilvusRetriever
 from vault_indexer.store.milvus.schema import collection_name
@@ -18,6 +22,7 @@ __all__ = [
     "MilvusPublisher",
     "MilvusRetriever",
     "MilvusVaults",
+    "TokenMissingError",
     "VaultState",
     "collection_name",
     "place_digest",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol, Self
 
-from vault_indexer.errors import BackendError
+from vault_indexer.errors import BackendError, UnavailableError
 
 _NO_COLLECTION = 100
 """Milvus' code for a collection or alias that is not there (`pkg/util/merr`: ErrCollectionNotFound)."""
@@ -30,6 +31,30 @@ class _NotLoadedError(BackendError):
     """A collection has to be loaded first."""
 
 
+class TokenMissingError(UnavailableError):
+    """The environment variable that should hold the token of the server is not set."""
+
+
+class ServerSettings(Protocol):
+    """What a configuration says of a server: that of a daemon and that of a gateway."""
+
+    @property
+    def uri(self) -> str:
+        """Its address."""
+
+    @property
+    def token_env(self) -> str:
+        """The environment variable that holds its token; "" where it wants none."""
+
+    @property
+    def consistency(self) -> Consistency:
+        """How new an answer has to be."""
+
+    @property
+    def timeout_s(self) -> float:
+        """How long one call may take, in seconds."""
+
+
 class MilvusConnection:
     """Calls the methods of pymilvus' `MilvusClient` by name.
 
@@ -46,6 +71,16 @@ class MilvusConnection:
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._client: Any = None
+
+    @classmethod
+    def from_settings(cls, server: ServerSettings, environ: Mapping[str, str]) -> Self:
+        """Nothing is connected before the first call. Raises TokenMissingError."""
+        token = environ.get(server.token_env, "") if server.token_env else ""
+        if server.token_env and not token:
+            raise TokenMissingError(
+                f"milvus.token_env = {server.token_env!r}: this environment variable is not set"
+            )
+        return cls(server.uri, token, consistency=server.consistency, timeout_s=server.timeout_s)
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
         """The answer of one operation of the client; its first value names the collection. One that is not

@@ -1,27 +1,27 @@
-"""Changing one key of a configuration file that a person wrote: everything else in it stays as it is."""
+"""Choosing the strategy in a configuration file that a person wrote: all else in it stays as it is."""
 
 from __future__ import annotations
 
 import os
 import re
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import tomli
-
+from vault_indexer.config.file_edit import (
+    config_text,
+    first_that_says,
+    parsed_config,
+    replace_config,
+    tables_named,
+    with_table,
+)
 from vault_indexer.config.load import DEFAULT_ORIGIN, LoadedConfig
-from vault_indexer.config.sources import MAX_CONFIG_BYTES
 from vault_indexer.config.trust import OPEN_STRATEGIES
-from vault_indexer.errors import UsageError, VaultError
-from vault_indexer.system import write_atomically
+from vault_indexer.config.values import toml_text
+from vault_indexer.errors import UsageError
 
 _KEY = "chunking.strategy"
-HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
-"""The beginning of any table."""
-
-_TABLE = re.compile(r"^[ \t]*\[[ \t]*chunking[ \t]*\][ \t]*(#.*)?\r?$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^([ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
 _DOTTED = re.compile(
     r"^([ \t]*chunking[ \t]*\.[ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
@@ -73,39 +73,14 @@ class StrategyInFile:
             raise
 
     def _read(self) -> str | None:
-        """The text; None if there is no file. Raises UsageError for what is no plain file: a link in a
-        vault could lead to any file of the user's."""
-        try:
-            if not stat.S_ISREG(self.file.lstat().st_mode):
-                raise UsageError(f"{self.file} is not a regular file: change {_KEY} by hand")
-            data = self.file.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise VaultError(f"cannot read {self.file}: {error.strerror}") from error
-        if len(data) > MAX_CONFIG_BYTES:
-            raise UsageError(f"{self.file} is larger than {MAX_CONFIG_BYTES} bytes: change {_KEY} by hand")
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{self.file} is not UTF-8: change {_KEY} by hand") from error
+        """No link is followed: one in a vault could lead to any file of the user's."""
+        return config_text(self.file, _KEY, follow_links=False)
 
     def _restore(self, before: str | None) -> None:
         if before is None:
             os.unlink(self.file)  # noqa: PTH108 - a link that took its place is removed, not followed
         else:
             replace_config(self.file, before)
-
-
-def replace_config(file: Path, text: str) -> None:
-    """Replace a configuration file atomically; its mode stays. Raises VaultError."""
-    try:
-        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
-        # A vault may come from someone else: the temporary file must not be a link that stands there already.
-        file.with_name(f"{file.name}.tmp").unlink(missing_ok=True)
-        write_atomically(file, text.encode(), mode)
-    except OSError as error:
-        raise VaultError(f"cannot write {file}: {error.strerror}") from error
 
 
 def with_strategy(text: str, strategy: str, file: Path) -> str:
@@ -120,25 +95,6 @@ def with_strategy(text: str, strategy: str, file: Path) -> str:
     return found
 
 
-def first_that_says(candidates: Iterable[str], wanted: Mapping[str, object]) -> str | None:
-    """The first of the texts that is TOML for exactly this; None if none is."""
-    for candidate in candidates:
-        try:
-            if tomli.loads(candidate) == wanted:
-                return candidate
-        except tomli.TOMLDecodeError:
-            continue
-    return None
-
-
-def parsed_config(text: str, file: Path) -> dict[str, object]:
-    """What a configuration says. Raises UsageError if it is no TOML."""
-    try:
-        return tomli.loads(text)
-    except (tomli.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is not TOML: {error}") from error
-
-
 def _strategy_set(document: dict[str, object], strategy: str) -> dict[str, object]:
     table = document.get("chunking", {})
     return {**document, "chunking": {**(table if isinstance(table, dict) else {}), "strategy": strategy}}
@@ -146,16 +102,12 @@ def _strategy_set(document: dict[str, object], strategy: str) -> dict[str, objec
 
 def _candidates(text: str, strategy: str) -> Iterator[str]:
     """Texts that may be right: TOML decides which is."""
-    value = f'"{strategy}"'
-    for header in _TABLE.finditer(text):
-        following = HEADER.search(text, header.end())
-        end = following.start() if following else len(text)
-        for found in _ASSIGNMENT.finditer(text, header.end(), end):
+    value = toml_text(strategy)
+    line = f"strategy = {value}"
+    for table in tables_named(text, "chunking"):
+        for found in _ASSIGNMENT.finditer(text, table.start, table.end):
             yield text[: found.start(2)] + value + text[found.end(2) :]
-        line_break = "\r\n" if header[0].endswith("\r") else "\n"
-        place = header.end() - len(line_break) + 1
-        yield f"{text[:place]}{line_break}strategy = {value}{text[place:]}"
+        yield f"{text[: table.start]}{table.line_break}{line}{text[table.start :]}"
     for found in _DOTTED.finditer(text):
         yield text[: found.start(2)] + value + text[found.end(2) :]
-    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    yield f"{text}{gap}[chunking]\nstrategy = {value}\n"
+    yield with_table(text, "chunking", line)

@@ -1,0 +1,7 @@
+"""Conditions on what notes say: words, phrases and expressions, in whole notes or in pieces of them."""
+
+from __future__ import annotations
+
+from vault_indexer.search.filters.text.reader import TextReader
+
+__all__ = ["TextReader"]

@@ -1,0 +1,144 @@
+"""Looking for a word, a phrase or a regular expression in one text, with what that costs."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+
+from vault_indexer.search.deadline import WorkBudget
+from vault_indexer.search.filters import costs
+from vault_indexer.search.filters.candidates import Pattern
+from vault_indexer.search.filters.matches import Span
+from vault_indexer.search.filters.text.note_texts import MayHold
+from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
+from vault_indexer.search.query import RegexMatcher, encode
+
+_SLOW = 4
+"""Where RE2 needs this many times the estimate, the processor time counts: a few expressions need so many
+states that RE2 is slow, and the pattern does not show which."""
+
+_NOISE_NS = 5_000_000
+"""So much more an expression may take by chance, all its calls together."""
+
+_STRIDE = 100
+"""Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
+only says which chunk to show."""
+
+
+class PatternSearch:
+    """Looks for patterns in texts, and counts in the budget what that costs.
+
+    `TextReader` owns one, for one query in one thread. The cost is an estimate by the size of the text; only
+    of a regular expression that takes RE2 far longer than that, the processor time counts. A pattern is
+    prepared once, and so its preparation counts once.
+    """
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self._budget = budget
+        self._compiled: set[TextPattern] = set()
+        self._scanned: set[TextPattern] = set()
+        self._excess: defaultdict[RegexMatcher, int] = defaultdict(lambda: -_NOISE_NS)
+        self._occurs: dict[Pattern, dict[int, bool]] = {}
+
+    def forget(self) -> None:
+        """Forget which notes hold a pattern."""
+        self._occurs = {}
+
+    def occurrence(self, pattern: Pattern) -> MayHold:
+        """Whether a note's text may have the pattern; looked for once in each of them, until `forget`."""
+        known = self._occurs.setdefault(pattern, {})
+        if isinstance(pattern, TextPattern) and pattern not in self._scanned:
+            self._scanned.add(pattern)
+            self._budget.spend(costs.COMPILE_SCANNER)
+
+        def may_occur(note_id: int, searched: SearchedText) -> bool:
+            if note_id not in known:
+                known[note_id] = self.may_hold(pattern, searched)
+            return known[note_id]
+
+        return may_occur
+
+    def may_hold(self, pattern: Pattern, searched: SearchedText) -> bool:
+        """What RE2 says of the UTF-8 of a text: whether it has a match of an expression, or may have a word
+        or phrase."""
+        if isinstance(pattern, RegexMatcher):
+            return self.find(pattern, searched.encoded) is not None
+        if pattern.scanner is None:
+            return True
+        data = searched.encoded
+        at = pattern.scanner.next_start(data, 0, len(data))
+        self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * (len(data) if at is None else at))
+        return at is not None
+
+    def find(self, matcher: RegexMatcher, data: bytes, at: int = 0) -> Span | None:
+        """The first match in UTF-8 from a position on, as positions of bytes."""
+        started = time.thread_time_ns()
+        found = matcher.find(data, at)
+        measured = time.thread_time_ns() - started
+        self._spend_on(matcher, costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - at))
+        self._excess[matcher] += measured
+        if self._excess[matcher] > 0:
+            self._spend_on(matcher, self._excess[matcher])
+        return found
+
+    def places(self, matcher: RegexMatcher, searched: SearchedText, start: int) -> Iterator[Span]:
+        """Where an expression matches from a character of the text on, each place when it is asked for."""
+        data = searched.encoded
+        at = known = len(encode(searched.text[:start]))
+        while at <= len(data):
+            found = self.find(matcher, data, at)
+            if found is None:
+                return
+            first, last = found
+            start += len(data[known:first].decode("utf-8"))
+            end = start + len(data[first:last].decode("utf-8"))
+            # An empty match is at the characters around it: it has to touch a chunk.
+            yield (start, end) if start < end else (max(start - 1, 0), end + 1)
+            start, known = end, last
+            at = _next_place(data, first, last)
+
+    def is_within(self, pattern: TextPattern, searched: SearchedText, start: int, end: int) -> bool:
+        """Whether a word or phrase stands in a piece of a text."""
+        found = next(pattern.spans(searched, start, end), None)
+        char = costs.QUICK_CHAR if _is_quick(pattern, searched) else costs.SLOW_CHAR
+        self._budget.spend(costs.TEST + char * ((found[1] if found else end) - start))
+        return found is not None
+
+    def matches_within(self, matcher: RegexMatcher, text: str, start: int, end: int) -> bool:
+        """Whether an expression matches in a piece of a text. A piece is a text of its own: its borders are
+        borders of lines and words."""
+        self._budget.spend(costs.TEST)
+        return self.find(matcher, encode(text[start:end].rstrip("\r\n"))) is not None
+
+    def count_chars(self, pattern: TextPattern, searched: SearchedText, size: int) -> None:
+        """Count that a word or phrase is looked for in so many characters of a text."""
+        is_slow = not _is_quick(pattern, searched)
+        self._budget.spend((costs.SLOW_CHAR if is_slow else costs.QUICK_CHAR) * size)
+        if is_slow and pattern not in self._compiled:
+            self._compiled.add(pattern)
+            self._budget.spend(costs.COMPILE)
+
+    def _spend_on(self, matcher: RegexMatcher, work_ns: int) -> None:
+        self._budget.spend(work_ns)
+        self._excess[matcher] -= _SLOW * work_ns
+
+
+def is_worth_scanning(pattern: TextPattern) -> bool:
+    """Whether to look for a pattern in UTF-8 first. Of a single word the keyword index says nearly always
+    where it is."""
+    is_word = len(pattern.words) == 1 and pattern.words[0] == pattern.source and pattern.cased is None
+    return bool(pattern.source) and not is_word
+
+
+def _is_quick(pattern: TextPattern, searched: SearchedText) -> bool:
+    return pattern.is_literal or pattern.is_quick_over(searched)
+
+
+def _next_place(data: bytes, first: int, last: int) -> int:
+    """Where to look on behind a match: from the next line or `_STRIDE` bytes behind its beginning on."""
+    line_end = data.find(b"\n", last, first + _STRIDE)
+    at = max(last, first + 1, line_end if line_end >= 0 else first + _STRIDE)
+    while at < len(data) and data[at] & 0xC0 == 0x80:  # within a character
+        at += 1
+    return at
