@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from vault_indexer.text.fold import normalize
+from vault_indexer.text.function_words import function_words
 from vault_indexer.text.language_signs import FUNCTION_WORDS, LETTERS
 
 _SAMPLE = 2_000
@@ -106,7 +107,7 @@ def _by_shared_script(text: str, languages: Sequence[str]) -> str:
     letters = sum(map(str.isalpha, text))
     for code, pattern in _SHARED_SCRIPTS.items():
         if 2 * len(pattern.findall(text)) > letters:
-            return next((one for one in languages if pattern.search(_letters_of(one))), code)
+            return next((one for one in languages if pattern.search("".join(function_words(one)))), code)
     return ""
 
 
@@ -124,22 +125,15 @@ def _by_function_words(prose: str, among: Collection[str]) -> str:
 def _function_word_votes(prose: str) -> Mapping[str, float]:
     votes: defaultdict[str, float] = defaultdict(float)
     words = _WORDS.findall(prose)
-    function_words, letters = _signs()
+    owners, letters = _signs()
     for word in words:
-        for code, worth in function_words.get(word, ()):
+        for code, worth in owners.get(word, ()):
             votes[code] += worth
     if not prose.isascii():
         for letter in _BEYOND_ASCII.findall(prose):
             for code, worth in letters.get(letter, ()):
                 votes[code] += worth * _LETTER_WORTH
     return votes
-
-
-@cache
-def _letters_of(language: str) -> str:
-    """Letters that the function words of a language are written in."""
-    lines = (line.split() for line in FUNCTION_WORDS.splitlines() if line)
-    return "".join(word for code, *words in lines if code == language for word in words)
 
 
 _Votes = dict[str, tuple[tuple[str, float], ...]]

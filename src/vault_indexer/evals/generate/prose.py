@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from vault_indexer.model import Element, ElementKind, Note
 from vault_indexer.parse.plain import plain
-from vault_indexer.text.fold import normalize
-from vault_indexer.text.language_signs import FUNCTION_WORDS
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.function_words import function_words
 from vault_indexer.text.sentences import sentences
 from vault_indexer.text.tokens import RUN, WORD
 
@@ -91,18 +90,12 @@ def content_words(text: str, language: str) -> int:
 
     In scripts that write no spaces, two characters count as a word.
     """
-    silent = _function_words(language or "en")
+    silent = function_words(language or "en")
     words = [word for word in WORD.findall(text) if any(map(str.isalpha, word)) and len(word) > 1]
     spaceless = sum(len(run) // _CHARS_A_WORD for run in RUN.findall(text))
-    return sum(normalize(word) not in silent for word in words) + spaceless
+    return sum(fold(normalize(word)) not in silent for word in words) + spaceless
 
 
 def same(text: str) -> str:
     """The form in which two texts are the same: words alone, in small letters."""
     return " ".join(_WORDS.findall(text.casefold()))
-
-
-@cache
-def _function_words(language: str) -> frozenset[str]:
-    lines = (line.split() for line in FUNCTION_WORDS.strip().split("\n"))
-    return frozenset(normalize(word) for code, *words in lines if code == language for word in words)
