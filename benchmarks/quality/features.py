@@ -15,6 +15,7 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import weight_by_idf
+from vault_indexer.store.keywords import shares_of_weight
 from vault_indexer.text.query import analyze_query
 
 FEATURES = ("idf share", "cosine", "cosine z", "agreement", "word gap", "words known")
@@ -53,7 +54,11 @@ def features(
     terms = weight_by_idf(snapshot, analyze_query(plain(text), snapshot.languages))
     known = [snapshot.keywords.knows(term, weights) for term in terms]
     key = _key(open_set, hits)
-    share = snapshot.keywords.share(key, terms, weights) if key is not None else 0.0
+    share = 0.0
+    if key is not None:
+        own = np.array([key], np.int64)
+        held = snapshot.keywords.held(own, own + 1, terms, weights)
+        share = float((held.documents @ shares_of_weight(terms))[0])
     cosine, z = _cosine(open_set, prepared, background, key)
     by_words = snapshot.keywords.search(prepared.terms, weights, _TOP)
     by_meaning, _ = snapshot.vectors.search(prepared.vector, _TOP)

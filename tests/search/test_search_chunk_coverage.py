@@ -121,7 +121,7 @@ def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexR
         asked = replace(prepared(reader, snapshot, "quiet insects"), word_vectors=None)
         (key,) = snapshot.catalog.chunk_keys_at([path])[path]
         found = coverage_at(snapshot, asked, [key])
-        held = snapshot.keywords.share(key, asked.terms, FIELDS)
+        held = note_evidence(snapshot, [key], asked, FIELDS).share(key, asked.terms)
         assert found.shares == {key: pytest.approx(held)}
         assert 0.0 < held < 1.0
         assert found.weight == HELD
@@ -156,7 +156,7 @@ def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, 
                 likeness = _nearest(vectors, term.word, text)
                 if likeness is None:
                     one = np.array([key], np.int64)
-                    likeness = float(snapshot.keywords.held(one, one + 1, [term], FIELDS)[0, 0])
+                    likeness = float(snapshot.keywords.held(one, one + 1, [term], FIELDS).ranges[0, 0])
                 said += term.weight * likeness
             assert share == pytest.approx(said / total, abs=1e-5)
             assert 0.0 <= share <= 1.0 + 1e-6

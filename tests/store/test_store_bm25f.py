@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_indexer.store.keywords import shares_of_weight
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeight, FieldWeights, KeywordDocument
 from vault_indexer.text.terms import QueryTerm, TermClass
@@ -94,7 +95,9 @@ def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
         for key, matches in zip(keys.tolist(), snapshot.explain(keys.tolist(), terms, WEIGHTS), strict=True):
             held = sum(term.weight for term in terms if term.word in {match.word for match in matches})
             whole = sum(term.weight for term in terms)
-            assert snapshot.share(key, terms, WEIGHTS) == pytest.approx(held / whole)
+            own = np.array([key], np.int64)
+            share = snapshot.held(own, own + 1, terms, WEIGHTS).ranges @ shares_of_weight(terms)
+            assert share.tolist() == pytest.approx([held / whole])
 
 
 Words = st.lists(
@@ -135,8 +138,8 @@ def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
         assert found.keys.tolist() == wanted.keys.tolist()
         assert found.scores.tobytes() == wanted.scores.tobytes()
     assert rounded.scores(keys, terms, WEIGHTS).tobytes() == exact.scores(keys, terms, WEIGHTS).tobytes()
-    held = exact.held(keys, keys + 1, terms, WEIGHTS)
-    assert rounded.held(keys, keys + 1, terms, WEIGHTS).tolist() == held.tolist()
+    held = exact.held(keys, keys + 1, terms, WEIGHTS).ranges
+    assert rounded.held(keys, keys + 1, terms, WEIGHTS).ranges.tolist() == held.tolist()
     for term in terms:
         assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS)
 

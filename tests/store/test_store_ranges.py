@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex, shares_of_weight
+from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex
 from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.vectors.index import VectorSnapshot, build_snapshot
 from vault_indexer.text.query import analyze_query
@@ -103,14 +103,19 @@ def test_coverage_is_what_the_documents_of_a_range_hold_together(
     index.apply([KeywordDocument(key, content=words) for key, words in later.items()], [3 << 20], 2)
     terms = analyze_query("apple pear", ("en",))
     firsts, ends = borders(len(texts))
-    held = index.snapshot().coverage(firsts, ends, terms, FieldWeights())
-    assert held.ranges.tolist() == pytest.approx([0.5, 1.0, 0.0, 0.0])
-    of_documents = dict(
-        zip(held.keys.tolist(), (held.documents @ shares_of_weight(terms)).tolist(), strict=True)
-    )
-    assert of_documents == pytest.approx(
-        {1 << 20: 0.5, (1 << 20) | 1: 0.0, 2 << 20: 0.5, (2 << 20) | 1: 0.5, 4 << 20: 0.0}
-    )
+    held = index.snapshot().held(firsts, ends, terms, FieldWeights())
+    apple, pear, neither = [True, False], [False, True], [False, False]
+    assert held.ranges.tolist() == [apple, [True, True], neither, neither]
+    of_documents = {
+        1 << 20: apple,
+        (1 << 20) | 1: neither,
+        2 << 20: pear,
+        (2 << 20) | 1: apple,
+        4 << 20: neither,
+    }
+    assert dict(zip(held.keys.tolist(), held.documents.tolist(), strict=True)) == of_documents
+    asked = [4 << 20, 1 << 20, 3 << 20, 9 << 20]  # the last two are not there
+    assert held.documents_of(np.array(asked)).tolist() == [neither, apple, neither, neither]
 
 
 @settings(deadline=None)

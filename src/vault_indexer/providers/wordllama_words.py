@@ -40,14 +40,19 @@ class WordLlamaWords:
     def likeness(self, words: Sequence[str], numbers: WordNumbers) -> Vectors:
         """Of the words in lower case."""
         own = [shared_tokens().number_of_word(word.lower()) for word in words]
-        asked = unit_rows(self._table[[number or 0 for number in own]])
-        others = self._table[numbers]
+        is_known = [number is not None for number in own]
+        cosines: Vectors = np.full((len(words), len(numbers)), np.nan, np.float32)
+        asked = unit_rows(self._table[np.array([number for number in own if number is not None], np.intp)])
         # BLAS would start threads for it, which then wait busily.
-        products = np.einsum("qd,nd->qn", asked, others)
-        lengths = np.sqrt(np.einsum("nd,nd->n", others, others))
-        cosines: Vectors = products / np.maximum(lengths, np.finfo(np.float32).tiny)
-        cosines[[number is None for number in own]] = np.nan
+        products = np.einsum("qd,nd->qn", asked, self._table[numbers])
+        cosines[is_known] = products / self._lengths[numbers]
         return cosines
+
+    @cached_property
+    def _lengths(self) -> Vectors:
+        """The length of each vector; of one without any, more than nothing."""
+        lengths: Vectors = np.sqrt(np.einsum("nd,nd->n", self._table, self._table))
+        return np.maximum(lengths, np.finfo(np.float32).tiny)
 
     @cached_property
     def _known(self) -> dict[str, int]:

@@ -29,6 +29,7 @@ from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
+from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 Script = Literal["latin", "spaced", "spaceless"]
 """Latin letters; other letters with spaces between words; scripts without spaces."""
@@ -267,28 +269,33 @@ def _shares(
     snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, keys: Keys, fields: FieldWeights
 ) -> Floats:
     """For each chunk the mean of what it and its note hold of the query."""
-    notes = np.unique(keys >> CHUNK_KEY_BITS)
-    own = held_share(weights, _held(snapshot, prepared, keys, keys + 1, fields))
-    whole = _held(snapshot, prepared, notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS, fields)
-    at = notes.searchsorted(keys >> CHUNK_KEY_BITS)
-    share: Floats = (own + held_share(weights, whole)[at]) / 2
+    own, whole = _held(snapshot, prepared, keys, fields)
+    share: Floats = (held_share(weights, own) + held_share(weights, whole)) / 2
     return share
 
 
 def _held(
-    snapshot: Snapshot, prepared: PreparedQuery, firsts: Keys, ends: Keys, fields: FieldWeights
-) -> Floats:
-    """How far each range of chunks holds each word, in [0, 1]: a corrected word by its likely spelling, any
-    word by a compound with it."""
-    held = snapshot.keywords.held(firsts, ends, prepared.words, fields).astype(np.float64)
+    snapshot: Snapshot, prepared: PreparedQuery, keys: Keys, fields: FieldWeights
+) -> tuple[Floats, Floats]:
+    """How far each chunk, and its whole note, holds each word, in [0, 1]: a corrected word by its likely
+    spelling, any word by a compound with it."""
+    notes = np.unique(keys >> CHUNK_KEY_BITS)
+    note_of = notes.searchsorted(keys >> CHUNK_KEY_BITS)
+
+    def held(terms: Sequence[QueryTerm]) -> tuple[Mask, Mask]:
+        firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
+        found = snapshot.keywords.held(firsts, ends, terms, fields)
+        return found.documents_of(keys), found.ranges[note_of]
+
+    of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))
     widened = {term.word: [term] for term in prepared.terms if term.compounds}
     likely = {one.written: analyze_query(one.searched, snapshot.languages) for one in prepared.corrections}
     for number, term in enumerate(prepared.words):
         for instead in (widened.get(term.word), likely.get(term.word)):
             if instead is not None:
-                found = snapshot.keywords.held(firsts, ends, instead, fields).all(axis=1)
-                held[:, number] = np.maximum(held[:, number], CORRECTED * found)
-    return held
+                for share, other in zip((of_chunk, of_note), held(instead), strict=True):
+                    share[:, number] = np.maximum(share[:, number], CORRECTED * other.all(axis=1))
+    return of_chunk, of_note
 
 
 def _above_background(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 from vault_indexer.model import CHUNK_KEY_BITS, NoteReason
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.store.keywords import FieldWeights, shares_of_weight
+from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +37,10 @@ class Evidence(NamedTuple):
     chunks: Keys
     held: Mask
 
+    def share(self, chunk: int, terms: Sequence[QueryTerm]) -> float:
+        """The part of the terms' weight that one of the chunks holds, in [0, 1]."""
+        return float((self.held[self.chunks == chunk] @ shares_of_weight(terms))[0])
+
 
 def note_evidence(
     snapshot: Snapshot, keys: Iterable[int], prepared: PreparedQuery, fields: FieldWeights
@@ -46,15 +51,14 @@ def note_evidence(
     chunks = np.fromiter(keys, np.int64)
     notes = np.unique(chunks >> CHUNK_KEY_BITS)
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-    coverage = snapshot.keywords.coverage(firsts, ends, prepared.terms, fields)
+    held = snapshot.keywords.held(firsts, ends, prepared.terms, fields)
+    shares = held.ranges @ shares_of_weight(prepared.terms)
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():
         cosines = snapshot.vectors.note_scores(prepared.vector, notes)
-    own = coverage.keys.searchsorted(chunks)
-    own = own[coverage.keys.take(own, mode="clip") == chunks] if len(coverage.keys) else own[:0]
-    found = zip(notes.tolist(), cosines.tolist(), coverage.ranges.tolist(), strict=True)
+    found = zip(notes.tolist(), cosines.tolist(), shares.tolist(), strict=True)
     return Evidence(
         {note_id: NoteReason(None if isnan(cosine) else cosine, share) for note_id, cosine, share in found},
-        coverage.keys[own],
-        coverage.documents[own],
+        chunks,
+        held.documents_of(chunks),
     )

@@ -14,7 +14,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST
 from vault_indexer.search.rank.chunk_coverage import ChunkCoverage, chunk_coverage
 from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
-from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, note_evidence
+from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS, Evidence, note_evidence
 from vault_indexer.search.rank.notes import note_scores
 from vault_indexer.search.rank.recency import recency_factors
 from vault_indexer.search.rank.retrieve import (
@@ -234,24 +234,25 @@ def _by_meaning_and_word(
     weights = settings.weights
     meaning = best_of([_meaning(one, k) if weights.vector else {} for one in sources], k)
     words = best_of([_words(one, fields, k) if weights.keyword else {} for one in sources], k)
-    trust = sources[0].prepared.trust
-    if weights.vector and weights.keyword:
-        trust = _trust(sources, words, fields)
-    found = []
+    found: list[Rankings] = []
+    evidence: list[Evidence] = []
     for number, source in enumerate(sources):
-        own = Rankings(of_source(meaning, number), of_source(words, number), {}, k, trust)
+        own = Rankings(of_source(meaning, number), of_source(words, number), {}, k)
         prepared = source.prepared
         if weights.vector and weights.keyword and settings.fusion == "convex":
             firsts = named[number].values()
             own = fill_missing_scores(source.snapshot, own, prepared.vector, prepared.terms, fields, firsts)
         keys = own.vector.keys() | own.keyword.keys()
-        evidence = note_evidence(source.snapshot, keys, prepared, fields)
+        said = note_evidence(source.snapshot, keys, prepared, fields)
         prepared.deadline.check()
         coverage = ChunkCoverage()
         if _is_spoken(source):
-            coverage = chunk_coverage(source.snapshot.catalog, prepared, evidence)
-        found.append(replace(own, notes=evidence.notes, coverage=coverage))
-    return together(found)
+            coverage = chunk_coverage(source.snapshot.catalog, prepared, said)
+        found.append(replace(own, notes=said.notes, coverage=coverage))
+        evidence.append(said)
+    both = weights.vector and weights.keyword
+    trust = _trust(sources, words, evidence) if both else sources[0].prepared.trust
+    return replace(together(found), trust=trust)
 
 
 def _is_spoken(source: Source) -> bool:
@@ -288,7 +289,7 @@ def _by_link(sources: Sequence[Source], strongest: Sequence[int]) -> dict[int, G
     return found if len(sources) == 1 else in_order_of_score(found)
 
 
-def _trust(sources: Sequence[Source], words: Ranks, fields: FieldWeights) -> float:
+def _trust(sources: Sequence[Source], words: Ranks, evidence: Sequence[Evidence]) -> float:
     """What the vectors count for this query. In a language that the model does not know, what its words
     find or miss says nothing for the vectors."""
     known = sources[0].prepared.trust
@@ -297,17 +298,18 @@ def _trust(sources: Sequence[Source], words: Ranks, fields: FieldWeights) -> flo
     best = next(iter(words), None)
     if best is None:
         return trust_beside(0.0)
-    source = sources[source_of(best)]
-    return trust_beside(source.snapshot.keywords.share(local_key(best), source.prepared.terms, fields))
+    number = source_of(best)
+    return trust_beside(evidence[number].share(local_key(best), sources[number].prepared.terms))
 
 
 def _first_chunks_by_name(snapshot: Snapshot, prepared: PreparedQuery) -> dict[int, int]:
     """For each note whose name is the query, by id, the first chunk that may be found: who asks for a note by
     its name wants it from its beginning."""
+    named = snapshot.catalog.notes(sorted(match_titles(snapshot, prepared.text)))
+    chunks = snapshot.catalog.chunk_keys_at([note.path for note in named.values()])
     found: dict[int, int] = {}
-    for note_id in sorted(match_titles(snapshot, prepared.text)):
-        rows = snapshot.catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
-        own = np.array([row[0] for row in rows], np.int64)
+    for note_id, note in sorted(named.items()):
+        own = np.array(chunks.get(note.path, ()), np.int64)
         left = own[prepared.passing(own)]
         if len(left):
             found[note_id] = int(left[0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of
@@ -23,13 +21,9 @@ def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
     match: `mạ` and `mả` are different words.
     """
     wanted, written = plain(name), _spelling(name)
-    rows = snapshot.catalog.rows_in(
-        "SELECT note_id, title, aliases, path FROM notes WHERE note_id IN (%s)",
-        _candidates(snapshot, name),
-    )
     same, similar = set(), set()
-    for note_id, title, aliases, path in rows:
-        names = (title, *json.loads(str(aliases)), doc_id_of(str(path).rpartition("/")[2]))
+    for note_id, note in snapshot.catalog.notes(_candidates(snapshot, name)).items():
+        names = (note.title, *note.aliases, doc_id_of(note.path.rpartition("/")[2]))
         spellings = {_spelling(str(one)) for one in names if plain(str(one)) == wanted}
         if written in spellings:
             same.add(note_id)

@@ -50,13 +50,21 @@ class TermMatch:
         return sum(score for _, score in self.fields)
 
 
-class Coverage(NamedTuple):
-    """What is held of a query: by each of some ranges of keys the part of its weight, in [0, 1], and which of
-    its terms by each document in them (`keys`, in the order of the ranges; shape (documents, terms))."""
+class HeldTerms(NamedTuple):
+    """Which of a query's terms are held: by each of some ranges of keys together (shape (ranges, terms)), and
+    by each document in them (`keys`, in the order of the ranges; shape (documents, terms))."""
 
-    ranges: Floats
+    ranges: Mask
     keys: Keys
     documents: Mask
+
+    def documents_of(self, keys: Keys) -> Mask:
+        """The rows of `documents` for these keys; a document that is not there holds nothing."""
+        found: Mask = np.zeros((len(keys), self.documents.shape[1]), bool)
+        rows = self.keys.searchsorted(keys)
+        known = np.flatnonzero(self.keys.take(rows, mode="clip") == keys) if len(self.keys) else rows[:0]
+        found[known] = self.documents[rows[known]]
+        return found
 
 
 class KeywordSnapshot:
@@ -128,22 +136,18 @@ class KeywordSnapshot:
         found[keys.searchsorted(self._keys[positions])] = values
         return found
 
-    def share(self, key: int, terms: Sequence[QueryTerm], weights: FieldWeights) -> float:
-        """The part of the terms' weight that a document holds, in [0, 1]."""
-        first = np.array([key], np.int64)
-        return float(self.coverage(first, first + 1, terms, weights).ranges[0])
-
-    def coverage(
-        self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
-    ) -> Coverage:
-        """For each range of keys (`firsts` inclusive, `ends` exclusive; ascending, without overlap) the part
-        of the terms' weight that its documents hold together, and which terms each of them holds."""
-        positions, by_document, by_range = self._held_between(firsts, ends, terms, weights)
-        return Coverage(by_range @ shares_of_weight(terms), self._keys[positions], by_document)
-
-    def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Mask:
-        """For each range of keys (as in `coverage`) and each term whether any of its documents holds it."""
-        return self._held_between(firsts, ends, terms, weights)[2]
+    def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> HeldTerms:
+        """Which terms the documents in ranges of keys hold (`firsts` inclusive, `ends` exclusive; ascending,
+        without overlap)."""
+        owners, positions = self._order.positions_between(firsts, ends)
+        by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
+        by_document: Mask = np.zeros((len(positions), len(terms)), bool)
+        words = self._scores_by(weights)
+        for number, term in enumerate(terms):
+            holds = words.holds(self._classes(term), positions)
+            by_document[:, number] = holds
+            by_range[owners[holds], number] = True
+        return HeldTerms(by_range, self._keys[positions], by_document)
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
@@ -237,21 +241,6 @@ class KeywordSnapshot:
         for term in terms:
             totals += words.at(self._classes(term), positions) * np.float32(term.weight)
         return totals
-
-    def _held_between(
-        self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
-    ) -> tuple[NDArray[np.integer], Mask, Mask]:
-        """The positions of the documents in ranges of keys; for each of these and each term whether it holds
-        the term; and for each range and each term whether any of its documents does."""
-        owners, positions = self._order.positions_between(firsts, ends)
-        by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
-        by_document: Mask = np.zeros((len(positions), len(terms)), bool)
-        words = self._scores_by(weights)
-        for number, term in enumerate(terms):
-            holds = words.holds(self._classes(term), positions)
-            by_document[:, number] = holds
-            by_range[owners[holds], number] = True
-        return positions, by_document, by_range
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
         held, scores = self._scores
