@@ -162,6 +162,17 @@ def test_init_never_overwrites_unasked(sandbox: Sandbox) -> None:
     assert path.read_text() != "# mine\n"
 
 
+def test_init_follows_no_link_out_of_the_vault(sandbox: Sandbox, tmp_path: Path) -> None:
+    other, path = tmp_path / "other.toml", sandbox.vault / ".indexer.toml"
+    other.write_text("mine\n")
+    path.symlink_to(other)
+    assert sandbox.indexer("init").code == 2
+    assert sandbox.indexer("init", "--force").code == 0
+    assert other.read_text() == "mine\n"
+    assert not path.is_symlink()
+    assert "# max_chunk_chars = 1500" in path.read_text()
+
+
 def test_init_needs_a_folder(sandbox: Sandbox) -> None:
     ran = sandbox.run("init", "--vault", str(Path(sandbox.root) / "nowhere"))
     assert ran.code == 3

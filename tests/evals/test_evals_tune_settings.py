@@ -167,3 +167,13 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(text: str, tmp_path:
     with pytest.raises(UsageError, match=r"\.indexer\.toml"):
         apply(tmp_path, VALUES)
     assert file.read_text() == text
+
+
+def test_a_link_in_the_vault_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    other, file = tmp_path / "other.toml", tmp_path / ".indexer.toml"
+    other.write_text("[search]\nlimit = 5\n")
+    file.symlink_to(other)
+    with pytest.raises(UsageError, match="is not a regular file"):
+        apply(tmp_path, VALUES)
+    assert file.is_symlink()
+    assert other.read_text() == "[search]\nlimit = 5\n"

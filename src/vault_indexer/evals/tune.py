@@ -15,13 +15,13 @@ import tomli
 
 from vault_indexer.bootstrap import Target
 from vault_indexer.config import vault_config_file
-from vault_indexer.config.file_edit import replace_config
+from vault_indexer.config.file_edit import config_text, replace_config
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of
 from vault_indexer.config.trust import vault_may_set
 from vault_indexer.config.values import toml_text
-from vault_indexer.errors import UsageError, VaultError
+from vault_indexer.errors import UsageError
 from vault_indexer.evals.questions import ASIDE, TUNE, Question
 from vault_indexer.evals.ranking import (
     CONFIGURED,
@@ -146,15 +146,11 @@ def changed_values(settings: Settings, options: Options) -> dict[str, str]:
 def apply(vault: Path, values: Mapping[str, str]) -> Path:
     """Write the values into the vault's `.indexer.toml`, which keeps its comments and other lines.
 
-    The file is replaced atomically. Returns its path. Raises VaultError if it cannot be written, UsageError
-    if it is no TOML that this can change.
+    The file is replaced atomically; a link is not followed. Returns its path. Raises VaultError if it cannot
+    be read or written, UsageError if it is no regular file of TOML that this can change.
     """
     file = vault_config_file(vault)
-    try:
-        text = file.read_text("utf-8") if file.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise VaultError(f"cannot write {file}: {reason}") from error
+    text = config_text(file, "the settings", follow_links=False) or ""
     new = with_values(text, values)
     _check(new, values, file)
     replace_config(file, new)

@@ -10,8 +10,8 @@ import typer
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import named_vault
 from vault_indexer.cli.terminal import note
-from vault_indexer.config import commented_config, vault_config_file
-from vault_indexer.errors import UsageError, VaultError
+from vault_indexer.config import commented_config, replace_config, vault_config_file
+from vault_indexer.errors import UsageError
 from vault_indexer.vault import root_identity
 
 
@@ -23,13 +23,10 @@ def init(
     vault = named_vault(place, os.environ)
     root_identity(vault)
     path = vault_config_file(vault)
-    try:
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(commented_config())
-    except FileExistsError as error:
-        raise UsageError(f"{path} exists: --force overwrites it") from error
-    except OSError as error:
-        raise VaultError(f"cannot write {path}: {error.strerror}") from error
+    # A vault may come from someone else: the file may be a link, which is not followed.
+    if not force and (path.is_symlink() or path.exists()):
+        raise UsageError(f"{path} exists: --force overwrites it")
+    replace_config(path, commented_config())
     note(f"wrote {path}")
 
 
