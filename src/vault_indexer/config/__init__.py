@@ -1,7 +1,6 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
 from vault_indexer.config.documents import commented_config
-from vault_indexer.config.file_edit import replace_config
 from vault_indexer.config.load import LoadedConfig, load, load_own
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
@@ -33,7 +32,6 @@ __all__ = [
     "load_own",
     "refused_in_note",
     "remove_vault",
-    "replace_config",
     "rows",
     "user_config_file",
     "vault_config_file",

@@ -10,7 +10,8 @@ import typer
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.reach import named_vault
 from vault_indexer.cli.terminal import note
-from vault_indexer.config import commented_config, replace_config, vault_config_file
+from vault_indexer.config import commented_config, vault_config_file
+from vault_indexer.config.file_edit import replace_config
 from vault_indexer.errors import UsageError
 from vault_indexer.vault import root_identity
 
