@@ -5,10 +5,10 @@
 
 The sets are those of `quality/unanswerable.py`: `near` (the paragraph with the answer is hidden, the rest of
 its article is there), `far` (the whole article is hidden), `foreign` (as far, the questions in another
-language than the notes), `noise`, `off topic`. The search runs as it ships,
-with 10 hits. A row is a score over one set: its AUROC with a 95% bootstrap interval, over all queries and
-over the part kept aside; and which part of the answerable and of the unanswerable queries kept aside is below
-the threshold that rejects 5% of the answerable tune queries of all sets together.
+language than the notes), `noise`, `off topic`. The search runs as it ships, with 10 hits. A row is a score
+over one set: its AUROC with a 95% bootstrap interval, over all queries and over the part kept aside; and
+which part of the answerable and of the unanswerable queries kept aside is below the threshold that rejects 5%
+of the answerable tune queries of all sets together.
 
 Scores are features that can be computed from outside of the search, `combined`, a logistic regression on them
 that is fitted to the tune parts (each set and side weighs alike), and what the search itself says:
@@ -64,7 +64,7 @@ class Scored:
         return found
 
 
-def scored(of: ConfidenceSet, open_set: OpenSet, given: argparse.Namespace) -> Scored:
+def score_set(of: ConfidenceSet, open_set: OpenSet, given: argparse.Namespace) -> Scored:
     """Search for every query of the set."""
     searcher = open_set.searcher.with_settings(VARIANTS[FULL])
     background = Background.of(open_set)
@@ -193,12 +193,12 @@ def save(sets: Sequence[Scored], file: Path) -> None:
     file.write_text(json.dumps(told, ensure_ascii=False), "utf-8")
 
 
-def measured(given: argparse.Namespace, work: Path) -> Iterator[Scored]:
+def score_sets(given: argparse.Namespace, work: Path) -> Iterator[Scored]:
     """The wanted sets, each searched."""
     for one in confidence_sets(given.data, work):
         if is_wanted(one.name, given.sets):
             with opened(one.query_set, work, given.provider) as open_set:
-                yield scored(one, open_set, given)
+                yield score_set(one, open_set, given)
 
 
 def main() -> None:
@@ -217,7 +217,7 @@ def main() -> None:
     if given.only_field and not given.field:
         parser.error("--only-field needs --field")
     with folder(given.work) as work:
-        sets = list(measured(given, work))
+        sets = list(score_sets(given, work))
     if not sets:
         parser.error(f"no set is named {given.sets}")
     if not given.only_field:

@@ -170,15 +170,15 @@ def relevance_of(
     shares = _shares(snapshot, prepared, weights, wanted, fields)
     above = _above_background(snapshot, prepared, wanted)
     choose = partial(logistic_map, provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
-    odds = {foreign: choose(foreign=foreign) for foreign in (False, True)}
-    foreign_notes = _foreign_notes(snapshot, prepared, wanted)
+    own, foreign = choose(), choose(foreign=True)
+    foreign_notes = _foreign_notes(snapshot, prepared, wanted) if foreign is not own else set[int]()
     is_short = _is_short(snapshot, prepared, weights, fields)
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
         share = max(held, _linked_share(ranked, key))
         least = WEAK if is_short and z >= _NEAR_Z else 0.0
-        is_foreign = note_id_of(key) in foreign_notes
-        found[key] = max(least, odds[is_foreign].relevance(share, z, len(snapshot.keywords)))
+        odds = foreign if note_id_of(key) in foreign_notes else own
+        found[key] = max(least, odds.relevance(share, z, len(snapshot.keywords)))
     return {key: 1.0 if ranked.titles.get(key) else found[key] for key in keys}
 
 

@@ -21,3 +21,8 @@ def function_words(language: str) -> frozenset[str]:
     if language == "en":
         words += _ENGLISH_IN_QUERIES.split()
     return frozenset(fold(normalize(word)) for word in words)
+
+
+def is_function_word(word: str, language: str) -> bool:
+    """Whether a word, as written, says nothing by itself in a language (ISO 639-1)."""
+    return fold(normalize(word)) in function_words(language)

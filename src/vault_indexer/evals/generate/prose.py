@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from vault_indexer.model import Element, ElementKind, Note
 from vault_indexer.parse.plain import plain
-from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.function_words import function_words
+from vault_indexer.text.function_words import is_function_word
 from vault_indexer.text.sentences import sentences
 from vault_indexer.text.tokens import RUN, WORD
 
@@ -90,10 +89,9 @@ def content_words(text: str, language: str) -> int:
 
     In scripts that write no spaces, two characters count as a word.
     """
-    silent = function_words(language or "en")
     words = [word for word in WORD.findall(text) if any(map(str.isalpha, word)) and len(word) > 1]
     spaceless = sum(len(run) // _CHARS_A_WORD for run in RUN.findall(text))
-    return sum(fold(normalize(word)) not in silent for word in words) + spaceless
+    return sum(not is_function_word(word, language or "en") for word in words) + spaceless
 
 
 def same(text: str) -> str:

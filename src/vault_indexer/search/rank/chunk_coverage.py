@@ -12,8 +12,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.note_evidence import Evidence
 from vault_indexer.store.catalog import CatalogReader, unpack_words
 from vault_indexer.store.keywords import shares_of_weight
-from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.function_words import function_words
+from vault_indexer.text.function_words import is_function_word
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -66,9 +65,9 @@ def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Ev
 
 def _speaking(prepared: PreparedQuery) -> list[QueryTerm]:
     """The query's terms, function words without weight, unless there are only such."""
-    idle = function_words(prepared.language)
     terms = [
-        replace(term, weight=0.0) if fold(normalize(term.word)) in idle else term for term in prepared.terms
+        replace(term, weight=0.0) if is_function_word(term.word, prepared.language) else term
+        for term in prepared.terms
     ]
     return terms if any(term.weight for term in terms) else list(prepared.terms)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.function_words import function_words
+from vault_indexer.text.function_words import function_words, is_function_word
 from vault_indexer.text.query import PART_WEIGHT, analyze_query
 from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import QueryTerm, TermClass
@@ -72,7 +72,7 @@ def with_compounds(snapshot: Snapshot, terms: Iterable[QueryTerm], language: str
 def _is_content_word(term: QueryTerm, language: str) -> bool:
     if not _SHORTEST <= len(term.word) <= _LONGEST or not term.word.isalpha() or term.prefix:
         return False
-    return fold(normalize(term.word)) not in function_words(language)
+    return not is_function_word(term.word, language)
 
 
 def _widened(snapshot: Snapshot, term: QueryTerm, language: str) -> QueryTerm:
