@@ -2,7 +2,8 @@
 
 A change is made in the text. Where the text has a key, or could take it, is only guessed: of several texts
 `first_that_says` takes the first that TOML reads as what is wanted. `strategy_edit` and `vault_edit` change
-one key each in this way. `evals.tune` sets several at once, line by line, and uses `replace_config` alone.
+one key each in this way. `evals.tune` sets several at once, line by line; it and `indexer init` only read or
+replace the file by this.
 """
 
 from __future__ import annotations
