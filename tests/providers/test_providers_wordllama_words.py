@@ -11,11 +11,12 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import TokenWeights, WordLlamaEmbedder
 from vault_indexer.providers.lazy import LazyEmbedder
 from vault_indexer.providers.wordllama import wordllama_model
-from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE
+from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens
 from vault_indexer.providers.wordllama_words import WordLlamaWords
 
 EMBEDDER = WordLlamaEmbedder()
 WORDS = EMBEDDER.words
+TABLE = np.random.default_rng(0).standard_normal((VOCABULARY_SIZE, 8)).astype(np.float32)
 
 
 def likeness(word: str, other: str) -> float:
@@ -75,3 +76,22 @@ def test_a_model_without_words_is_not_loaded_to_say_so() -> None:
 
     assert LazyEmbedder(EmbeddingModel("ollama", "some-model", 256), load).words is None
     assert LazyEmbedder(wordllama_model(), WordLlamaEmbedder).words is not None
+
+
+@given(asked=st.lists(st.lists(st.integers(0, 8), max_size=4), max_size=6), data=st.data())
+def test_what_is_kept_is_what_would_be_computed(asked: list[list[int]], data: st.DataObject) -> None:
+    known = ["river", "boat", "car", "house", "green", "walk", "seven", "music", "xylotomous"]
+    kept = WordLlamaWords(TABLE)
+    for words in asked:
+        text = " ".join(data.draw(st.lists(st.sampled_from(known[:8]), min_size=1)))
+        spoken = [known[number] for number in words]
+        found = kept.likeness(spoken, WORDS.numbers(text))
+        np.testing.assert_array_equal(found, WordLlamaWords(TABLE).likeness(spoken, WORDS.numbers(text)))
+
+
+def test_of_many_words_the_last_are_kept() -> None:
+    known = WordLlamaWords(TABLE)
+    every = [word for word, _ in zip(shared_tokens().words(), range(4000), strict=False) if word.isalpha()]
+    numbers = known.numbers("river boat")
+    first = known.likeness(every, numbers)
+    np.testing.assert_array_equal(first, known.likeness(every, numbers))

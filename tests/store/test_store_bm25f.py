@@ -92,7 +92,13 @@ def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
             sum(match.score for match in one) for one in snapshot.explain(keys.tolist(), terms, WEIGHTS)
         ]
         assert shares == pytest.approx(scores, abs=1e-4)
-        for key, matches in zip(keys.tolist(), snapshot.explain(keys.tolist(), terms, WEIGHTS), strict=True):
+        explained = snapshot.explain(keys.tolist(), terms, WEIGHTS)
+        for shares_of_words, matches in zip(
+            snapshot.word_scores(keys.tolist(), terms, WEIGHTS), explained, strict=True
+        ):
+            assert [share for _, share in shares_of_words] == pytest.approx([one.score for one in matches])
+            assert {word for word, _ in shares_of_words} == {one.word for one in matches}
+        for key, matches in zip(keys.tolist(), explained, strict=True):
             held = sum(term.weight for term in terms if term.word in {match.word for match in matches})
             whole = sum(term.weight for term in terms)
             own = np.array([key], np.int64)
@@ -218,3 +224,7 @@ def test_shares_by_field_add_up_to_the_score(tmp_path: Path) -> None:
     assert {name for name, _ in matches[0].fields} == {"title", "content"}
     assert sum(match.score for match in matches) == pytest.approx(float(ranking.scores[0]), rel=1e-5)
     assert nothing == ()
+    assert snapshot.word_scores([99, 1], terms, FieldWeights()) == [
+        [],
+        [(match.word, pytest.approx(match.score)) for match in matches],
+    ]

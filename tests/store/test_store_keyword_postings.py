@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.store.keywords.byte_cache import ByteCache
-from vault_indexer.store.keywords.postings import MOST_SUMMED, Sparse, combine, sum_at, sums_in_order
+from vault_indexer.store.keywords.postings import (
+    MOST_SUMMED,
+    Dense,
+    Sparse,
+    combine,
+    sum_at,
+    sums_in_order,
+)
 from vault_indexer.store.keywords.rounded_scores import RoundedScores, may_be_best
 
 Lists = list[dict[int, int]]
@@ -47,11 +54,20 @@ def test_the_largest_value_stays(size: int, given: Lists) -> None:
     held=st.dictionaries(st.integers(0, SIZE - 1), st.integers(1, 50)), size=st.sampled_from([SIZE, 9 * SIZE])
 )
 def test_values_are_looked_up_and_added_whatever_form_they_have(held: dict[int, int], size: int) -> None:
-    one = sparse(held)
-    assert one.at(np.arange(SIZE)).tolist() == [held.get(position, 0) for position in range(SIZE)]
-    totals = np.ones(size, np.float32)
-    one.ready_to_add(size).add_to(totals, np.float32(2))
-    assert totals.tolist() == [1 + 2 * held.get(position, 0) for position in range(size)]
+    for one in (sparse(held), sparse(held).ready_to_add(size)):
+        assert one.at(np.arange(SIZE)).tolist() == [held.get(position, 0) for position in range(SIZE)]
+        assert one.holds(np.arange(SIZE)).tolist() == [position in held for position in range(SIZE)]
+        assert one.is_empty == (not held)
+        totals = np.ones(size, np.float32)
+        assert one.add_to(totals, 2.0) == 0.0
+        assert totals.tolist() == [1 + 2 * held.get(position, 0) for position in range(size)]
+
+
+def test_many_values_are_kept_once() -> None:
+    many, few = sparse(dict.fromkeys(range(SIZE), 1)), sparse({1: 1})
+    assert isinstance(many.ready_to_add(SIZE), Dense)
+    assert many.ready_to_add(SIZE).nbytes < many.nbytes
+    assert few.ready_to_add(SIZE) is few
 
 
 scores = st.floats(0.125, 40, width=32)

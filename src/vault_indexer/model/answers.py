@@ -25,7 +25,8 @@ class SearchRequest:
     Hits with a relevance below `min_relevance` are left out; None means the configured one.
 
     `correct`: of words that are probably misspelt, likely spellings are searched as well. `stale`: each hit
-    says whether its file has changed since it was indexed; without it no file is looked at.
+    says whether its file has changed since it was indexed; without it no file is looked at. `by_field`: it
+    says what each field gave to its BM25F score; without it a search is quicker.
     """
 
     query: str
@@ -37,6 +38,7 @@ class SearchRequest:
     correct: bool = True
     min_relevance: float | None = None
     stale: bool = True
+    by_field: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,9 @@ class VectorReason:
 
 @dataclass(frozen=True, slots=True)
 class KeywordReason:
-    """Rank and BM25F score; `terms` is each matched word's share of the score. `coverage`, in [0, 1], is the
-    part of the query's words that the chunk holds, each word at its weight (None: it does not count)."""
+    """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field
+    gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words
+    that the chunk holds, each word at its weight (None: it does not count)."""
 
     rank: int
     score: float

@@ -111,7 +111,7 @@ class Searcher:
         verdict = verdict_of(relevance.values())
         least = self.least(request)
         shown = [key for key in shown if relevance[key] >= least]
-        reasons = reasons_of(snapshot, prepared, ranked, shown, self.fields)
+        reasons = reasons_of(snapshot, prepared, ranked, shown, self.fields, by_field=request.by_field)
         builder = self.builder(snapshot, prepared, request, vault)
         hits = builder.build(
             RankedChunk(key, relative(ranked, key), reasons[key], relevance[key]) for key in shown

@@ -184,7 +184,7 @@ def _build(
         snapshot, searcher, alone = vault.snapshot, vault.searcher, ranked.of(number)
         relevance = searcher.relevance(snapshot, prepared, alone, list(own))
         kept = [key for key in own if relevance[key] >= searcher.least(request)]
-        reasons = reasons_of(snapshot, prepared, alone, kept, searcher.fields)
+        reasons = reasons_of(snapshot, prepared, alone, kept, searcher.fields, by_field=request.by_field)
         builder = searcher.builder(snapshot, prepared, request, vault.folder)
         chunks = [RankedChunk(key, own[key].score, reasons[key], relevance[key]) for key in kept]
         hits = {

@@ -169,8 +169,18 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     min_relevance: float | None,
     fields: str,
 ) -> SearchJson:
-    stale = names_key(fields, "stale")
-    request = SearchRequest(q, limit, by == "note", as_you_type, fresh, expand, correct, min_relevance, stale)
+    request = SearchRequest(
+        q,
+        limit,
+        by == "note",
+        as_you_type,
+        fresh,
+        expand,
+        correct,
+        min_relevance,
+        stale=names_key(fields, "stale"),
+        by_field=names_key(fields, "why"),
+    )
     return search_json(context.search(request), fields)
 
 

@@ -12,10 +12,16 @@ from vault_indexer.store.keywords import FieldWeights
 
 
 def reasons_of(
-    snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], fields: FieldWeights
+    snapshot: Snapshot,
+    prepared: PreparedQuery,
+    ranked: Ranked,
+    keys: Sequence[int],
+    fields: FieldWeights,
+    *,
+    by_field: bool = True,
 ) -> dict[int, Why]:
-    """The reasons for each of the keys, all of which `ranked` holds."""
-    words = _keyword_reasons(snapshot, prepared, ranked, keys, fields)
+    """The reasons for each of the keys, all of which `ranked` holds; `by_field` with what each field gave."""
+    words = _keyword_reasons(snapshot, prepared, ranked, keys, fields, by_field=by_field)
     return {key: _why(key, prepared, ranked, words.get(key)) for key in keys}
 
 
@@ -34,18 +40,29 @@ def _why(key: int, prepared: PreparedQuery, ranked: Ranked, keyword: KeywordReas
 
 
 def _keyword_reasons(
-    snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], fields: FieldWeights
+    snapshot: Snapshot,
+    prepared: PreparedQuery,
+    ranked: Ranked,
+    keys: Sequence[int],
+    fields: FieldWeights,
+    *,
+    by_field: bool,
 ) -> dict[int, KeywordReason]:
     """Rank, score, matched words and fields of those keys that the ranking by word holds."""
-    ranking = ranked.rankings.keyword
+    ranking, covered = ranked.rankings.keyword, ranked.rankings.coverage.shares
     known = [key for key in keys if key in ranking]
+    if not by_field:
+        words = snapshot.keywords.word_scores(known, prepared.terms, fields)
+        return {
+            key: KeywordReason(*ranking[key], dict(own), {}, covered.get(key))
+            for key, own in zip(known, words, strict=True)
+        }
     reasons = {}
     for key, matches in zip(known, snapshot.keywords.explain(known, prepared.terms, fields), strict=True):
         shares: dict[str, float] = {}
         for match in matches:
             for name, score in match.fields:
                 shares[name] = shares.get(name, 0.0) + score
-        rank, score = ranking[key]
-        words = {match.word: match.score for match in matches}
-        reasons[key] = KeywordReason(rank, score, words, shares, ranked.rankings.coverage.shares.get(key))
+        by_word = {match.word: match.score for match in matches}
+        reasons[key] = KeywordReason(*ranking[key], by_word, shares, covered.get(key))
     return reasons

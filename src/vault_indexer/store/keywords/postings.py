@@ -28,39 +28,73 @@ class LiveSegment(NamedTuple):
 
 
 class Sparse(NamedTuple):
-    """Values by position in the snapshot; positions ascend, each is there once. Where they are many, `dense`
-    has the same values for all positions: adding that up is many times faster."""
+    """Values by position in the snapshot; positions ascend, each is there once."""
 
     positions: Ints
     values: Floats
-    dense: Floats | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return sum(one.nbytes for one in self if one is not None)
+        return self.positions.nbytes + self.values.nbytes
 
-    def add_to(self, totals: Floats, factor: np.float32) -> None:
-        """Adds factor * value at every position."""
-        if self.dense is None:
-            totals[self.positions] += self.values * factor
-        else:
-            totals += self.dense * factor
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value at all."""
+        return not len(self.positions)
+
+    def add_to(self, totals: Floats, factor: float) -> float:
+        """Adds factor * value at every position. Returns by how much that may be too high: 0."""
+        totals[self.positions] += self.values * np.float32(factor)
+        return 0.0
 
     def at(self, wanted: NDArray[np.integer]) -> Floats:
         """The values at the wanted positions, 0 where there is none."""
-        if self.dense is not None:
-            dense: Floats = self.dense[wanted]
-            return dense
         return _or_zeros(_values_at(self.positions, self.values, wanted), len(wanted))
 
-    def ready_to_add(self, size: int) -> Sparse:
-        """With `dense`, if that is worth its bytes."""
-        if len(self.positions) * _DENSE < size:
+    def holds(self, wanted: NDArray[np.integer]) -> Mask:
+        """Whether there is a value at the wanted positions."""
+        return self.at(wanted) > 0
+
+    def ready_to_add(self, size: int) -> Sparse | Dense:
+        """The same for all `size` positions, where there are many values: to add that up is many times faster
+        and it takes at most twice the bytes."""
+        if self.is_empty or len(self.positions) * _DENSE < size:
             return self
-        dense = np.zeros(size, np.float32)
-        dense[self.positions] = self.values
-        return self._replace(dense=dense)
+        values = np.zeros(size, np.float32)
+        values[self.positions] = self.values
+        return Dense(values)
+
+
+class Dense(NamedTuple):
+    """A value, some of them above 0, for every position in the snapshot."""
+
+    values: Floats
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return self.values.nbytes
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value at all."""
+        return False
+
+    def add_to(self, totals: Floats, factor: float) -> float:
+        """Adds factor * value at every position. Returns by how much that may be too high: 0."""
+        totals += self.values * np.float32(factor)
+        return 0.0
+
+    def at(self, wanted: NDArray[np.integer]) -> Floats:
+        """The values at the wanted positions."""
+        found: Floats = self.values[wanted]
+        return found
+
+    def holds(self, wanted: NDArray[np.integer]) -> Mask:
+        """Whether there is a value at the wanted positions."""
+        held: Mask = self.values[wanted] > 0
+        return held
 
 
 class Occurrences(NamedTuple):

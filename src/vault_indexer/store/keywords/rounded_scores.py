@@ -55,6 +55,11 @@ class RoundedScores(NamedTuple):
         """Bytes of the array."""
         return self.codes.nbytes
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no document has a score."""
+        return False
+
     def add_to(self, totals: Floats, factor: float) -> float:
         """Adds about factor * score at every position, and returns by how much that may be too high."""
         worth = np.float32(self.step * factor)

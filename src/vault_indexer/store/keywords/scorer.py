@@ -12,6 +12,7 @@ from vault_indexer.store.keywords.bm25f import inverse_document_frequency, lengt
 from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
+    Dense,
     LiveSegment,
     Occurrences,
     Sparse,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from vault_indexer.store.keywords.segment_reader import Bytes, Floats, Mask
 
-_WORD_BYTES = 48 << 20
+_WORD_BYTES = 64 << 20
 _BOOSTS = 4096
 
 _LONG = 8
@@ -67,23 +68,19 @@ class WordScores:
         self._lengths: dict[int, _FieldLengths] = {}
         # A word is scored once, but its shares are asked for by each search.
         self._boosts = lru_cache(maxsize=_BOOSTS)(self._find_boosts)
-        self._words: ByteCache[Classes, Sparse | RoundedScores] = ByteCache(
+        self._words: ByteCache[Classes, Sparse | Dense | RoundedScores] = ByteCache(
             limit_for(_WORD_BYTES, len(live)), lambda scored: scored.nbytes
         )
 
     def add_to(self, totals: Floats, classes: Classes, factor: float) -> float:
         """Adds factor * score at the position of every document. Returns by how much that may be too high: 0
         where the scores are exact."""
-        scored = self._of(classes)
-        if isinstance(scored, RoundedScores):
-            return scored.add_to(totals, factor)
-        scored.add_to(totals, np.float32(factor))
-        return 0.0
+        return self._of(classes).add_to(totals, factor)
 
     def at(self, classes: Classes, positions: NDArray[np.integer]) -> Floats:
         """The exact scores at the positions (of live documents), 0 for a document without the word."""
         scored = self._of(classes)
-        if isinstance(scored, Sparse):
+        if not isinstance(scored, RoundedScores):
             return scored.at(positions)
         scores = np.zeros(len(positions), np.float32)
         held = np.flatnonzero(scored.holds(positions))
@@ -92,13 +89,11 @@ class WordScores:
 
     def holds(self, classes: Classes, positions: NDArray[np.integer]) -> Mask:
         """Whether the (live) documents at the positions hold the word."""
-        scored = self._of(classes)
-        return scored.holds(positions) if isinstance(scored, RoundedScores) else scored.at(positions) > 0
+        return self._of(classes).holds(positions)
 
     def knows(self, classes: Classes) -> bool:
         """Whether any live document holds the word."""
-        scored = self._of(classes)
-        return isinstance(scored, RoundedScores) or bool(len(scored.positions))
+        return not self._of(classes).is_empty
 
     def load(self, classes: Classes) -> None:
         """Have the word ready for the next question."""
@@ -119,10 +114,10 @@ class WordScores:
                     own[name] = score
         return found
 
-    def _of(self, classes: Classes) -> Sparse | RoundedScores:
+    def _of(self, classes: Classes) -> Sparse | Dense | RoundedScores:
         return self._words.get(classes, lambda: self._score_word(classes))
 
-    def _score_word(self, classes: Classes) -> Sparse | RoundedScores:
+    def _score_word(self, classes: Classes) -> Sparse | Dense | RoundedScores:
         lists = [list(self._score_fields(one)) for one in classes]
         lengths = [[len(part.positions) for part in parts] for parts in lists]
         if self._rounds and max(map(sum, lengths), default=0) * _LONG > self._size and _is_short(classes):

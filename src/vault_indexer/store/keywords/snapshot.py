@@ -153,6 +153,23 @@ class KeywordSnapshot:
         """Whether any document holds the word in any form (that has a weight)."""
         return self._scores_by(weights).knows(self._classes(term))
 
+    def word_scores(
+        self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
+    ) -> list[list[tuple[str, float]]]:
+        """For each key the query's words that it holds, with their shares of its score, largest first."""
+        found: list[list[tuple[str, float]]] = [[] for _ in keys]
+        ordered = np.array(sorted(set(keys)), np.int64)
+        positions = self._order.positions_of(ordered)
+        row_of_key = {key: row for row, key in enumerate(keys)}
+        own = [found[row_of_key[key]] for key in self._keys[positions].tolist()]
+        words = self._scores_by(weights)
+        for term in terms:
+            scores = words.at(self._classes(term), positions) * np.float32(term.weight)
+            for held, score in zip(own, scores.tolist(), strict=True):
+                if score:
+                    held.append((term.word, score))
+        return [sorted(held, key=lambda share: -share[1]) for held in found]
+
     def explain(
         self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> list[tuple[TermMatch, ...]]:
