@@ -50,6 +50,14 @@ def test_who_looks_through_everything_takes_nothing_from_others() -> None:
     assert cache.get([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}, "there was room for one more"
 
 
+def test_what_is_read_in_advance_takes_nothing_from_others() -> None:
+    cache: LruCache[int, str] = LruCache(5, len)
+    cache.get([1], lambda _: {1: "abc"})
+    assert cache.add({2: "ab"})
+    assert not cache.add({3: "a"}), "there is no room"
+    assert cache.get([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}
+
+
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[CatalogWriter]:
     with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:

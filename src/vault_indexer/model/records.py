@@ -63,18 +63,18 @@ class NoteRow:
     @property
     def frontmatter(self) -> Mapping[str, JsonValue]:
         """All properties of the note."""
-        loaded = json.loads(self.frontmatter_json)
+        loaded = json.loads(self.frontmatter_json) if self.frontmatter_json != "{}" else {}
         return loaded if isinstance(loaded, dict) else {}
 
     @property
     def aliases(self) -> tuple[str, ...]:
         """Other names of the note."""
-        return tuple(json.loads(self.aliases_json))
+        return tuple(json.loads(self.aliases_json)) if self.aliases_json != "[]" else ()
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Tags without `#`, as first spelt."""
-        return tuple(json.loads(self.tags_json))
+        return tuple(json.loads(self.tags_json)) if self.tags_json != "[]" else ()
 
 
 @dataclass(frozen=True, slots=True)

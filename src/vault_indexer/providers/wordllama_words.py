@@ -61,7 +61,7 @@ class WordLlamaWords:
         for of_word, row in zip(found, rows, strict=True):
             row.take(places, out=of_word)
         unknown = np.isnan(found)
-        lacking, fresh = unknown.any(axis=1).nonzero()[0], unknown.any(axis=0).nonzero()[0]
+        lacking, fresh = np.flatnonzero(unknown.any(axis=1)), np.flatnonzero(unknown.any(axis=0))
         if len(fresh):
             computed = self._compute([asked[number] for number in lacking.tolist()], numbers[fresh])
             found[np.ix_(lacking, fresh)] = computed

@@ -491,6 +491,13 @@ class CatalogReader:
         has no vectors of words, or that were stored before the catalog kept them."""
         return self._cache.words.get(keys, self._read_words) if self._keeps_words else {}
 
+    def load_chunk_words(self) -> None:
+        """Read the words of all chunks in advance, or as many as are kept: for one search they are those of
+        a hundred chunks, each somewhere else."""
+        for batch in self.batches("SELECT key, words FROM chunk_words") if self._keeps_words else ():
+            if not self._cache.words.add(dict(batch)):
+                return
+
     def _read_words(self, keys: list[int]) -> dict[int, bytes]:
         return dict(self.rows_in("SELECT key, words FROM chunk_words WHERE key IN (%s)", keys))
 
