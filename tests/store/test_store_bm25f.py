@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords import shares_of_weight
+from vault_indexer.store.keywords import held_weight
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeight, FieldWeights, KeywordDocument
 from vault_indexer.text.terms import QueryTerm, TermClass
@@ -102,8 +102,20 @@ def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
             held = sum(term.weight for term in terms if term.word in {match.word for match in matches})
             whole = sum(term.weight for term in terms)
             own = np.array([key], np.int64)
-            share = snapshot.held(own, own + 1, terms, WEIGHTS).ranges @ shares_of_weight(terms)
+            share = held_weight(snapshot.held(own, own + 1, terms, WEIGHTS).ranges, terms)
             assert share.tolist() == pytest.approx([held / whole])
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.125, 8, width=32), st.floats(0, 1, width=32)), min_size=1, max_size=12),
+    st.integers(2, 130),
+)
+def test_rows_that_hold_the_same_have_the_same_share(terms: list[tuple[float, float]], rows: int) -> None:
+    held = np.tile(np.array([share for _, share in terms], np.float32), (rows, 1))
+    found = held_weight(held, [QueryTerm.plain(f"w{n}", weight) for n, (weight, _) in enumerate(terms)])
+    assert len(set(found.tolist())) == 1
+    total = sum(weight for weight, _ in terms)
+    assert found[0] == pytest.approx(sum(weight * share for weight, share in terms) / total, abs=1e-5)
 
 
 Words = st.lists(

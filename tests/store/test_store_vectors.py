@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.errors import IndexUnusableError
+from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system.huge_pages import back_by_huge_pages
 
@@ -152,6 +153,22 @@ def test_an_edit_leaves_the_older_snapshot_as_it_was() -> None:
     after = before.with_changes(2, [1], [(3, packed(1))])
     assert before.search(query, 1)[0].tolist() == [1]
     assert after.search(query, 1)[0].tolist() == [3]
+
+
+@given(seed=st.integers(0, 9), base=st.integers(1, 40), changed=st.integers(1, 40))
+def test_equal_vectors_are_equally_near_and_so_are_their_notes(seed: int, base: int, changed: int) -> None:
+    row = packed(seed)
+    query = np.random.default_rng(seed + 100).normal(size=DIMENSION).astype(np.float32)
+    keys = [note << CHUNK_KEY_BITS for note in range(base + changed)]
+    made = vectors.build_snapshot(1, DIMENSION, [(key, row) for key in keys[:base]])
+    after = made.with_changes(2, [], [(key, row) for key in keys[base:]])
+    found, scores = after.search(query, len(keys))
+    assert found.tolist() == keys
+    assert len(set(scores.tolist())) == 1
+    notes = np.arange(len(keys), dtype=np.int64)
+    assert len(set(after.note_scores(query, notes).tolist())) == 1
+    made.look.make()
+    assert len(set(made.note_scores(query, notes[:base]).tolist())) == 1
 
 
 def test_a_saved_base_comes_back_with_its_seq(tmp_path: Path) -> None:

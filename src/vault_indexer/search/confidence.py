@@ -208,7 +208,7 @@ def word_weights(snapshot: Snapshot, prepared: PreparedQuery) -> Floats:
 def held_share(weights: Floats, held: Floats) -> Floats:
     """For each row of `held` (how far it holds each word, in [0, 1]) the part of the weights, in [0, 1]."""
     total = float(weights.sum())
-    return np.clip(held @ weights / total, 0.0, 1.0) if total else np.zeros(len(held))
+    return np.clip(np.einsum("ij,j->i", held, weights) / total, 0.0, 1.0) if total else np.zeros(len(held))
 
 
 def deviations(cosines: Iterable[float], background: Floats) -> list[float]:

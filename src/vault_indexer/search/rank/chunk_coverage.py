@@ -11,7 +11,7 @@ import numpy as np
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.note_evidence import Evidence
 from vault_indexer.store.catalog import CatalogReader, unpack_words
-from vault_indexer.store.keywords import shares_of_weight
+from vault_indexer.store.keywords import held_weight
 from vault_indexer.text.function_words import is_function_word
 from vault_indexer.text.terms import QueryTerm
 
@@ -59,7 +59,7 @@ def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Ev
         kept = np.array([key in words for key in keys])
         nearest = _nearest(terms, vectors, [words[key] for key in keys if key in words])
         said[kept] = np.where(np.isnan(nearest), said[kept], nearest)
-    shares = said @ shares_of_weight(terms)
+    shares = held_weight(said, terms)
     return ChunkCoverage(dict(zip(keys, shares.tolist(), strict=True)), weight)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from vault_indexer.model import CHUNK_KEY_BITS, NoteReason
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights, shares_of_weight
+from vault_indexer.store.keywords import FieldWeights, held_weight
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
 
     def share(self, chunk: int, terms: Sequence[QueryTerm]) -> float:
         """The part of the terms' weight that one of the chunks holds, in [0, 1]."""
-        return float((self.held[self.chunks == chunk] @ shares_of_weight(terms))[0])
+        return float(held_weight(self.held[self.chunks == chunk], terms)[0])
 
 
 def note_evidence(
@@ -52,7 +52,7 @@ def note_evidence(
     notes = np.unique(chunks >> CHUNK_KEY_BITS)
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
     held = snapshot.keywords.held(firsts, ends, prepared.terms, fields)
-    shares = held.ranges @ shares_of_weight(prepared.terms)
+    shares = held_weight(held.ranges, prepared.terms)
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():
         cosines = snapshot.vectors.note_scores(prepared.vector, notes)

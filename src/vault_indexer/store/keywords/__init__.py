@@ -8,7 +8,7 @@ from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_words import edit_distances
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
-from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, shares_of_weight
+from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, held_weight
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_writer import Segment as Segment
@@ -22,5 +22,5 @@ __all__ = [
     "KeywordSnapshot",
     "SegmentBuilder",
     "edit_distances",
-    "shares_of_weight",
+    "held_weight",
 ]

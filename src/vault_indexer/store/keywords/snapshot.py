@@ -274,10 +274,14 @@ class KeywordSnapshot:
         return self._with_longer(term.classes) if term.prefix else term.classes
 
 
-def shares_of_weight(terms: Sequence[QueryTerm]) -> Floats:
-    """Each term's part of the weight of them all."""
+def held_weight(held: Mask | Floats, terms: Sequence[QueryTerm]) -> Floats:
+    """For each row of `held`, shape (rows, terms), which says how far it holds each of the terms, the part of
+    their weight that it holds."""
     worth = np.array([term.weight for term in terms], np.float32)
-    return worth / np.float32(sum(term.weight for term in terms) or 1.0)
+    worth /= np.float32(sum(term.weight for term in terms) or 1.0)
+    # Not by `@`, which adds up the last rows otherwise: equal rows have to have equal shares.
+    found: Floats = np.einsum("ij,j->i", held.astype(np.float32, copy=False), worth)
+    return found
 
 
 def _largest_frequency(postings: TermPostings, term: str) -> int:

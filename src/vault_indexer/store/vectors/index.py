@@ -98,7 +98,7 @@ class VectorSnapshot:
         base_keys, base_scores = self._search_base(query, k, allowed)
         if not len(self.delta_keys):
             return _best(base_keys, base_scores, k)
-        delta_keys, delta_scores = self.delta_keys, self.delta @ query
+        delta_keys, delta_scores = self.delta_keys, products(self.delta, query)
         if allowed is not None:
             inside = np.isin(delta_keys, allowed, assume_unique=True)
             delta_keys, delta_scores = delta_keys[inside], delta_scores[inside]
@@ -150,7 +150,7 @@ class VectorSnapshot:
             where = np.flatnonzero(first_of_each(owners))
             sums = np.add.reduceat(vectors, where, axis=0)
             norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-            found[owners[where]] = sums @ query / np.maximum(norms, np.finfo(np.float32).tiny)
+            found[owners[where]] = products(sums, query) / np.maximum(norms, np.finfo(np.float32).tiny)
         return found
 
     def _vectors_of(self, notes: Keys) -> tuple[Keys, Matrix]:

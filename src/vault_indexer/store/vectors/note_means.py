@@ -8,6 +8,7 @@ import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.ranges import first_of_each
+from vault_indexer.store.vectors.rows import exact_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,5 +44,5 @@ class NoteMeans:
             at = self._notes.searchsorted(notes)
             at[at == len(self._notes)] = 0
             held = self._notes[at] == notes
-            found[held] = self._means[at[held]].astype(np.float32) @ query
+            found[held] = exact_products(self._means, at[held], query)
         return found
