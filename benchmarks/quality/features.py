@@ -15,7 +15,7 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import weight_by_idf
-from vault_indexer.store.keywords import shares_of_weight
+from vault_indexer.store.keywords import held_weight
 from vault_indexer.text.query import analyze_query
 
 FEATURES = ("idf share", "cosine", "cosine z", "agreement", "word gap", "words known")
@@ -58,7 +58,7 @@ def features(
     if key is not None:
         own = np.array([key], np.int64)
         held = snapshot.keywords.held(own, own + 1, terms, weights)
-        share = float((held.documents @ shares_of_weight(terms))[0])
+        share = float(held_weight(held.documents, terms)[0])
     cosine, z = _cosine(open_set, prepared, background, key)
     by_words = snapshot.keywords.search(prepared.terms, weights, _TOP)
     by_meaning, _ = snapshot.vectors.search(prepared.vector, _TOP)
