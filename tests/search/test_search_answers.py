@@ -1,5 +1,6 @@
 """Answers over a small vault: languages, titles, spelling, typing, notes, snippets, reasons."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from small_vault import Ask
 
 from vault_indexer.errors import QueryError, UsageError
-from vault_indexer.model import SearchRequest
+from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.search.present.snippet import Snippets
 from vault_indexer.search.rank.notes import DECAY, note_scores
 from vault_indexer.search.reader import IndexReader
@@ -54,6 +55,29 @@ def test_what_is_called_so_comes_first(ask: Ask, query: str) -> None:
     assert query.lower() in (first.title.lower(), "humus", "jardin")
     assert first.why.title > 0
     assert not any(hit.why.title for hit in others)
+
+
+@pytest.mark.parametrize(
+    "query", ["rotting leaves", "cafe jamon", "heap leaves worms", "日本語の文章", "a the"]
+)
+@pytest.mark.parametrize("typing", [True, False])
+def test_without_fields_all_else_is_the_same(indexed: Indexed, query: str, typing: bool) -> None:
+    service = indexed[0]
+    whole = service.search(SearchRequest(query, as_you_type=typing))
+    short = service.search(SearchRequest(query, as_you_type=typing, by_field=False))
+    words = [hit.why.keyword for hit in short.results if hit.why.keyword]
+    assert words
+    assert all(not keyword.fields for keyword in words)
+    assert [without_shares(hit) for hit in short.results] == [without_shares(hit) for hit in whole.results]
+    for own, other in zip(short.results, whole.results, strict=True):
+        if own.why.keyword and other.why.keyword:
+            assert own.why.keyword.terms == pytest.approx(other.why.keyword.terms)
+
+
+def without_shares(hit: Hit) -> Hit:
+    """The hit without what each word and field gave it, whose last bits may differ."""
+    keyword = hit.why.keyword
+    return replace(hit, why=replace(hit.why, keyword=keyword and replace(keyword, terms={}, fields={})))
 
 
 @pytest.mark.parametrize("query", ["rotting leaves", "path:Garden"])
