@@ -89,7 +89,7 @@ def test_what_is_kept_is_what_would_be_computed(asked: list[list[int]], data: st
         np.testing.assert_array_equal(found, WordLlamaWords(TABLE).likeness(spoken, WORDS.numbers(text)))
 
 
-def test_of_many_words_the_last_are_kept() -> None:
+def test_more_words_than_are_kept_are_as_alike_as_before() -> None:
     known = WordLlamaWords(TABLE)
     every = [word for word, _ in zip(shared_tokens().words(), range(4000), strict=False) if word.isalpha()]
     numbers = known.numbers("river boat")

@@ -83,6 +83,7 @@ from vault_indexer.model.records import (
     LinkRow,
     NoteRow,
     chunk_key,
+    names_of_json,
     note_id_of,
 )
 
@@ -160,5 +161,6 @@ __all__ = [
     "Why",
     "chunk_key",
     "doc_id_of",
+    "names_of_json",
     "note_id_of",
 ]

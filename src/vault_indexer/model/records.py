@@ -46,6 +46,11 @@ class FileRow:
         return self.state == "skipped" and self.reason.startswith(SET_ASIDE)
 
 
+def names_of_json(encoded: str) -> tuple[str, ...]:
+    """Aliases or tags as the catalog keeps them. Most notes have none, which needs no parser."""
+    return tuple(json.loads(encoded)) if encoded != "[]" else ()
+
+
 @dataclass(frozen=True, slots=True)
 class NoteRow:
     """A note as the catalog returns it, without its text. The lists and the frontmatter are decoded when
@@ -69,12 +74,12 @@ class NoteRow:
     @property
     def aliases(self) -> tuple[str, ...]:
         """Other names of the note."""
-        return tuple(json.loads(self.aliases_json)) if self.aliases_json != "[]" else ()
+        return names_of_json(self.aliases_json)
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Tags without `#`, as first spelt."""
-        return tuple(json.loads(self.tags_json)) if self.tags_json != "[]" else ()
+        return names_of_json(self.tags_json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
 from vault_indexer.search.rank import Ranked
 from vault_indexer.search.terms import is_common, weight_by_idf
-from vault_indexer.store import Snapshot
+from vault_indexer.store import Snapshot, row_products
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
@@ -208,7 +208,7 @@ def word_weights(snapshot: Snapshot, prepared: PreparedQuery) -> Floats:
 def held_share(weights: Floats, held: Floats) -> Floats:
     """For each row of `held` (how far it holds each word, in [0, 1]) the part of the weights, in [0, 1]."""
     total = float(weights.sum())
-    return np.clip(np.einsum("ij,j->i", held, weights) / total, 0.0, 1.0) if total else np.zeros(len(held))
+    return np.clip(row_products(held, weights) / total, 0.0, 1.0) if total else np.zeros(len(held))
 
 
 def deviations(cosines: Iterable[float], background: Floats) -> list[float]:

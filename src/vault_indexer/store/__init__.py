@@ -16,6 +16,7 @@ from vault_indexer.store.retrieval import (
     first_of_each_note,
     in_order,
 )
+from vault_indexer.store.row_products import row_products
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "first_of_each_note",
     "in_order",
     "index_errors",
+    "row_products",
 ]

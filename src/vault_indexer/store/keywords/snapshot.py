@@ -20,6 +20,7 @@ from vault_indexer.store.keywords.postings import (
 from vault_indexer.store.keywords.rounded_scores import may_be_best
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.store.keywords.scorer import ROUNDED_FROM, Classes, WordScores
+from vault_indexer.store.row_products import row_products
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -158,10 +159,8 @@ class KeywordSnapshot:
     ) -> list[list[tuple[str, float]]]:
         """For each key the query's words that it holds, with their shares of its score, largest first."""
         found: list[list[tuple[str, float]]] = [[] for _ in keys]
-        ordered = np.array(sorted(set(keys)), np.int64)
-        positions = self._order.positions_of(ordered)
-        row_of_key = {key: row for row, key in enumerate(keys)}
-        own = [found[row_of_key[key]] for key in self._keys[positions].tolist()]
+        positions, rows = self._positions_and_rows(keys)
+        own = [found[row] for row in rows]
         words = self._scores_by(weights)
         for term in terms:
             scores = words.at(self._classes(term), positions) * np.float32(term.weight)
@@ -175,9 +174,7 @@ class KeywordSnapshot:
     ) -> list[tuple[TermMatch, ...]]:
         """For each key the query's words that it holds, with their share by field, largest first."""
         matches: list[list[TermMatch]] = [[] for _ in keys]
-        positions = self._order.positions_of(np.array(sorted(set(keys)), np.int64))
-        row_of_key = {key: row for row, key in enumerate(keys)}
-        rows = [row_of_key[key] for key in self._keys[positions].tolist()]
+        positions, rows = self._positions_and_rows(keys)
         scores = self._scores_by(weights)
         for term in terms:
             classes = self._classes(term)
@@ -191,6 +188,12 @@ class KeywordSnapshot:
                 scaled = tuple((name, score * term.weight) for name, score in ordered)
                 matches[rows[number]].append(TermMatch(term.word, scaled))
         return [tuple(sorted(found, key=lambda match: -match.score)) for found in matches]
+
+    def _positions_and_rows(self, keys: Sequence[int]) -> tuple[NDArray[np.integer], list[int]]:
+        """The positions of those keys that are there, and where each stands among `keys`."""
+        positions = self._order.positions_of(np.array(sorted(set(keys)), np.int64))
+        row_of_key = {key: row for row, key in enumerate(keys)}
+        return positions, [row_of_key[key] for key in self._keys[positions].tolist()]
 
     def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
         """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
@@ -279,9 +282,7 @@ def held_weight(held: Mask | Floats, terms: Sequence[QueryTerm]) -> Floats:
     their weight that it holds."""
     worth = np.array([term.weight for term in terms], np.float32)
     worth /= np.float32(sum(term.weight for term in terms) or 1.0)
-    # Not by `@`, which adds up the last rows otherwise: equal rows have to have equal shares.
-    found: Floats = np.einsum("ij,j->i", held.astype(np.float32, copy=False), worth)
-    return found
+    return row_products(held.astype(np.float32, copy=False), worth)
 
 
 def _largest_frequency(postings: TermPostings, term: str) -> int:

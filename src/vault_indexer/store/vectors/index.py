@@ -18,10 +18,11 @@ import numpy as np
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.ranges import first_of_each, spread_ranges
+from vault_indexer.store.row_products import row_products
 from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
 from vault_indexer.store.vectors.codes import Codes, encode
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
-from vault_indexer.store.vectors.rows import exact_products, halves_of, products
+from vault_indexer.store.vectors.rows import exact_products, halves_of
 from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 
@@ -98,7 +99,7 @@ class VectorSnapshot:
         base_keys, base_scores = self._search_base(query, k, allowed)
         if not len(self.delta_keys):
             return _best(base_keys, base_scores, k)
-        delta_keys, delta_scores = self.delta_keys, products(self.delta, query)
+        delta_keys, delta_scores = self.delta_keys, row_products(self.delta, query)
         if allowed is not None:
             inside = np.isin(delta_keys, allowed, assume_unique=True)
             delta_keys, delta_scores = delta_keys[inside], delta_scores[inside]
@@ -116,7 +117,7 @@ class VectorSnapshot:
             found[held] = exact_products(self.look.halves, at[held], query)
         if len(self.delta_keys):
             _, here, there = np.intersect1d(keys, self.delta_keys, assume_unique=True, return_indices=True)
-            found[here] = products(self.delta[there], query)
+            found[here] = row_products(self.delta[there], query)
         return found
 
     def background_scores(self, query: Matrix) -> Matrix:
@@ -150,7 +151,7 @@ class VectorSnapshot:
             where = np.flatnonzero(first_of_each(owners))
             sums = np.add.reduceat(vectors, where, axis=0)
             norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-            found[owners[where]] = products(sums, query) / np.maximum(norms, np.finfo(np.float32).tiny)
+            found[owners[where]] = row_products(sums, query) / np.maximum(norms, np.finfo(np.float32).tiny)
         return found
 
     def _vectors_of(self, notes: Keys) -> tuple[Keys, Matrix]:

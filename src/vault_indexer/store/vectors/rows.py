@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vault_indexer.store.row_products import row_products
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ def halves_of(vectors: Any) -> Halves:
 def exact_products(halves: Halves, rows: Positions, query: Matrix) -> Matrix:
     """The inner products of some of the vectors with `query`. To take them from the array is twice as fast as
     FAISS' `reconstruct_batch`."""
-    return products(halves[rows].astype(np.float32), query)
+    return row_products(halves[rows].astype(np.float32), query)
 
 
 def batches(vectors: Any) -> Iterator[tuple[int, Matrix]]:
@@ -49,10 +51,3 @@ def selection(among: Mask | None) -> Any:
     if among is None:
         return None
     return faiss.SearchParameters(sel=faiss.IDSelectorBitmap(np.packbits(among, bitorder="little")))
-
-
-def products(rows: Matrix, query: Matrix) -> Matrix:
-    """The inner product of each row with `query`. Not by `@`, which adds up the last rows otherwise: equal
-    vectors have to have equal scores."""
-    found: Matrix = np.einsum("ij,j->i", rows, query)
-    return found

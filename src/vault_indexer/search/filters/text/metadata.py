@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
+from vault_indexer.model import names_of_json
 from vault_indexer.parse import property_lines
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import costs
@@ -78,7 +79,7 @@ class MetadataReader:
         for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
             texts = [title]
             for several in (aliases, tags):
-                texts += json.loads(several) if several != "[]" else ()
+                texts += names_of_json(several)
             has_properties = frontmatter != "{}"
             if has_properties:
                 self._budget.spend(costs.PROPERTY_CHAR * len(frontmatter))
