@@ -31,7 +31,13 @@ from vault_indexer.system.process_limits import (
     own_usage,
     usable_cores,
 )
-from vault_indexer.system.processes import ENDING_SIGNALS, ask_to_end, is_alive, start_in_background
+from vault_indexer.system.processes import (
+    ENDING_SIGNALS,
+    ask_to_end,
+    is_alive,
+    python_command,
+    start_in_background,
+)
 from vault_indexer.system.streams import is_read, open_missing_streams
 
 __all__ = [
@@ -61,6 +67,7 @@ __all__ = [
     "only_writer",
     "open_missing_streams",
     "own_usage",
+    "python_command",
     "replace_file",
     "retrying",
     "same_name",
