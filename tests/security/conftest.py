@@ -8,6 +8,6 @@ from serve_api import Api, end, serve
 
 @pytest.fixture(scope="session")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    process, found = serve(tmp_path_factory.mktemp("served"))
+    process, found = serve(tmp_path_factory.mktemp("served"), "[evals]\nrecord_clicks = true\n")
     yield found
     end(process)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import platformdirs
 
-from vault_indexer.system import canonical_folder, is_alive, replace_file
+from vault_indexer.system import canonical_folder, is_alive, write_atomically
 
 DAEMON_FILE = "daemon.json"
 START_FILE = "start.json"
@@ -55,15 +55,15 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
     owner alone from the first byte."""
     if info.command:
         start = {"vault": info.vault, "command": info.command}
-        _write_private(index_dir / START_FILE, json.dumps(start).encode())
-    _write_private(index_dir / DAEMON_FILE, json.dumps(asdict(info)).encode())
+        write_atomically(index_dir / START_FILE, json.dumps(start).encode())
+    write_atomically(index_dir / DAEMON_FILE, json.dumps(asdict(info)).encode())
 
 
 def write_open_file(index_dir: Path, address: str) -> Path:
     """A page that leads a browser to the address, readable by its owner alone: the command line of a browser,
     which others may read, then holds no token. The daemon removes it at its end. Raises OSError."""
     path = index_dir / OPEN_FILE
-    _write_private(path, _LEADS_ON.format(address=html.escape(address)).encode())
+    write_atomically(path, _LEADS_ON.format(address=html.escape(address)).encode())
     return path
 
 
@@ -92,7 +92,7 @@ def write_signpost(vault: Path, index_dir: Path) -> None:
     """Note where the index of a vault is, for clients that only know the vault."""
     path = _signpost(vault)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write_private(path, os.fsencode(index_dir.resolve()))
+    write_atomically(path, os.fsencode(index_dir.resolve()))
 
 
 def read_signpost(vault: Path) -> Path | None:
@@ -118,17 +118,6 @@ def _daemons() -> Path:
 def _signpost(vault: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
     return _daemons() / digest
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    """New temporary file (never someone else's, never through a link), then renamed."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    replace_file(temporary, path)
 
 
 def _parse(path: Path) -> DaemonInfo | None:

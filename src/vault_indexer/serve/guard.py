@@ -25,8 +25,8 @@ MAX_LONG_LIVED = 16
 """Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
 
 NOT_STORED = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
-"""Headers of every answer without rules of its own: it is private, so no cache stores it, and no browser takes
-it for another type than it says."""
+"""Headers of every answer without rules of its own: it is private, so no cache stores it, and no browser
+takes it for another type than it says."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

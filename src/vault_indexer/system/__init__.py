@@ -9,8 +9,10 @@ from vault_indexer.system.durable import (
     fsync_dir,
     fsync_file,
     only_writer,
+    open_to_append,
     replace_file,
     retrying,
+    temporary_prefix,
     write_atomically,
 )
 from vault_indexer.system.huge_pages import back_by_huge_pages
@@ -66,6 +68,7 @@ __all__ = [
     "name_fault",
     "only_writer",
     "open_missing_streams",
+    "open_to_append",
     "own_usage",
     "python_command",
     "replace_file",
@@ -73,6 +76,7 @@ __all__ = [
     "same_name",
     "size_of",
     "start_in_background",
+    "temporary_prefix",
     "usable_cores",
     "windows_fault",
     "windows_long_path",

@@ -20,7 +20,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.serve.endpoints import STATUS, VAULTS
-from vault_indexer.system import start_in_background
+from vault_indexer.system import open_to_append, start_in_background
 
 LOG_FILE = "daemon.log"
 
@@ -69,7 +69,7 @@ def _log_file(index_dir: Path) -> Path:
     log = index_dir / LOG_FILE
     try:
         index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        os.close(open_to_append(log))
     except OSError as error:
         raise IndexUnusableError(f"cannot write {log}: {error.strerror}") from error
     return log
