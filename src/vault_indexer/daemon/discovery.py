@@ -19,7 +19,15 @@ from pathlib import Path
 
 import platformdirs
 
-from vault_indexer.system import canonical_folder, is_alive, write_atomically
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.system import (
+    canonical_folder,
+    is_alive,
+    owner_fault,
+    read_own,
+    write_atomically,
+    write_fault,
+)
 
 DAEMON_FILE = "daemon.json"
 START_FILE = "start.json"
@@ -68,9 +76,23 @@ def write_open_file(index_dir: Path, address: str) -> Path:
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
-    """The live daemon of an index; None where no file is, or it is damaged, or its process is gone."""
+    """The live daemon of an index; None where no file is, or it is damaged, or its process is gone. Raises
+    IndexUnusableError as `refuse_foreign` does."""
+    refuse_foreign(index_dir)
     info = _parse(index_dir / DAEMON_FILE)
     return info if info is not None and is_alive(info.pid) else None
+
+
+def refuse_foreign(index_dir: Path) -> None:
+    """Raises IndexUnusableError for an index folder that another user owns, or whose `daemon.json` that user
+    may have written: queries would go to that user. A folder of one's own becomes private when it is used."""
+    announced = os.path.lexists(index_dir / DAEMON_FILE)  # Path.exists follows links
+    fault = owner_fault(index_dir) or (write_fault(index_dir) if announced else "")
+    if fault:
+        raise IndexUnusableError(
+            f"index folder {index_dir} is not used: {fault}; make it yours alone (chown, chmod go-w), or "
+            "name another with --index-dir"
+        )
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
@@ -98,7 +120,7 @@ def write_signpost(vault: Path, index_dir: Path) -> None:
 def read_signpost(vault: Path) -> Path | None:
     """The index folder that the last daemon of this vault named; whether one runs, `read_daemon` tells."""
     try:
-        named = Path(os.fsdecode(_signpost(vault).read_bytes()))
+        named = Path(os.fsdecode(read_own(_signpost(vault))))
         return named if named.is_absolute() else None
     except (OSError, ValueError):
         return None
@@ -122,7 +144,7 @@ def _signpost(vault: Path) -> Path:
 
 def _parse(path: Path) -> DaemonInfo | None:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_own(path))
         pid, texts = found["pid"], [found[name] for name in ("url", "token", "vault", "started")]
         command = found.get("command", ())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

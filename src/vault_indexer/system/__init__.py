@@ -16,6 +16,7 @@ from vault_indexer.system.durable import (
     write_atomically,
 )
 from vault_indexer.system.huge_pages import back_by_huge_pages
+from vault_indexer.system.ownership import owner_fault, read_own, write_fault
 from vault_indexer.system.paths import (
     Spelling,
     canonical_folder,
@@ -70,7 +71,9 @@ __all__ = [
     "open_missing_streams",
     "open_to_append",
     "own_usage",
+    "owner_fault",
     "python_command",
+    "read_own",
     "replace_file",
     "retrying",
     "same_name",
@@ -81,4 +84,5 @@ __all__ = [
     "windows_fault",
     "windows_long_path",
     "write_atomically",
+    "write_fault",
 ]
