@@ -176,7 +176,7 @@ async function discover(vaultFolder, indexFolder) {
   if (!import_obsidian2.Platform.isDesktop) return { info: null, command: [] };
   const separator = vaultFolder.includes("\\") ? "\\" : "/";
   const folder = indexFolder || await readSignpost(vaultFolder, separator);
-  if (!folder) return { info: null, command: [] };
+  if (!folder || !await isOwnFolder(folder)) return { info: null, command: [] };
   const daemon = await readText(`${folder}${separator}daemon.json`);
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
@@ -208,7 +208,27 @@ async function digest(path) {
 async function readText(path) {
   if (!import_obsidian2.Platform.isDesktop) return "";
   const files = await Promise.resolve().then(() => __toESM(require("fs/promises"), 1));
-  return files.readFile(path, "utf8").catch(() => "");
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = files.constants;
+  const file = await files.open(path, O_RDONLY | (O_NOFOLLOW || 0) | (O_NONBLOCK || 0)).catch(() => null);
+  if (!file) return "";
+  try {
+    const status = await file.stat();
+    return status.isFile() && isOwn(status) ? await file.readFile("utf8") : "";
+  } catch {
+    return "";
+  } finally {
+    await file.close();
+  }
+}
+async function isOwnFolder(path) {
+  if (!import_obsidian2.Platform.isDesktop) return false;
+  const files = await Promise.resolve().then(() => __toESM(require("fs/promises"), 1));
+  const status = await files.stat(path).catch(() => null);
+  return status !== null && isOwn(status);
+}
+function isOwn({ uid, mode }) {
+  const user = process.geteuid?.();
+  return user === void 0 || (uid === user || uid === 0) && (mode & 18) === 0;
 }
 
 // src/launcher.ts
@@ -218,8 +238,9 @@ async function startDaemon(command) {
   const [program, ...parameters] = command;
   if (!import_obsidian3.Platform.isDesktop || program === void 0) throw new Error("The start command is not known");
   const { execFile } = await Promise.resolve().then(() => __toESM(require("child_process"), 1));
+  const cwd = program.replace(/[/\\][^/\\]*$/, "/");
   await new Promise((resolve, reject) => {
-    execFile(program, parameters, { timeout: START_MS, windowsHide: true }, (error, _output, complaint) => {
+    execFile(program, parameters, { cwd, timeout: START_MS, windowsHide: true }, (error, _output, complaint) => {
       if (error) reject(new Error(complaint.trim() || error.message));
       else resolve();
     });

@@ -28,6 +28,7 @@ from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
+from vault_indexer.daemon.discovery import refuse_foreign
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
@@ -128,6 +129,7 @@ def resolve_target(
         raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
     where = _index_folder(folder, config, environ)
+    refuse_foreign(where)
     files = tuple(file.path for file in config_files(folder, config_file, environ))
     return Target(folder, where.expanduser().absolute(), config, reload, files)
 

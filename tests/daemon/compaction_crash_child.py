@@ -33,7 +33,9 @@ def main(last: str, vault: Path, index: Path) -> None:
     if last == "half written":
         whole = generation.next_vectors.read_bytes()
         generation.next_vectors.unlink()
-        generation.next_vectors.with_name("vectors.faiss.next.tmp").write_bytes(whole[: len(whole) // 2])
+        generation.folder.joinpath(".vectors.faiss.next.0123456789abcdef.tmp").write_bytes(
+            whole[: len(whole) // 2]
+        )
     done("half written")
     done("written")
     (vault / "during.md").write_text("# During\n\nMarble during the compaction.\n")

@@ -143,10 +143,16 @@ def test_a_vaults_configuration_that_disappears_is_told(where: Place) -> None:
 
 @pytest.mark.long
 @needs_full_device
-def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place) -> None:
-    seal = where.index_dir / "generations" / "0001" / "keywords" / "SEAL.tmp"
+def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_file, is_full = os.open, True
+
+    def open_on_the_disk(path: str, flags: int, mode: int = 0o777, dir_fd: int | None = None) -> int:
+        if is_full and str(path).startswith(".SEAL."):  # each commit writes this file, and gets ENOSPC
+            return open_file(FULL_DEVICE, os.O_WRONLY)
+        return open_file(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", open_on_the_disk)
     with daemon(where) as service:
-        seal.symlink_to(FULL_DEVICE)  # each commit writes this file first, and gets ENOSPC
         where.write("Late.md", "Contains lanthanum.\n")
         wait_for(lambda: service.status().state == "degraded")
         where.config.write_text("[search]\nlimit = 'many'\n")
@@ -157,7 +163,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place) -> None:
             assert "rebuilt" not in told, "an index without room is not damaged"
         assert service.status().pending
         assert holding(service, "fan") == {"Oven.md"}, "searches go on"
-        seal.unlink()
+        is_full = False
         wait_for(lambda: holding(service, "lanthanum") == {"Late.md"})
         wait_for(lambda: service.status().state == "ready" and not service.status().pending)
         assert "indexing failed" not in service.status().detail

@@ -16,6 +16,10 @@ from eval_lab import write_case
 from waiting import PROCESS_S
 
 from vault_indexer.cli.progress import CaseProgress
+from vault_indexer.errors import UnavailableError
+from vault_indexer.evals import ExpectedCitation, LivePages, PageSnapshots, fetch_page
+from vault_indexer.evals.links_snapshot import check_page
+from vault_indexer.evals.public_network import Network
 
 pytestmark = pytest.mark.long
 
@@ -50,6 +54,10 @@ layer: 1
 input: {note: Sky/Night sky.md}
 expected: {min_findings: 1}
 """
+
+
+LOOPBACK = Network(accepts=lambda _: True)
+"""For the site of these tests."""
 
 
 @dataclass
@@ -198,7 +206,7 @@ def test_drift_is_listed_accepted_and_gone(sandbox: Sandbox, tmp_path: Path) -> 
     assert evaluate(sandbox, "drift", *place).code == 0
 
 
-def test_pages_are_fetched_when_asked_for_and_not_before(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_kept_page_is_read_without_the_network(sandbox: Sandbox, tmp_path: Path) -> None:
     with web_site() as site:
         text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
         text += f"expected:\n  expected_citations:\n    - {{url: '{site.url}', quote: A bread needs time}}\n"
@@ -207,22 +215,37 @@ def test_pages_are_fetched_when_asked_for_and_not_before(sandbox: Sandbox, tmp_p
         ran = evaluate(sandbox, "run", *place)
         assert ran.code == 1
         assert "no snapshot of this page" in ran.out
-        assert site.asked == []
-        kept = evaluate(sandbox, "snapshot", *place)
-        assert kept.code == 0, kept.err
-        assert site.asked == ["/bread"]
-        site.text = "Nothing about it."
+        PageSnapshots(tmp_path / "snapshots").write(fetch_page(site.url, LOOPBACK))
         assert evaluate(sandbox, "run", *place).code == 0
         assert site.asked == ["/bread"]
-        live = evaluate(sandbox, "run", *place, "--live")
-        assert live.code == 1
-        assert "changed: the quote does not stand there" in live.out
+
+
+def test_a_page_is_fetched_as_it_is_now() -> None:
+    with web_site() as site:
+        citation = ExpectedCitation(url=site.url, quote="A bread needs time")
+
+        def state() -> str:
+            return check_page(citation, LivePages(lambda url: fetch_page(url, LOOPBACK))).state
+
+        assert state() == "same"
+        site.text = "Nothing about it."
+        assert state() == "changed"
         site.status = 404
-        assert "bread: the server says 404" in evaluate(sandbox, "drift", *place, "--live").out
+        assert state() == "gone"
         site.status = 500
-        failed = evaluate(sandbox, "snapshot", *place)
-        assert failed.code == 1
-        assert failed.complains("the server says 500")
+        with pytest.raises(UnavailableError, match="the server says 500"):
+            state()
+
+
+def test_hosts_are_named_before_they_are_asked(sandbox: Sandbox, tmp_path: Path) -> None:
+    text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
+    text += "expected:\n  expected_citations:\n    - {url: 'http://127.0.0.1:9/bread', quote: A bread}\n"
+    write_case(tmp_path, "l2/page", text)
+    for command in (["snapshot"], ["run", "--live"], ["drift", "--live"]):
+        ran = evaluate(sandbox, *command, "--cases", str(tmp_path))
+        assert (ran.code, ran.complains("1 page of 127.0.0.1:9", "--yes")) == (2, True), ran.err
+    ran = evaluate(sandbox, "snapshot", "--yes", "--cases", str(tmp_path))
+    assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
 
 
 def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(sandbox: Sandbox) -> None:

@@ -9,6 +9,7 @@ from markdown_pages import broken_links
 from python_source import PACKAGE, ROOT
 
 NAMED_FILE = re.compile(r"`((?:src|tests|docs|benchmarks|\.ci)/[\w./*-]*)`")
+NAMED_TEST = re.compile(r"`(tests/[\w./-]+\.py)::(\w+)`")
 
 TOP_FILE = re.compile(r"`([\w-]+\.(?:md|toml))`")
 MARKDOWN_LINK = re.compile(r"\]\(([\w./-]+)\)")
@@ -35,6 +36,19 @@ def test_every_file_the_docs_name_exists() -> None:
     }
     assert named
     assert sorted(pair for pair in named if not any(ROOT.glob(pair[1].rstrip("/")))) == []
+
+
+def test_every_test_the_docs_name_exists() -> None:
+    named = {
+        found
+        for page in (ROOT / "docs").glob("*.md")
+        for found in NAMED_TEST.findall(page.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert (
+        sorted((path, name) for path, name in named if f"def {name}(" not in (ROOT / path).read_text("utf-8"))
+        == []
+    )
 
 
 def test_contributing_names_files_that_exist_and_is_linked() -> None:

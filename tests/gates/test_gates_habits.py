@@ -102,7 +102,32 @@ def mocks(part: Module) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("rule", [catches_all, global_statements, untyped_dicts, vague_names, unfinished])
+def unsafe_python(part: Module) -> list[str]:
+    """Commands that let Python import from the working folder: only `python_command` names the interpreter,
+    and only its arguments say `-m` or `-c`."""
+    if part.path == "system/processes.py":
+        return []
+    words = [
+        part.at(node, f"{word.value}: build the command by python_command")
+        for node in ast.walk(part.tree)
+        if isinstance(node, ast.List | ast.Tuple | ast.Call)
+        for word in (node.args if isinstance(node, ast.Call) else node.elts)
+        if isinstance(word, ast.Constant) and word.value in ("-m", "-c")
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("python_command"))
+    ]
+    programs = [
+        part.at(node, f"{ast.unparse(node)} begins a command: use python_command")
+        for node in ast.walk(part.tree)
+        if isinstance(node, ast.List | ast.Tuple)
+        and node.elts
+        and ast.unparse(node.elts[0]) in ("sys.executable", "executable")
+    ]
+    return words or programs
+
+
+@pytest.mark.parametrize(
+    "rule", [catches_all, global_statements, untyped_dicts, vague_names, unfinished, unsafe_python]
+)
 def test_the_package_keeps_its_habits(rule: Rule) -> None:
     assert [line for part in modules(PACKAGE) for line in rule(part)] == []
 
@@ -127,6 +152,9 @@ def test_the_docs_are_finished() -> None:
         (untyped_dicts, "def f(x: dict[str, Any]) -> None: ..."),
         (vague_names, "class CacheManager: ..."),
         (unfinished, "x = 1  # todo: the rest"),
+        (unsafe_python, "command = [sys.executable, '-m', 'vault_indexer.cli', *options]"),
+        (unsafe_python, "run(program, '-c', code)"),
+        (unsafe_python, "run([sys.executable, script])"),
         (sleeps, "time.sleep(1)"),
         (sleeps, "sleep(1)"),
         (spins, "while not done():\n    pass"),
@@ -145,5 +173,6 @@ def test_what_is_allowed_stays_allowed() -> None:
     assert catches_all(module("try:\n    f()\nexcept Exception:\n    log()", "daemon/loop.py")) == []
     assert spins(module("while not done():\n    assert time.monotonic() < end")) == []
     assert spins(module("while part := read():\n    whole += part")) == []
+    assert unsafe_python(module("command = python_command('-m', 'vault_indexer.cli')")) == []
     assert vague_names(module("", "package/utils.py")) == ["package/utils.py"]
     assert vague_names(module("class ContextManagerLike: ...")) == []

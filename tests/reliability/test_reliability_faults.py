@@ -28,7 +28,18 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
 ]
 
-CALLS = ("write", "pwrite64", "fsync", "fdatasync", "rename", "openat", "unlink", "ftruncate")
+CALLS = (
+    "write",
+    "pwrite64",
+    "fsync",
+    "fdatasync",
+    "rename",
+    "renameat",
+    "openat",
+    "unlink",
+    "unlinkat",
+    "ftruncate",
+)
 HERE = Path(__file__).parent
 
 

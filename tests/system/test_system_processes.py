@@ -57,8 +57,8 @@ def test_a_look_leaves_the_process_alone() -> None:
     assert not is_alive(2**31 - 1)
 
 
-def test_a_process_in_the_background_says_why_it_ends() -> None:
-    with start_in_background([sys.executable, "-c", "import sys; sys.exit('no reason')"]) as child:
+def test_a_process_in_the_background_says_why_it_ends(tmp_path: Path) -> None:
+    with start_in_background([sys.executable, "-c", "import sys; sys.exit('no reason')"], tmp_path) as child:
         assert child.stderr is not None
         assert child.stderr.read().strip() == b"no reason"
     assert child.returncode == 1

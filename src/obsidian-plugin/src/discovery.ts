@@ -61,12 +61,15 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Reads the files. `indexFolder` is where the user's settings say the index is, or empty. */
+/**
+ * Reads the files. A folder or file that another user owns or may write is not believed: queries would go to that
+ * user, and the command would be theirs. `indexFolder` is where the user's settings say the index is, or empty.
+ */
 export async function discover(vaultFolder: string, indexFolder: string): Promise<Discovery> {
   if (!Platform.isDesktop) return { info: null, command: [] };
   const separator = vaultFolder.includes("\\") ? "\\" : "/";
   const folder = indexFolder || (await readSignpost(vaultFolder, separator));
-  if (!folder) return { info: null, command: [] };
+  if (!folder || !(await isOwnFolder(folder))) return { info: null, command: [] };
   const daemon = await readText(`${folder}${separator}daemon.json`);
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
@@ -101,8 +104,33 @@ async function digest(path: string): Promise<string> {
   return digits.join("").slice(0, 16);
 }
 
+/** The text of a regular file of the user's own, read through no link; empty if there is none. */
 async function readText(path: string): Promise<string> {
   if (!Platform.isDesktop) return "";
   const files = await import("fs/promises");
-  return files.readFile(path, "utf8").catch(() => "");
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = files.constants;
+  // Windows has neither flag, and no owner by a number.
+  const file = await files.open(path, O_RDONLY | (O_NOFOLLOW || 0) | (O_NONBLOCK || 0)).catch(() => null);
+  if (!file) return "";
+  try {
+    const status = await file.stat();
+    return status.isFile() && isOwn(status) ? await file.readFile("utf8") : "";
+  } catch {
+    return "";
+  } finally {
+    await file.close();
+  }
+}
+
+async function isOwnFolder(path: string): Promise<boolean> {
+  if (!Platform.isDesktop) return false;
+  const files = await import("fs/promises");
+  const status = await files.stat(path).catch(() => null);
+  return status !== null && isOwn(status);
+}
+
+/** Whether the owner is this user or root, and nobody else may write. */
+function isOwn({ uid, mode }: { uid: number; mode: number }): boolean {
+  const user = process.geteuid?.();
+  return user === undefined || ((uid === user || uid === 0) && (mode & 0o022) === 0);
 }

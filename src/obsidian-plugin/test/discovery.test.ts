@@ -1,11 +1,23 @@
 import { createHash, webcrypto } from "node:crypto";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { discover } from "../src/discovery";
+import { startDaemon } from "../src/launcher";
 
-const COMMAND = ["/usr/bin/python3", "-m", "vault_indexer.cli", "start"];
+const COMMAND = ["/usr/bin/python3", "-P", "-m", "vault_indexer.cli", "start"];
 
 describe.skipIf(process.platform === "win32")("finding a daemon by its files", () => {
   let root = "";
@@ -63,6 +75,35 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     writeFileSync(join(root, "index", "start.json"), JSON.stringify({ vault: "", command: COMMAND }));
     const found = await discover(join(root, "Notes ä"), join(root, "index"));
     expect(found).toEqual({ info: null, command: COMMAND });
+  });
+
+  it("believes nothing that another user may have written", async () => {
+    const index = join(root, "index");
+    const found = () => discover(join(root, "Notes ä"), index);
+    announce(file);
+    writeFileSync(join(index, "start.json"), JSON.stringify({ vault: "", command: COMMAND }));
+    for (const path of [index, join(index, "daemon.json"), join(index, "start.json")]) chmodSync(path, 0o700);
+    expect((await found()).info?.token).toBe("t");
+    chmodSync(index, 0o777);
+    expect(await found()).toEqual({ info: null, command: [] });
+    chmodSync(index, 0o700);
+    chmodSync(join(index, "daemon.json"), 0o660);
+    expect(await found()).toEqual({ info: null, command: COMMAND });
+    renameSync(join(index, "start.json"), join(root, "theirs.json"));
+    symlinkSync(join(root, "theirs.json"), join(index, "start.json"));
+    expect(await found()).toEqual({ info: null, command: [] });
+    if (process.getuid?.() !== 0) return;
+    chmodSync(join(index, "daemon.json"), 0o600);
+    chownSync(join(index, "daemon.json"), 1234, 1234);
+    expect((await found()).info).toBeNull();
+    chownSync(join(index, "daemon.json"), 0, 0);
+    chownSync(index, 1234, 1234);
+    expect((await found()).info).toBeNull();
+  });
+
+  it("starts a daemon in the folder of its program, not in the vault", async () => {
+    await startDaemon(["/bin/sh", "-c", `pwd -P > ${join(root, "ran")}`]);
+    expect(readFileSync(join(root, "ran"), "utf8").trim()).toBe(realpathSync("/bin"));
   });
 
   it("finds nothing where nothing is", async () => {

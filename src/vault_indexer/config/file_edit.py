@@ -51,8 +51,6 @@ def replace_config(file: Path, text: str) -> None:
     """Replace a configuration file atomically; its mode stays. Raises VaultError."""
     try:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
-        # A vault may come from someone else: the temporary file must not be a link that stands there already.
-        file.with_name(f"{file.name}.tmp").unlink(missing_ok=True)
         write_atomically(file, text.encode(), mode)
     except OSError as error:
         raise VaultError(f"cannot write {file}: {error.strerror}") from error

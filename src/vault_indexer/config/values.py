@@ -159,7 +159,8 @@ def _with_absolute_paths(value: object, base: Path | None) -> object:
 def _absolute_path(path: Path, base: Path | None) -> Path:
     if "\0" in str(path):
         raise ValueError("a path holds no NUL")
-    return (base or Path.cwd()) / with_home(path)
+    named = with_home(path)
+    return base / named if base else named.absolute()
 
 
 @dataclass(frozen=True, slots=True)

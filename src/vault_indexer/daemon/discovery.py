@@ -19,7 +19,15 @@ from pathlib import Path
 
 import platformdirs
 
-from vault_indexer.system import canonical_folder, is_alive, replace_file
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.system import (
+    canonical_folder,
+    is_alive,
+    owner_fault,
+    read_own,
+    write_atomically,
+    write_fault,
+)
 
 DAEMON_FILE = "daemon.json"
 START_FILE = "start.json"
@@ -55,22 +63,36 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
     owner alone from the first byte."""
     if info.command:
         start = {"vault": info.vault, "command": info.command}
-        _write_private(index_dir / START_FILE, json.dumps(start).encode())
-    _write_private(index_dir / DAEMON_FILE, json.dumps(asdict(info)).encode())
+        write_atomically(index_dir / START_FILE, json.dumps(start).encode())
+    write_atomically(index_dir / DAEMON_FILE, json.dumps(asdict(info)).encode())
 
 
 def write_open_file(index_dir: Path, address: str) -> Path:
     """A page that leads a browser to the address, readable by its owner alone: the command line of a browser,
     which others may read, then holds no token. The daemon removes it at its end. Raises OSError."""
     path = index_dir / OPEN_FILE
-    _write_private(path, _LEADS_ON.format(address=html.escape(address)).encode())
+    write_atomically(path, _LEADS_ON.format(address=html.escape(address)).encode())
     return path
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
-    """The live daemon of an index; None where no file is, or it is damaged, or its process is gone."""
+    """The live daemon of an index; None where no file is, or it is damaged, or its process is gone. Raises
+    IndexUnusableError as `refuse_foreign` does."""
+    refuse_foreign(index_dir)
     info = _parse(index_dir / DAEMON_FILE)
     return info if info is not None and is_alive(info.pid) else None
+
+
+def refuse_foreign(index_dir: Path) -> None:
+    """Raises IndexUnusableError for an index folder that another user owns, or whose `daemon.json` that user
+    may have written: queries would go to that user. A folder of one's own becomes private when it is used."""
+    announced = os.path.lexists(index_dir / DAEMON_FILE)  # Path.exists follows links
+    fault = owner_fault(index_dir) or (write_fault(index_dir) if announced else "")
+    if fault:
+        raise IndexUnusableError(
+            f"index folder {index_dir} is not used: {fault}; make it yours alone (chown, chmod go-w), or "
+            "name another with --index-dir"
+        )
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
@@ -92,13 +114,13 @@ def write_signpost(vault: Path, index_dir: Path) -> None:
     """Note where the index of a vault is, for clients that only know the vault."""
     path = _signpost(vault)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write_private(path, os.fsencode(index_dir.resolve()))
+    write_atomically(path, os.fsencode(index_dir.resolve()))
 
 
 def read_signpost(vault: Path) -> Path | None:
     """The index folder that the last daemon of this vault named; whether one runs, `read_daemon` tells."""
     try:
-        named = Path(os.fsdecode(_signpost(vault).read_bytes()))
+        named = Path(os.fsdecode(read_own(_signpost(vault))))
         return named if named.is_absolute() else None
     except (OSError, ValueError):
         return None
@@ -120,20 +142,9 @@ def _signpost(vault: Path) -> Path:
     return _daemons() / digest
 
 
-def _write_private(path: Path, data: bytes) -> None:
-    """New temporary file (never someone else's, never through a link), then renamed."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    replace_file(temporary, path)
-
-
 def _parse(path: Path) -> DaemonInfo | None:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_own(path))
         pid, texts = found["pid"], [found[name] for name in ("url", "token", "vault", "started")]
         command = found.get("command", ())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

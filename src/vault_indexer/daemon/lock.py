@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import IndexUnusableError, LockedError
+from vault_indexer.system import write_atomically
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -38,7 +39,9 @@ class IndexLock:
             raise IndexUnusableError(f"cannot lock {self._file}: {error}") from error
         self._lock, self._locked = lock, self._identity()
         with contextlib.suppress(OSError):  # on a full disk the lock counts all the same, without a name
-            self._holder.write_text(json.dumps({"pid": os.getpid(), "purpose": self._purpose}))
+            write_atomically(
+                self._holder, json.dumps({"pid": os.getpid(), "purpose": self._purpose}).encode()
+            )
 
     @property
     def is_current(self) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.system import is_read
+from vault_indexer.system import is_read, open_to_append
 from vault_indexer.text.counts import quantity
 
 FILE_BYTES = 5_000_000
@@ -163,8 +163,7 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
         """Nothing: the report would go to standard error, and so come back here."""
 
     def _open(self):  # type: ignore[no-untyped-def]
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        return os.fdopen(descriptor, "a", encoding="utf-8")
+        return os.fdopen(open_to_append(self._path), "a", encoding="utf-8")
 
     def _is_ours(self) -> bool:
         try:

@@ -43,6 +43,7 @@ from vault_indexer.evals.links_snapshot import (
     PageSnapshots,
     cited_urls,
     fetch_page,
+    hosts_of,
 )
 from vault_indexer.evals.report import json_report, markdown_report, summary_line
 from vault_indexer.evals.results import Baseline, LayerResult, SuiteReport
@@ -87,6 +88,7 @@ __all__ = [
     "drift_markdown",
     "fetch_page",
     "find_drift",
+    "hosts_of",
     "json_report",
     "judge_for",
     "load_cases",

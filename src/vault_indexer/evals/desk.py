@@ -20,7 +20,7 @@ from vault_indexer.model import JudgingPool, PooledNote, SearchRequest
 from vault_indexer.search import Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
-from vault_indexer.system import only_writer
+from vault_indexer.system import only_writer, open_to_append
 from vault_indexer.text.bounds import MAX_LIMIT, check_query
 
 MAX_CLICK_BYTES = 1 << 20
@@ -114,6 +114,5 @@ def _append(file: Path, line: bytes) -> None:
     with only_writer(file.parent):
         if file.exists() and file.stat().st_size + len(line) > MAX_CLICK_BYTES:
             file.replace(file.with_name(OLDER_CLICKS))
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(handle, "ab") as opened:
+        with os.fdopen(open_to_append(file), "ab") as opened:
             opened.write(line)

@@ -18,6 +18,7 @@ from html.parser import HTMLParser
 from http.client import HTTPException
 from pathlib import Path
 from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals.cases import (
@@ -27,12 +28,14 @@ from vault_indexer.evals.cases import (
     replace_citation,
     sha256_of,
 )
+from vault_indexer.evals.public_network import Network
 from vault_indexer.evals.similar import closest_passage, diff_of
 from vault_indexer.system import write_atomically
 
 PageState = Literal["same", "moved", "changed", "gone"]
 """It says what the case says; so does the page that it leads to; it says something else; it is not there."""
 
+PUBLIC_NETWORK = Network()
 GONE_STATUS = frozenset({404, 410})
 TIMEOUT_S = 20.0
 MAX_PAGE_BYTES = 5 << 20
@@ -156,19 +159,25 @@ def cited_urls(cases: Iterable[GoldenCase]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.url for many in expected for one in many.expected_citations if one.url))
 
 
+def hosts_of(urls: Iterable[str]) -> tuple[str, ...]:
+    """The hosts of URLs, with their ports where they are named; each once, sorted."""
+    return tuple(sorted({urlsplit(url).netloc.rpartition("@")[2] or url for url in urls}))
+
+
 def snapshot_name(url: str) -> str:
     """The file name of a URL's snapshot."""
     return f"{sha256_of(url)}.json"
 
 
-def fetch_page(url: str) -> Page:
-    """Fetch a page over HTTP or HTTPS. Raises UnavailableError for anything but a page or its absence."""
+def fetch_page(url: str, network: Network = PUBLIC_NETWORK) -> Page:
+    """Fetch a page over HTTP or HTTPS from a public address. Raises UnavailableError for anything but a page
+    or its absence."""
     request = urllib.request.Request(
         url, headers={"User-Agent": "vault-indexer", "Accept": "text/html, text/*"}
     )
     fetched_at = datetime.now(UTC).isoformat(timespec="seconds")
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
+        with network.open(request, TIMEOUT_S) as response:
             data = response.read(MAX_PAGE_BYTES)
             charset = response.headers.get_content_charset() or "utf-8"
             is_html = response.headers.get_content_type() == "text/html"

@@ -14,7 +14,7 @@ from vault_indexer.index.opening import base_of
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.vectors import index as vectors
-from vault_indexer.system import fsync_dir, replace_file
+from vault_indexer.system import fsync_dir, replace_file, temporary_prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +51,6 @@ def use_next_base(generation: Generation) -> None:
 
 def discard_next_base(generation: Generation) -> None:
     """Remove a next base, and what was written of one. Raises OSError."""
-    for path in generation.folder.glob(f"{generation.next_vectors.name}*"):
+    generation.next_vectors.unlink(missing_ok=True)
+    for path in generation.folder.glob(f"{temporary_prefix(generation.next_vectors)}*.tmp"):
         path.unlink(missing_ok=True)

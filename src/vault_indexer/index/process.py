@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from vault_indexer.errors import ProcessError
+from vault_indexer.system import python_command
 
 _ENTRY = Path(__file__).with_name("process_entry.py")
 _END_S = 10.0
@@ -133,12 +134,11 @@ def _close(descriptor: int) -> int:
 
 
 def _command(*arguments: int) -> list[str]:
-    """`-P`: the folder of the script is no place to import from."""
     executable = os.fsdecode(get_executable() or b"")
     if not executable:
         raise ProcessError("no process can be started: sys.executable does not name a Python interpreter")
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-    return [executable, *flags, "-P", str(_ENTRY), *map(str, arguments)]
+    return python_command(*flags, str(_ENTRY), *map(str, arguments), program=executable)
 
 
 if sys.platform == "win32":

@@ -20,6 +20,8 @@ from collections.abc import Callable, Collection
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from vault_indexer.serve.guard import NOT_STORED
+
 _LOG = logging.getLogger(__name__)
 
 REQUEST_S = 10.0
@@ -135,8 +137,7 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """What is not HTTP is answered as every other error is."""
         body = _error_body("request", msg.rstrip("."))
-        headers = [("content-type", "application/json"), ("content-length", str(len(body)))]
-        response = h11.Response(status_code=400, headers=[*headers, ("connection", "close")])
+        response = h11.Response(status_code=400, headers=_error_headers(body))
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
@@ -232,14 +233,12 @@ class Acceptor:
 async def _say_full(client: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     body = _error_body("busy", "too many connections are open: try again")
-    head = (
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n"
-        f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
-    )
+    headers = [*_error_headers(body), (b"retry-after", b"1")]
+    lines = (b"HTTP/1.1 503 Service Unavailable", *(b": ".join(header) for header in headers), b"", b"")
     with client:
         try:
             async with asyncio.timeout(_FULL_S):
-                await loop.sock_sendall(client, head.encode() + body)
+                await loop.sock_sendall(client, b"\r\n".join(lines) + body)
                 client.shutdown(socket.SHUT_WR)
                 # A socket closed with a request unread would reset the connection, and the answer be lost.
                 while await loop.sock_recv(client, 1 << 16):
@@ -251,6 +250,12 @@ async def _say_full(client: socket.socket) -> None:
 def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
+
+
+def _error_headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    length = str(len(body)).encode()
+    own = [(b"content-type", b"application/json"), (b"content-length", length), (b"connection", b"close")]
+    return [*own, *NOT_STORED]
 
 
 def _error_body(kind: str, message: str) -> bytes:

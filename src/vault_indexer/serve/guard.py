@@ -24,6 +24,10 @@ PREFLIGHT_SECONDS = 600
 MAX_LONG_LIVED = 16
 """Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
 
+NOT_STORED = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+"""Headers of every answer without rules of its own: it is private, so no cache stores it, and no browser
+takes it for another type than it says."""
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -212,6 +216,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+        send = _not_stored(send)
         headers = headers_by_name(scope["headers"])
         refused = refusal(self._rules, scope, headers)
         origins = _origins(headers)
@@ -332,6 +337,20 @@ def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
         key = name.decode("latin-1").lower()
         headers[key] = (*headers.get(key, ()), value.decode("latin-1").strip())
     return headers
+
+
+def _not_stored(send: Send) -> Send:
+    """Add `NOT_STORED`; a header that is there stays as it is."""
+
+    async def send_marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = message.get("headers", ())
+            present = {name.lower() for name, _ in headers}
+            added = [(name, value) for name, value in NOT_STORED if name not in present]
+            message = {**message, "headers": [*headers, *added]}
+        await send(message)
+
+    return send_marked
 
 
 def _for_origin(send: Send, origin: str) -> Send:

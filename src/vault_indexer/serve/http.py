@@ -175,9 +175,7 @@ def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
             return whole(arguments)
         events = ask_events(context(), **arguments)  # type: ignore[arg-type] # checked by the model
         first = next(events)  # an error so far has a status of its own
-        return StreamingResponse(
-            _lines(first, events), media_type="application/x-ndjson", headers={"Cache-Control": "no-store"}
-        )
+        return StreamingResponse(_lines(first, events), media_type="application/x-ndjson")
 
     return respond
 
@@ -266,9 +264,7 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
         await asyncio.to_thread(events.look)
         if events.is_full():
             return failure(503, {"kind": "busy", "message": "too many event streams are open"})
-        return StreamingResponse(
-            events.stream(), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-        )
+        return StreamingResponse(events.stream(), media_type="text/event-stream")
 
 
 def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:

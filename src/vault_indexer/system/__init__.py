@@ -9,11 +9,14 @@ from vault_indexer.system.durable import (
     fsync_dir,
     fsync_file,
     only_writer,
+    open_to_append,
     replace_file,
     retrying,
+    temporary_prefix,
     write_atomically,
 )
 from vault_indexer.system.huge_pages import back_by_huge_pages
+from vault_indexer.system.ownership import owner_fault, read_own, write_fault
 from vault_indexer.system.paths import (
     Spelling,
     canonical_folder,
@@ -31,7 +34,13 @@ from vault_indexer.system.process_limits import (
     own_usage,
     usable_cores,
 )
-from vault_indexer.system.processes import ENDING_SIGNALS, ask_to_end, is_alive, start_in_background
+from vault_indexer.system.processes import (
+    ENDING_SIGNALS,
+    ask_to_end,
+    is_alive,
+    python_command,
+    start_in_background,
+)
 from vault_indexer.system.streams import is_read, open_missing_streams
 
 __all__ = [
@@ -60,14 +69,20 @@ __all__ = [
     "name_fault",
     "only_writer",
     "open_missing_streams",
+    "open_to_append",
     "own_usage",
+    "owner_fault",
+    "python_command",
+    "read_own",
     "replace_file",
     "retrying",
     "same_name",
     "size_of",
     "start_in_background",
+    "temporary_prefix",
     "usable_cores",
     "windows_fault",
     "windows_long_path",
     "write_atomically",
+    "write_fault",
 ]

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Between tries of a rename on Windows. Who reads the small files that are replaced has them open for a
 moment; a scanner for viruses reads a new file for about as long."""
+
+_LEFTOVER_S = 3600.0
+_STEM_BYTES = 200
+"""Of a name in that of its temporary file, so that it is no longer than file systems allow."""
+
+_BINARY, _NOFOLLOW, _NONBLOCK = (getattr(os, name, 0) for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY
+_APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK | _BINARY
+"""A named pipe is not waited for."""
 
 if sys.platform == "win32":
 
@@ -35,6 +47,14 @@ if sys.platform == "win32":
         """Rename a file or folder, over a file of that name if there is one. Windows refuses while somebody
         has either open: it is tried again for a second and a half. Raises OSError."""
         retrying(lambda: source.replace(target))
+
+    @contextmanager
+    def _opened_folder(_path: Path) -> Iterator[int | None]:
+        """None: Windows opens no folder."""
+        yield None
+
+    def _rename(source: str, target: str, _folder: int | None) -> None:
+        replace_file(Path(source), Path(target))
 
 else:
 
@@ -62,6 +82,18 @@ else:
         """Rename a file or folder, over a file of that name if there is one. Raises OSError."""
         source.replace(target)
 
+    @contextmanager
+    def _opened_folder(path: Path) -> Iterator[int | None]:
+        """The descriptor of a folder."""
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _rename(source: str, target: str, folder: int | None) -> None:
+        os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+
 
 def _fsync(path: Path, flags: int) -> None:
     handle = os.open(path, flags)
@@ -85,7 +117,7 @@ def retrying(action: Callable[[], object], sleep: Callable[[float], object] = ti
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Write, flush, fsync, rename, fsync the folder. The temporary name is fixed per target."""
+    """Write, flush, fsync, rename, fsync the folder: `atomic_file` in one call."""
     with atomic_file(path, mode) as file:
         file.write(data)
 
@@ -93,13 +125,57 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 @contextmanager
 def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     """A new file, to be written piece by piece: it is at `path`, durably, once the block has ended. If the
-    block raises, what stood there still does. The temporary name is fixed per target."""
-    temporary = path.with_name(path.name + ".tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    handle = os.open(temporary, flags, mode)
-    with os.fdopen(handle, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    replace_file(temporary, path)
-    fsync_dir(path.parent)
+    block raises, what stood there still does.
+
+    The folder may be a stranger's vault: the temporary file has a random name and is new, so no link is
+    followed, and all happens in the folder that was opened first. A link at `path` is replaced, not what it
+    leads to. What a crash leaves is removed by the next write of this file after an hour.
+    """
+    stem = temporary_prefix(path)
+    with _opened_folder(path.parent) as folder:
+        _remove_leftovers(path.parent, folder, stem)
+        temporary = _named(path.parent, folder, f"{stem}{secrets.token_hex(8)}.tmp")
+        handle = os.open(temporary, _NEW, mode, dir_fd=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            _rename(temporary, _named(path.parent, folder, path.name), folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+        if folder is not None:
+            os.fsync(folder)
+
+
+def temporary_prefix(path: Path) -> str:
+    """How the names of temporary files begin that `atomic_file` makes beside `path`."""
+    return f".{os.fsencode(path.name)[:_STEM_BYTES].decode(errors='ignore')}."
+
+
+def _remove_leftovers(path: Path, folder: int | None, stem: str) -> None:
+    """Remove the temporary files of a process that was killed. Younger ones may belong to another writer."""
+    until = time.time() - _LEFTOVER_S
+    with os.scandir(path if folder is None else folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(stem) and entry.name.endswith(".tmp"):
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < until:
+                        os.unlink(_named(path, folder, entry.name), dir_fd=folder)
+
+
+def _named(path: Path, folder: int | None, name: str) -> str:
+    """A file as the system takes it: by its name in an open folder, else by its path."""
+    return str(path / name) if folder is None else name
+
+
+def open_to_append(path: Path, mode: int = 0o600) -> int:
+    """A descriptor that appends to a regular file, which is made if need be. Raises OSError for a link and
+    for anything else that is no file: it may stand in a stranger's vault."""
+    handle = os.open(path, _APPENDING, mode)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return handle

@@ -10,6 +10,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+
+
+def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
+    """The command that runs this Python with the arguments. Every command of the package that starts Python
+    comes from here: `-P` keeps it from importing what lies in its working folder or beside its script, which
+    may be files of a stranger's vault."""
+    return [program, "-P", *arguments]
+
 
 if sys.platform == "win32":
     import _winapi
@@ -36,11 +45,13 @@ if sys.platform == "win32":
         daemon has none. Raises OSError."""
         os.kill(pid, signal.SIGTERM)
 
-    def start_in_background(command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a program that outlives this one, with only its standard error connected. It has a console
-        without a window, which what it starts shares: with DETACHED_PROCESS each of those would open one."""
+    def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+        """Start a program in a folder. It outlives this one; only its standard error is connected. It has a
+        console without a window, which what it starts shares: with DETACHED_PROCESS each of those would open
+        one."""
         return subprocess.Popen(
             command,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -66,10 +77,12 @@ else:
         """Send SIGTERM. Raises OSError."""
         os.kill(pid, signal.SIGTERM)
 
-    def start_in_background(command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a program that outlives this one and its terminal, with only its standard error connected."""
+    def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+        """Start a program in a folder. It outlives this one and its terminal; only its standard error is
+        connected."""
         return subprocess.Popen(
             command,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

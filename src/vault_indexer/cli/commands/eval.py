@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +21,7 @@ from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import CaseProgress
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.terminal import note
+from vault_indexer.cli.terminal import clean, note
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import (
     LAYERS,
@@ -29,6 +30,7 @@ from vault_indexer.evals import (
     Baseline,
     DriftReport,
     EvalService,
+    Fetcher,
     Layer,
     PageSnapshots,
     SuiteOptions,
@@ -39,6 +41,7 @@ from vault_indexer.evals import (
     drift_markdown,
     fetch_page,
     find_drift,
+    hosts_of,
     json_report,
     judge_for,
     load_cases,
@@ -82,6 +85,7 @@ class JudgeOption(StrEnum):
 Live = Annotated[
     bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Fetch from the hosts that the cases name without asking.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         str, typer.Option("--layer", metavar="N,N", help="Run these layers only: 1, 2 or 3.")
     ] = "1,2,3",
     live: Live = False,
+    yes: Yes = False,
     filter_agent: Annotated[
         list[AgentFilter] | None,
         typer.Option("--filter-agent", help="Run only cases of this agent; may be repeated."),
@@ -136,11 +141,12 @@ def run(  # noqa: PLR0913 - one for each group of options
 ) -> int:
     """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
     layers = _layers(layer)
+    fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
     options = SuiteOptions(
         files=target_of(place).config.settings.files,
         agents=[agent.value for agent in filter_agent or ()],
         live=live,
-        fetch=fetch_page if live else None,
+        fetch=fetch,
         snapshots=folders.snapshots,
         judge=judge_for(
             judge.judge.value,
@@ -178,16 +184,18 @@ def drift(  # noqa: PLR0913 - one for each option
     ] = None,
     out: OutFile = None,
     live: Live = False,
+    yes: Yes = False,
     accept: Annotated[
         bool, typer.Option("--accept", help="Write the values of today into the files of the cases.")
     ] = False,
 ) -> int:
     """List the citations that do not stand where the cases say; the exit status is 1 if there are any."""
     target = target_of(place)
+    fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
     options = SuiteOptions(
         files=target.config.settings.files,
         live=live,
-        fetch=fetch_page if live else None,
+        fetch=fetch,
         snapshots=folders.snapshots,
     )
     with open_service(target) as service, CaseProgress() as progress:
@@ -200,15 +208,15 @@ def drift(  # noqa: PLR0913 - one for each option
     return _DRIFTED if left or found.errors else 0
 
 
-def snapshot(place: Place, output: Output, folders: CaseFolders) -> int:
+def snapshot(place: Place, output: Output, folders: CaseFolders, yes: Yes = False) -> int:
     """Fetch the pages that cases cite, and keep them for runs without a network."""
     del place, output  # it needs no vault, and prints no data
     urls = cited_urls(load_cases(folders.cases))
     kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
-    failed = 0
+    fetch, failed = _fetcher(urls, yes=yes), 0
     for url in urls:
         try:
-            page = fetch_page(url)
+            page = fetch(url)
         except UnavailableError as error:
             failed += 1
             note(str(error))
@@ -218,6 +226,21 @@ def snapshot(place: Place, output: Output, folders: CaseFolders) -> int:
         )
     note(f"{quantity(len(urls), 'page')}, {failed} could not be fetched")
     return _UNFETCHED if failed else 0
+
+
+def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:
+    """What fetches these pages, once the person has agreed to their hosts. Raises UsageError without that."""
+    if not urls:
+        return fetch_page
+    hosts = ", ".join(hosts_of(urls))
+    asks = f"the cases name {quantity(len(urls), 'page')} of {hosts}"
+    if yes:
+        note(f"{asks}: fetching")
+    elif not sys.stdin.isatty():
+        raise UsageError(f"{asks}: add --yes to fetch them")
+    elif not typer.confirm(clean(f"{asks}. Fetch them?"), err=True):
+        raise UsageError("no page was fetched")
+    return fetch_page
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.bootstrap import SharedBudget, Target, named_target, named_vaults, open_daemon
+from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.reach import is_pinned
@@ -94,7 +94,10 @@ def _serve_all(place: Place) -> None:
         closing(bind(settings.server.port)) as listener,
         closing(Announcements()) as announced,
     ):
-        info = daemon_info(listener, "", settings.server, _start_all_command(config_file))
+        command = indexer_command(
+            "start", *place_options(Place(config=config_file), None, {}), "--all-vaults"
+        )
+        info = daemon_info(listener, "", settings.server, command)
         shared = _SharedDaemon(
             config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )
@@ -226,20 +229,9 @@ def _run_evals(
 
 
 def start_command(place: Place, target: Target, environ: Mapping[str, str]) -> list[str]:
-    """The command that starts this daemon in the background, whatever the PATH, folder and environment of
-    who runs it. An index folder or a configuration is named only if this daemon was given one."""
-    index_dir = target.index_dir if place.index_dir or environ.get("INDEXER_INDEX_DIR") else None
-    named = {"--vault": target.vault, "--index-dir": index_dir, "--config": config_of(place, environ)}
-    return _start_command(named)
-
-
-def _start_all_command(config_file: Path | None) -> list[str]:
-    return [*_start_command({"--config": config_file}), "--all-vaults"]
-
-
-def _start_command(named: Mapping[str, Path | None]) -> list[str]:
-    options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
-    return [sys.executable, "-m", "vault_indexer.cli", "start", *options]
+    """The command that starts this daemon in the background. An index folder or a configuration is named only
+    if this daemon was given one."""
+    return indexer_command("start", *place_options(place, target.vault, environ))
 
 
 app = one_command(serve)

@@ -24,6 +24,7 @@ from vault_indexer.autostart import (
     supervisor_of_platform,
 )
 from vault_indexer.cli.commands.stop import end_daemon
+from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.reach import known_index_dir
 from vault_indexer.cli.terminal import clean, note, out, print_json, text
@@ -175,15 +176,10 @@ def _names_a_vault(settings: Settings) -> bool:
 
 
 def _spec(place: Place, vault: Path | None, environ: Mapping[str, str]) -> ServiceSpec:
-    named = {
-        "--vault": vault,
-        "--index-dir": place.index_dir or _path(environ.get(_NAMED_INDEX)),
-        "--config": config_of(place, environ),
-    }
-    options = [part for name, path in named.items() if path for part in (name, str(path.absolute()))]
+    options = place_options(place, vault, environ)
     if _keeps_all(place, vault, environ):
         options.append("--all-vaults")
-    command = (sys.executable, "-m", "vault_indexer.cli", "serve", *options)
+    command = tuple(indexer_command("serve", *options))
     return ServiceSpec(vault, command, log_dir(environ), _environment(environ))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.app import in_process_module
+from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
@@ -20,7 +20,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.serve.endpoints import STATUS, VAULTS
-from vault_indexer.system import start_in_background
+from vault_indexer.system import open_to_append, start_in_background
 
 LOG_FILE = "daemon.log"
 
@@ -69,19 +69,18 @@ def _log_file(index_dir: Path) -> Path:
     log = index_dir / LOG_FILE
     try:
         index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        os.close(open_to_append(log))
     except OSError as error:
         raise IndexUnusableError(f"cannot write {log}: {error.strerror}") from error
     return log
 
 
 def _spawn(place: Place, log: Path, all_vaults: bool) -> subprocess.Popen[bytes]:
-    named = {"--vault": place.vault, "--index-dir": place.index_dir, "--config": place.config}
-    options = [part for name, value in named.items() if value for part in (name, str(value))]
-    command = [sys.executable, "-m", "vault_indexer.cli", "serve", "--log-file", str(log), *options]
-    command += ["--all-vaults"] if all_vaults else []
+    vault = None if all_vaults else in_process_module().target_of(place).vault
+    options = place_options(place, vault, os.environ) + (["--all-vaults"] if all_vaults else [])
+    command = indexer_command("serve", "--log-file", str(log.absolute()), *options)
     # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
-    return start_in_background(command)
+    return start_in_background(command, log.parent)
 
 
 def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait: float) -> DaemonInfo:

@@ -1,0 +1,31 @@
+"""The commands that start a daemon: here, at login, and from the Obsidian plugin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.system import python_command
+
+
+def indexer_command(*arguments: str) -> list[str]:
+    """`indexer ARGUMENTS`, whatever the PATH and the working folder of the process that runs it."""
+    return python_command("-m", "vault_indexer.cli", *arguments)
+
+
+def place_options(place: Place, vault: Path | None, environ: Mapping[str, str]) -> list[str]:
+    """Options that name the vault, index folder and configuration of a command. Each path is absolute: a
+    daemon has another working folder. What was not named stays unnamed, except `vault`."""
+    named = {
+        "--vault": vault,
+        "--index-dir": place.index_dir or environ.get("INDEXER_INDEX_DIR"),
+        "--config": config_of(place, environ),
+    }
+    return [part for name, path in named.items() if path for part in (name, _absolute(path))]
+
+
+def _absolute(path: Path | str) -> str:
+    return str(Path(os.path.expanduser(path)).absolute())  # noqa: PTH111 (raises for an unknown user)
