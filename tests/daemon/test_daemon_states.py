@@ -321,4 +321,4 @@ def test_a_configuration_file_that_disappears_is_named_and_no_other(tmp_path: Pa
     assert watch.disappeared == (gone,)
     kept.write_text("[search]\nlimit = 5\n")
     assert watch.has_changed()
-    assert watch.disappeared == ()
+    assert not watch.disappeared

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,9 +128,9 @@ def test_links_join_a_reciprocal_rank_fusion_and_keep_what_was_fused(tmp_path: P
     vault = write_notes(tmp_path / "vault", notes)
     fused = {}
     for graph in (0.0, 1.0):
-        options = {"search.fusion": "rrf", "search.weights.graph": graph, "index.workers": 1}
-        target = partial(resolve_target, vault, tmp_path / "index", None, environ={}, options=options)
-        service = open_index(target(), lambda _: None)
+        options: dict[str, str | float] = {"search.fusion": "rrf", "search.weights.graph": graph}
+        target = resolve_target(vault, tmp_path / "index", None, environ={}, options={**options})
+        service = open_index(target, lambda _: None)
         try:
             fused[graph] = {path: hit.why for path, hit in by_path(service, "ferry timetable").items()}
         finally:
