@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import pytest
-from asked_vault import AskedVault
+from asked_vault import AskedVault, asked_vault
 
 from vault_indexer import open_vault
 from vault_indexer.model import AnswerSentence, AskAnswer
@@ -145,3 +146,15 @@ def test_the_options_of_answers_rebuild_nothing(notes: AskedVault) -> None:
         assert answer.index.generation == snapshot.generation
     assert len(answer.sentences) <= 1
     assert len(answer.passages) <= 4
+
+
+def test_the_block_of_the_last_line_of_a_file_is_known(tmp_path: Path) -> None:
+    """The file does not end with a line break."""
+    notes = {
+        "Harbour.md": "# Harbour\n\n- The crane lifts forty tons.\n- The crane is painted red. ^crane",
+        "Other.md": "# Other\n\nNothing of that kind.",
+    }
+    with asked_vault(tmp_path, notes) as asked:
+        first = asked.ask("What colour is the crane painted, red?").sentences[0]
+    assert first.text == "The crane is painted red."
+    assert first.citations[0].block == "crane"

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from paraphrases import Paraphrase, read_paraphrases
 
+from vault_indexer.answer.details import unknown_names
 from vault_indexer.answer.negation import count_negations, denies_the_same
 from vault_indexer.answer.numbers import numbers_in
 from vault_indexer.answer.verify import Claim, Evidence, objection
@@ -106,6 +107,7 @@ def test_a_quote_is_compared_in_nfc() -> None:
         ("2 million, 2,000,000 and dos millones", "es", {"2000000"}),
         ("三十五 and 35 and 3.5万 and 两百万", "zh", {"35", "35000", "2000000"}),
         ("twelve, двенадцать, zwölf", "", {"12"}),
+        ("In 2023 two ships came.", "en", {"2023", "2"}),
         ("once upon a time", "en", set()),
         ("a las once", "es", {"11"}),
         ("in the 16th century", "en", {"16"}),
@@ -138,3 +140,22 @@ def test_only_the_clauses_count_that_a_sentence_is_about() -> None:
     assert denies_the_same("The bridge carries cars.", evidence, "en")
     assert denies_the_same("Trains are not allowed on it.", evidence, "en")
     assert not denies_the_same("Trains are allowed on it.", evidence, "en")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "evidence", "unknown"),
+    [
+        ("They moved to Germany.", "A German family moved.", []),  # an inflected form of the name
+        (
+            "The map shows Marseille.",
+            "The map shows Marathon.",
+            ["Marseille"],
+        ),  # only its beginning is shared
+        ("It is in Constantinopolis.", "Constantin built it.", ["Constantinopolis"]),  # the rest is too long
+        ("We met Ann there.", "We met Anneliese there.", ["Ann"]),  # too little is shared
+    ],
+)
+def test_a_form_of_a_name_shares_its_beginning_and_most_of_its_length(
+    sentence: str, evidence: str, unknown: list[str]
+) -> None:
+    assert unknown_names(sentence, evidence, "en") == unknown

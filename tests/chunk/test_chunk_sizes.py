@@ -6,12 +6,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from chunk_laws import EDGE_NOTES, NOTES, SMALL, Words, build, note_of
 from hypothesis import HealthCheck, given, settings
 
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
+from vault_indexer.chunk.cutting.sizes import Characters
 from vault_indexer.model import Chunk, Note
+from vault_indexer.parse import parse_note
 
 # What a chunk of each strategy may hold under the options of SMALL.
 Held = Callable[[Note, Chunk], int]
@@ -109,3 +113,17 @@ def test_nothing_is_repeated_where_no_overlap_is_asked_for(text: str) -> None:
         none[strategy] = dict(SMALL[strategy])
     for strategy, options in none.items():
         assert not any(chunk.overlap for chunk in build(strategy, **options).chunk(note)), strategy
+
+
+def test_the_atoms_of_a_huge_block_are_joined_and_still_tile_it() -> None:
+    """The last ones too; each takes at most a sixteenth of the limit, unless it is one atom by itself."""
+    text = "".join(f"- item {number}\n" for number in range(203))
+    note = parse_note("n.md", text.encode())
+    blocks, limit = blocks_of(note), 640
+    every = BlockSplitter(note.text, Characters(note.text), limit).atoms(blocks, len(text))
+    joined = BlockSplitter(note.text, Characters(note.text), limit, huge=1000).atoms(blocks, len(text))
+    assert len(every) == 203
+    assert 203 / 4 <= len(joined) <= 203 / 2
+    assert (joined[0][0], joined[-1][1]) == (0, len(text))
+    assert all(one[1] == other[0] for one, other in pairwise(joined))
+    assert all(end - start <= limit // 16 for start, end in joined)

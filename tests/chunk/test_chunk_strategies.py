@@ -446,3 +446,11 @@ def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_pieces_touch() -> None:
     chunks = cut("header_based", PROSE * 100, max_chunk_chars=300)
     assert all(first.end_pos == second.start_pos for first, second in pairwise(chunks))
+
+
+def test_semantic_breakpoint_counts_the_minimum_from_the_last_border_that_stayed() -> None:
+    sentences = [f"Sentence {number} is about {topic}." for number, topic in enumerate(("tea", "rail") * 8)]
+    chunks = cut("semantic", " ".join(sentences), mode="breakpoint", threshold=0.0, min_chunk_size=60)
+    sizes = [len(chunk.body) for chunk in chunks]
+    assert len(sizes) >= 5
+    assert all(55 <= size <= 110 for size in sizes), sizes

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config import StrategyInFile, load, with_strategy
+from vault_indexer.config.file_edit import parsed_config
 from vault_indexer.errors import ConfigError, UsageError
 
 FILE = Path("x.toml")
@@ -121,3 +122,9 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a regular file"):
         setting(vault).choose("paragraph")
     assert other.read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("text", ["[chunking", "a = " + "[" * 100_000])
+def test_what_is_no_toml_is_refused_with_the_file(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match=r"config\.toml is not TOML"):
+        parsed_config(text, tmp_path / "config.toml")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from config_sandbox import Sandbox
 
+from vault_indexer.config.values import printable
 from vault_indexer.errors import ConfigError
 
 JARGON = ("pydantic", "http", "type=", "Input should", "validation", "Traceback", "int_parsing", "Literal[")
@@ -297,3 +298,18 @@ def test_a_long_value_is_cut(sandbox: Sandbox) -> None:
     sandbox.write(vault=f'[watch]\nmode = "{"x" * 10_000}"')
     (problem,) = sandbox.problems()
     assert len(problem.value) == 80
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("می\u200cخواهم", "می\u200cخواهم"),  # inside a Persian word
+        ("👩\u200d🌾", "👩\u200d🌾"),
+        ("\u200dab", "\\u200dab"),  # nothing stands before it
+        ("می\u200c", "می\\u200c"),  # or behind it
+        ("a\u200db", "a\\u200db"),  # Latin words do not need it
+        ("می\u200c\u200cخ", "می\\u200c\\u200cخ"),
+    ],
+)
+def test_a_joiner_is_shown_as_it_is_only_where_it_joins(text: str, shown: str) -> None:
+    assert printable(text) == shown

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.chunking_options import OPTION_TABLES
 from vault_indexer.config.fields import Allowed
 from vault_indexer.config.schema import SCHEMA, describe, nearest
 
@@ -69,3 +71,11 @@ def test_a_type_without_words_is_our_own_mistake() -> None:
 )
 def test_the_nearest_key(name: str, near: str) -> None:
     assert nearest(name, SCHEMA) == near
+
+
+def test_no_option_of_a_strategy_has_the_name_of_a_key_beside_it() -> None:
+    """Options may stand flat in `[chunking]`: a name must say which of the two it is."""
+    own = set(ChunkingSettings.model_fields)
+    assert {name: own & set(options.model_fields) for name, options in OPTION_TABLES.items()} == {
+        name: set() for name in OPTION_TABLES
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import signal
@@ -28,7 +29,7 @@ from waiting import wait_until
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.index.compaction import CompactionWorker
+from vault_indexer.index.compaction import CompactionJob, CompactionWorker
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.vectors.index import load_snapshot
 from vault_indexer.system.process_limits import ProcessLimits
@@ -192,3 +193,31 @@ def test_a_kill_in_each_step_loses_nothing(step: str, vault: Path, index: Path, 
         assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
     finally:
         session.close()
+
+
+class RefusingWorker(CompactionWorker):
+    """Says that it cannot write the base."""
+
+    def handle(self, job: CompactionJob) -> str:
+        return f"{job.generation.next_vectors.name}: no space left"
+
+
+def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
+    live: VaultSync, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    task = CompactionTask(live, ProcessLimits(), start=RefusingWorker, is_due=lambda _writer: True)
+    edit(live, "new.md", "# New\n\nQuartz.\n")
+    before = base_seq(live)
+    task.step(idle=True)
+
+    def ended() -> bool:
+        task.step(idle=False)
+        return not task.busy
+
+    wait_until(ended)
+    assert "no space left" in caplog.text
+    task.step(idle=True)
+    assert not task.busy, "it is tried again later"
+    assert base_seq(live) == before
+    consistent(live)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from vault_indexer.daemon import log as daemon_log
 from vault_indexer.daemon.log import FILE_BYTES, FILES, WINDOW_S, RepeatCollapser, RotatingLog
@@ -155,3 +156,15 @@ def test_standard_error_goes_through_the_log(tmp_path: Path) -> None:
 def test_the_sizes_are_those_of_the_guide() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
     assert f"{daemon_log.FILES} files of {daemon_log.FILE_BYTES // 10**6} MB" in guide
+
+
+@pytest.mark.parametrize("texts", [["again"] * 3, [f"note {number}" for number in range(23)]])
+def test_what_was_counted_is_told_although_nothing_else_is_logged(lines: Lines, texts: list[str]) -> None:
+    handler = RepeatCollapser(lines, window_s=0.05)
+    try:
+        for text in texts:
+            handler.handle(logging.makeLogRecord({"msg": text}))
+        wait_until(lambda: "times in" in lines.said[-1])
+    finally:
+        handler.close()
+    assert lines.said[-1].startswith(texts[-1])

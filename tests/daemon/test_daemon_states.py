@@ -16,6 +16,7 @@ import pytest
 from vault_at_work import Place, daemon, holding, indexer_processes, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
+from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
@@ -313,3 +314,17 @@ def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:
 
 def test_room_on_the_disk_is_free_bytes_of_the_nearest_folder(tmp_path: Path) -> None:
     assert 0 < free_bytes(tmp_path / "not" / "there") <= shutil.disk_usage(tmp_path).total
+
+
+def test_a_configuration_file_that_disappears_is_named_and_no_other(tmp_path: Path) -> None:
+    kept, gone = tmp_path / "kept.toml", tmp_path / "gone.toml"
+    for file in (kept, gone):
+        file.write_text("[search]\n")
+    watch = ConfigWatch([kept, gone])
+    assert not watch.has_changed()
+    gone.unlink()
+    assert watch.has_changed()
+    assert watch.disappeared == (gone,)
+    kept.write_text("[search]\nlimit = 5\n")
+    assert watch.has_changed()
+    assert not watch.disappeared

@@ -20,3 +20,14 @@ def test_a_note_of_very_many_tags_is_found_by_each_without_repeating_all_in_ever
     assert set(names) <= set(documents[0].tags)
     assert all(len(document.tags) == SHARED_TERMS for document in documents[1:])
     assert all(document.aliases == documents[0].aliases for document in documents)
+
+
+def test_properties_are_words_of_the_first_chunk_alone() -> None:
+    body = "".join(f"# Part {number}\n\n{'kestrel ' * 150}\n\n" for number in range(4))
+    note = parse_note("n.md", ("---\nmaterial: basalt\nplace: Iceland\n---\n" + body).encode())
+    chunks = chunker_for(Settings().chunking).chunk(note)
+    words = NoteWords(note.path, note.title, note.aliases, note.tags, "", note.frontmatter)
+    documents = list(keyword_documents(words, enumerate(chunks)))
+    assert len(documents) > 2
+    assert {"basalt", "iceland"} <= set(documents[0].properties) | set(documents[0].content)
+    assert all(not document.properties for document in documents[1:])

@@ -53,20 +53,23 @@ def assert_nothing_is_lost(note: Note) -> None:
     assert not "".join(note.text[at] for at in lost).strip()
 
 
+@pytest.mark.parametrize("front", ["", "---\ntitle: A note of many blocks\n---\n"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("window", [150, 400, 1000])
-def test_windows_give_the_blocks_of_one_tree(window: int, ends: str) -> None:
-    text = long_text(120).replace("\n", ends)
-    whole = scan_blocks(text, 0, len(text))
-    assert everything(scan_blocks(text, 0, len(text), window=window)) == everything(whole)
+def test_windows_give_the_blocks_of_one_tree(window: int, ends: str, front: str) -> None:
+    text = (front + long_text(120)).replace("\n", ends)
+    start = len(front.replace("\n", ends))
+    whole = scan_blocks(text, start, len(text))
+    assert everything(scan_blocks(text, start, len(text), window=window)) == everything(whole)
 
 
-def test_a_block_longer_than_a_window_is_divided_and_its_text_read() -> None:
+@pytest.mark.parametrize("front", ["", "---\ntitle: A note of long blocks\n---\n"])
+def test_a_block_longer_than_a_window_is_divided_and_its_text_read(front: str) -> None:
     items = "".join(f"- item {n} [[link {n}]]\n" for n in range(60))
     code = "```\n" + "# no heading\n\n" * 60 + "```\n"
     paragraph = "words that go on\n" * 60
-    text = f"{items}\n{code}\n{paragraph}\n# End\n"
-    blocks = scan_blocks(text, 0, len(text), window=200)
+    text = f"{front}{items}\n{code}\n{paragraph}\n# End\n"
+    blocks = scan_blocks(text, len(front), len(text), window=200)
     assert [text[heading.start : heading.end] for heading in blocks.headings] == ["# End"]
     lists = [element for element in blocks.elements if element.kind is ElementKind.LIST]
     assert sum(len(element.parts) for element in lists) == 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store.keywords.commit_record import COMMIT_RECORD_NAME
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.merge_policy import PER_TIER, TIERS
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
@@ -360,3 +362,12 @@ def test_long_lists_of_postings_are_read_as_they_were_written_by_whoosh_too(
                 theirs[matcher.id()] = matcher.weight()
                 matcher.next()
             assert theirs == wanted
+
+
+def test_a_commit_record_of_another_version_is_refused_by_name(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "red fox")], [], 1)
+    record = folder / COMMIT_RECORD_NAME
+    body = record.read_bytes().partition(b"\n")[2].rstrip(b"\n").replace(b'{"seq"', b'{"later":1,"seq"')
+    record.write_bytes(b"%08x\n%s\n" % (zlib.crc32(body), body))
+    with pytest.raises(IndexUnusableError, match="not a commit record of this version"):
+        KeywordIndex.open(folder)

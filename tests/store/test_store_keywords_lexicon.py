@@ -140,3 +140,18 @@ def test_words_are_found_in_a_segment_of_very_many() -> None:
     words = SegmentWords(dict.fromkeys(terms, 1))
     for number in (0, 65_535, 65_536, 131_072, 149_999):
         assert words.near(f"{number:x}w", 0) == {f"{number:x}w": (0, 1)}
+
+
+def test_words_that_may_be_meant_come_by_edits_then_frequency_over_all_segments(tmp_path: Path) -> None:
+    index = KeywordIndex.create(tmp_path / "counted")
+    texts = ["casting castle", "casting castle", "castle", "caster"]
+    for key, text in enumerate(texts):
+        index.apply([KeywordDocument(key, content=text.split())], [], key)
+    near = index.snapshot().lexicon.near("castin", limit=3)
+    assert [(word.term, word.frequency) for word in near] == [("casting", 2), ("castle", 3), ("caster", 1)]
+
+
+def test_of_two_words_equally_near_the_one_with_the_same_first_letter_is_likelier(tmp_path: Path) -> None:
+    index = KeywordIndex.create(tmp_path / "letters")
+    index.apply([KeywordDocument(1, content=["cat", "hot"])], [], 1)
+    assert [word.term for word in index.snapshot().lexicon.near("hat")] == ["hot", "cat"]

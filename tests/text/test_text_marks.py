@@ -138,6 +138,12 @@ def test_in_a_vietnamese_query_with_marks_a_word_without_is_meant_so() -> None:
     assert "~ma" in alone.classes[0].terms
 
 
+def test_in_other_languages_a_word_without_marks_may_have_been_meant_with_some() -> None:
+    for query, language in (("Käse uber den Tisch", "de"), ("la garcon et la forêt", "fr")):
+        terms = [term.classes[0].terms for term in analyze_query(query, [language])][1]
+        assert [term for term in terms if term.startswith("~")], terms
+
+
 def test_another_language_of_the_vault_does_not_bring_the_folded_form_back() -> None:
     for term in analyze_query("mạ vàng của làng ma", ["vi", "en", "es"]):
         assert all(one.folded and one.weight <= FOLDED_WEIGHT for one in term.classes if "~ma" in one.terms)

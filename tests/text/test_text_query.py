@@ -78,3 +78,18 @@ def test_a_single_character_of_a_script_without_spaces_is_open() -> None:
 def test_spans_stand_in_the_query(text: str, languages: list[str]) -> None:
     for term in analyze_query(text, languages, typing=True):
         assert 0 <= term.start < term.end <= len(text)
+
+
+def test_a_word_that_stands_there_three_times_weighs_thrice_what_each_of_its_forms_does() -> None:
+    once = {term.classes: term.weight for term in analyze_query("garden shed", ["en"])}
+    thrice = {term.classes: term.weight for term in analyze_query("garden garden shed garden", ["en"])}
+    weights = [thrice[classes] / weight for classes, weight in once.items()]
+    assert weights == [3.0, 1.0]
+
+
+def test_the_last_word_is_closed_by_the_blank_behind_it() -> None:
+    open_end = analyze_query("red gar", ["en"], typing=True)
+    closed = analyze_query("red gar ", ["en"], typing=True)
+    assert closed == analyze_query("red gar ", ["en"])
+    assert open_end[0] == closed[0]
+    assert open_end[1] != closed[1]

@@ -140,6 +140,6 @@ def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]
     own = moved.get(str(name), {})
     if options is None or not isinstance(own, Mapping):
         return moved
-    flat = [key for key in moved if key in options.model_fields and key not in ChunkingSettings.model_fields]
+    flat = [key for key in moved if key in options.model_fields]
     home = {**own, **{key: moved.pop(key) for key in flat if key not in own}}
     return {**moved, str(name): home} if home else moved

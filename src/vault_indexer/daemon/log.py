@@ -55,16 +55,19 @@ class _Run:
 
 
 class RepeatCollapser(logging.Handler):
-    """Passes records on to `target`, the same message once in `WINDOW_S` seconds; how often it came is
+    """Passes records on to `target`, the same message once in `window_s` seconds; how often it came is
     written when the window is over: "… (repeated 116,000 times in 60 s)".
 
     A timer writes that, so it is logged even where nothing else is. Thread-safe. `clock` gives seconds.
     """
 
-    def __init__(self, target: logging.Handler, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, target: logging.Handler, clock: Clock = time.monotonic, window_s: float = WINDOW_S
+    ) -> None:
         super().__init__()
         self._target = target
         self._clock = clock
+        self._window_s = window_s
         self._messages: dict[Message, _Run] = {}
         self._sources: dict[Source, _Run] = {}
         self._timer: threading.Timer | None = None
@@ -121,7 +124,7 @@ class RepeatCollapser(logging.Handler):
         closing: bool,
         words: str,
     ) -> None:
-        for key in [key for key, run in runs.items() if closing or now - run.since >= WINDOW_S]:
+        for key in [key for key, run in runs.items() if closing or now - run.since >= self._window_s]:
             run = runs.pop(key)
             if run.left_out:
                 times = f"{quantity(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
@@ -133,7 +136,7 @@ class RepeatCollapser(logging.Handler):
 
     def _summarise_later(self) -> None:
         if self._timer is None or not self._timer.is_alive():
-            self._timer = threading.Timer(WINDOW_S, self.summarise)
+            self._timer = threading.Timer(self._window_s, self.summarise)
             self._timer.daemon = True
             self._timer.start()
 

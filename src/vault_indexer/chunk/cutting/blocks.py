@@ -79,13 +79,15 @@ class BlockSplitter:
     ruler: Ruler
     limit: int
     loose: frozenset[ElementKind] = frozenset()
+    huge: int = _HUGE
+    """Characters of a block from which on its atoms are joined first."""
 
     def atoms(self, blocks: Sequence[Element], end: int) -> list[Span]:
         """The atoms from the first block to `end`; a heading is one with what follows, where both fit."""
         found: list[Span] = []
         for block, span in touching(blocks, end):
             atoms = self._block(block, *span)
-            found.extend(atoms if span[1] - span[0] <= _HUGE else self._join(atoms))
+            found.extend(atoms if span[1] - span[0] <= self.huge else self._join(atoms))
         return self._with_headings(found, {b.start for b in blocks if b.kind is ElementKind.HEADING})
 
     def sentence(self, start: int, end: int) -> Iterator[Span]:

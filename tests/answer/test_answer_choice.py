@@ -1,0 +1,62 @@
+"""Which sentences are quoted, and which go to a model: by what they hold and by what there is room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vault_indexer.answer.extract import choose_quotes
+from vault_indexer.answer.prompt import within_budget
+from vault_indexer.answer.sentences import NoteText, Sentence
+from vault_indexer.model import Hit, NoteRow, Why
+from vault_indexer.search import QuestionWord
+
+TEXT = "The stairs have steps. Gulls nest on the roof. The stairs are steep."
+HIT = Hit(
+    path="n.md",
+    title="Tower",
+    header_path="",
+    chunk_id="n_chunk_0",
+    chunk_index=0,
+    start_pos=0,
+    end_pos=len(TEXT),
+    start_line=1,
+    end_line=1,
+    score=1.0,
+    snippet="",
+    content=TEXT,
+    modified_time="",
+    tags=(),
+    stale=False,
+    why=Why(None, None, None, 1.0),
+)
+
+
+def sentences(hit: int = 0) -> list[Sentence]:
+    """The three sentences, read for the hit of this number."""
+    note = NoteText(NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0), TEXT, "")
+    found, start = [], 0
+    for text in ("The stairs have steps.", "Gulls nest on the roof.", "The stairs are steep."):
+        found.append(Sentence(note, start, start + len(text), text, hit))
+        start += len(text) + 1
+    return found
+
+
+def word(text: str) -> QuestionWord:
+    return QuestionWord(text, 1.0, frozenset({text}), True)
+
+
+def test_a_sentence_without_a_word_of_the_question_is_no_quote_even_where_none_has_one() -> None:
+    quotes = choose_quotes(sentences(), [HIT], [word("gulls"), word("roof")], 3)
+    assert [one.readable for one in quotes] == ["Gulls nest on the roof."]
+    assert choose_quotes(sentences(), [HIT], [word("zeppelin")], 3) == []
+
+
+def test_the_place_of_a_hit_counts_once_against_the_budget_and_each_sentence_by_itself() -> None:
+    """A long path takes its room with the first sentence of its hit, and not again with the others."""
+    hits = [replace(HIT, path="a/" * 200 + "n.md"), replace(HIT, path="b/" * 200 + "n.md")]
+    offered = [*sentences(0), *sentences(1)]
+    kept = within_budget(hits, offered, most_tokens=175)
+    assert [(hit.path[0], len(own)) for hit, own in kept] == [("a", 3)]
+    kept = within_budget(hits, offered, most_tokens=400)
+    assert [(hit.path[0], len(own)) for hit, own in kept] == [("a", 3), ("b", 3)]
+    assert [len(own) for _, own in within_budget(hits, offered, most_tokens=1)] == [1]
