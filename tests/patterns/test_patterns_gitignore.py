@@ -267,7 +267,7 @@ LINES = st.lists(st.lists(PIECES, min_size=1, max_size=6).map("".join), min_size
 
 @example(["*", "!*/", "!*.md"])
 @example(["*.md", "!d/**/a.md", "d/e/"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(LINES)
 def test_lists_of_patterns_mean_what_git_says(git: GitFolder, lines: list[str]) -> None:
     kept = understood(lines)
