@@ -29,6 +29,7 @@ from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import LLM_CACHE, OpenGeneration, Report
 from vault_indexer.daemon.discovery import refuse_foreign
+from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
@@ -57,7 +58,7 @@ from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
-from vault_indexer.model import RebuildReport
+from vault_indexer.model import RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
     AUTO_PROVIDERS,
@@ -76,7 +77,7 @@ from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader, is_sound
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults, place_digest
 from vault_indexer.system import own_usage, usable_cores
-from vault_indexer.vault.ignore import load_ignore_rules
+from vault_indexer.vault.ignore import IgnoreRules
 from vault_indexer.vault.walk import Scan, root_identity, scan
 
 _WITH_TOKENIZER = frozenset({"auto", *AUTO_PROVIDERS})
@@ -452,8 +453,13 @@ class Assembly:
         self, report: Report, *, refit: bool, soon: bool = False
     ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist."""
-        found = self._scan()
-        return self._with_model_for(found)._build(found, report, refit=refit, soon=soon)
+        rules = self._rules()
+        found = self._scan(rules)
+        generation, done = self._with_model_for(found)._build(found, report, refit=refit, soon=soon)
+        problems = (
+            SkippedFile(one.source, str(one).removeprefix(f"{one.source}: ")) for one in rules.problems
+        )
+        return generation, replace(done, skipped=(*problems, *done.skipped))
 
     def _build(
         self, found: Scan, report: Report, *, refit: bool, soon: bool
@@ -473,7 +479,7 @@ class Assembly:
 
     def load_embedder(self) -> Embedder:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
-        found = self._scan()
+        found = self._scan(self._rules())
         assembly = self._with_model_for(found)
         return _embedder(assembly.settings, assembly._weights(found, refit=False))
 
@@ -499,8 +505,10 @@ class Assembly:
         with holder.lease() as snapshot:
             return better_model_advice(snapshot.catalog.notes_by_language(), built.embedding_model.provider)
 
-    def _scan(self) -> Scan:
-        rules = load_ignore_rules(self.vault, self.settings.files)
+    def _rules(self) -> IgnoreRules:
+        return load_rules_for_index(self.vault, self.settings.files, self.index_dir)
+
+    def _scan(self, rules: IgnoreRules) -> Scan:
         return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
 
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:

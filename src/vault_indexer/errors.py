@@ -8,6 +8,7 @@ VaultIndexerError
 ├── ConfigError           exit 2   every mistake of a configuration, all at once
 ├── UnavailableError      exit 3   the vault or the index cannot be used
 │   ├── VaultError                 missing, not a folder, unreadable
+│   │   └── ExclusionError         an exclusion that is not understood; says file, line and pattern
 │   ├── IndexUnusableError         missing, damaged, not writable
 │   │   └── DamagedError           the catalog's bytes are not what was written; the remedy is a rebuild
 │   ├── DiskFullError              no room for the index; it is whole, and the next try may succeed
@@ -86,6 +87,25 @@ class UnavailableError(VaultIndexerError):
 
 class VaultError(UnavailableError):
     """The vault is missing, not a folder, or cannot be read."""
+
+
+class ExclusionError(VaultError):
+    """Exclusions that are not understood, each named in `problems`: what to keep out of the index is
+    unknown."""
+
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        super().__init__(in_one_line(problems))
+        self.problems = tuple(problems)
+
+
+_SHOWN_PROBLEMS = 3
+
+
+def in_one_line(problems: Sequence[ConfigProblem]) -> str:
+    """The first problems, and how many others there are."""
+    shown = [str(problem) for problem in problems[:_SHOWN_PROBLEMS]]
+    more = len(problems) - len(shown)
+    return "; ".join([*shown, f"and {more} more"] if more else shown)
 
 
 class IndexUnusableError(UnavailableError):

@@ -81,6 +81,7 @@ from vault_indexer.vault import (
     kind_of,
     picture_type,
     read_note,
+    resolved_path,
 )
 
 if TYPE_CHECKING:
@@ -408,18 +409,21 @@ class VaultService:
     def picture(self, path: str) -> Picture:
         """A picture of the vault, as it is now, that the index knows as an attachment.
 
-        Raises UnknownNoteError if there is no such picture, NoteError if it cannot be read, is too large or
-        is no picture.
+        A symbolic link is followed only to a file that the index knows, too. Raises UnknownNoteError if there
+        is no such picture, NoteError if it cannot be read, is too large or is no picture.
         """
+        vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
-            known = snapshot.catalog.file(_vault_path(self._session.vault, path))
-        if known is None or known.state != "linked" or not is_picture_name(known.path):
+            known = snapshot.catalog.file(_vault_path(vault, path))
+            real = resolved_path(vault, known.path) if known is not None else ""
+            is_known = known is not None and (real == known.path or snapshot.catalog.file(real) is not None)
+        if known is None or not is_known or known.state != "linked" or not is_picture_name(known.path):
             raise UnknownNoteError(f"no such picture in the index: {path!r}")
         if known.size > MAX_PICTURE_BYTES:
             raise NoteError(
                 f"{known.path} has {known.size:,} bytes: pictures of at most {MAX_PICTURE_BYTES:,} are sent"
             )
-        data = read_note(self._session.vault, known.path, MAX_PICTURE_BYTES).data
+        data = read_note(vault, real, MAX_PICTURE_BYTES).data
         media_type = picture_type(known.path, data)
         if media_type is None:
             raise NoteError(f"{known.path} is not the kind of picture that its name says")

@@ -57,8 +57,43 @@ def test_the_files_of_user_and_vault_merge_key_by_key(sandbox: Sandbox) -> None:
 
 
 def test_a_list_is_replaced_whole(sandbox: Sandbox) -> None:
-    sandbox.write(user='[files]\nexclude = ["a", "b"]', vault='[files]\nexclude = ["c"]')
-    assert sandbox.load().settings.files.exclude == ("c",)
+    sandbox.write(
+        user="[chunking.recursive]\nseparators = ['a', '']", vault="[chunking.recursive]\nseparators = ['']"
+    )
+    assert sandbox.load().settings.chunking.recursive.separators == ("",)
+
+
+def test_a_vault_only_leaves_out_more_files(sandbox: Sandbox) -> None:
+    sandbox.write(
+        user='[files]\nexclude = ["a", "b"]\ninclude = ["n/"]\nuse_obsidian_filters = false',
+        vault='[files]\nexclude = ["c"]\ninclude = ["n/m/"]\nuse_obsidian_filters = true',
+    )
+    files = sandbox.load().settings.files
+    assert files.exclude_lists == (("a", "b"), ("c",))
+    assert files.include_lists == (("n/",), ("n/m/",))
+    assert files.use_obsidian_filters
+    own = {"files.exclude": '["d"]', "files.include": "[]"}
+    assert sandbox.load(options=own).settings.files.exclude_lists == (("d",), ("c",))
+    assert sandbox.load(options=own).settings.files.include_lists == ((), ("n/m/",))
+
+    sandbox.write(vault="[files]\nuse_obsidian_filters = false")
+    (problem,) = sandbox.problems()
+    assert problem.key == "files.use_obsidian_filters"
+    assert "can only turn this on" in problem.allowed
+
+
+def test_a_pattern_that_is_not_understood_is_a_mistake(sandbox: Sandbox) -> None:
+    sandbox.write(
+        user='[files]\nexclude = ["a", "[b"]\ninclude = ["# no"]', vault='[files]\nexclude = ["[[:x:]]"]'
+    )
+    found = [
+        (problem.key, problem.value, problem.allowed.partition(",")[0]) for problem in sandbox.problems()
+    ]
+    assert found == [
+        ("files.exclude[1]", '"[b"', "a class of characters ([…]) that is not closed"),
+        ("files.include[0]", '"# no"', "a glob pattern"),
+        ("files.exclude[0]", '"[[:x:]]"', "an unknown class [:x:]"),
+    ]
 
 
 @pytest.mark.parametrize("by_variable", [True, False])

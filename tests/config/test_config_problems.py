@@ -114,7 +114,7 @@ def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
         ),
         (
             'chunking.rules = [{ strategy = "none" }]',
-            ("chunking.rules[0].paths", "", "is missing; a list; each a text"),
+            ("chunking.rules[0].paths", "", "is missing; a list; each a glob pattern, as in .gitignore"),
         ),
         (
             'chunking.rules = [{ paths = ["*"], rules = [] }]',

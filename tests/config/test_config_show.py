@@ -161,3 +161,18 @@ def test_the_public_names() -> None:
         "with_strategy",
     }
     assert all(hasattr(config, name) for name in config.__all__)
+
+
+def test_each_pattern_names_the_file_that_it_comes_from(sandbox: Sandbox) -> None:
+    sandbox.write(
+        user='[files]\nexclude = ["Private/"]', vault='[files]\nexclude = ["Drafts/"]\ninclude = ["a/"]'
+    )
+    keys = json.loads(json.dumps(as_json(sandbox.load())["keys"]))
+    found = {name: (keys[name]["value"], keys[name]["origin"]) for name in ("files.exclude", "files.include")}
+    assert found == {
+        "files.exclude": (
+            ["Private/", "Drafts/"],
+            f'file {sandbox.user_file}: ["Private/"]; file {sandbox.vault_file}: ["Drafts/"]',
+        ),
+        "files.include": (["a/"], f"file {sandbox.vault_file}"),
+    }

@@ -59,6 +59,9 @@ def test_only_tuning_is_left_to_a_vault() -> None:
         "chunking.rules": Trust.NAME,
         "chunking.word.word_pattern": Trust.PATTERN,
         "chunking.boundary.patterns": Trust.PATTERN,
+        "files.include": Trust.NARROW,
+        "files.exclude": Trust.NARROW,
+        "files.use_obsidian_filters": Trust.NARROW,
     }
     assert {"files.include", "chunking.code.language", "search.recency.tiers", "watch.mode"} <= TUNABLE
 
@@ -120,17 +123,19 @@ def test_a_misspelt_name_is_a_mistake_like_any_other(sandbox: Sandbox) -> None:
         (r"^\d+\.\s+", True),
         (r"(?i)^(chapter|part) \d+", True),
         (r"[*+{(]+\)\*", True),
-        (r"(a+)+$", False),
-        (r"(?:a|aa)*b", False),
-        (r"(a+){5,}", False),
-        (r"a*a*a*b", False),
+        (r"(a+)+$", True),
+        (r"(?:a|aa)*b", True),
+        (r"a{,3}(b|c*)*[]\w]\u00e9", True),
+        (r"(?=a)b", False),
+        (r"(?<!a)b", False),
+        (r"(a)\1", False),
+        (r"(?P<n>a)(?P=n)", False),
+        (r"a\b", False),
         ("(?x)(a+) +b", False),
-        ("(?ix)(a+)#\n+b", False),
-        (r"[]](a+)+[]]", False),
-        (r"\[(a+)+\]", False),
+        (r"(a{900}){900}", False),
     ],
 )
-def test_a_vaults_regular_expressions_are_simple(sandbox: Sandbox, pattern: str, may: bool) -> None:
+def test_a_vaults_regular_expressions_take_linear_time(sandbox: Sandbox, pattern: str, may: bool) -> None:
     text = f"[chunking.boundary]\npatterns = [{toml_text(pattern)}]"
     sandbox.write(vault=text)
     if may:
@@ -147,7 +152,7 @@ def test_a_vaults_regular_expressions_are_simple(sandbox: Sandbox, pattern: str,
         ('paths = ["Daily/**"]\nstrategy = "none"', True),
         ('paths = ["*.md"]\nstrategy = "recursive"\nseparators = ["\\n", ""]', True),
         ('paths = ["*"]\nstrategy = "word"\nword = { word_pattern = "\\\\S+" }', True),
-        ('paths = ["*"]\nstrategy = "word"\nword = { word_pattern = "(a+)+" }', False),
+        ('paths = ["*"]\nstrategy = "word"\nword = { word_pattern = "(?=a)a" }', False),
         ('paths = ["*"]\nstrategy = "token"\ntokenizer = "mine:count"', False),
         ('paths = ["*"]\ntoken = { tokenizer = "./tokenizer.json" }', False),
         ('paths = ["*"]\nstrategy = "custom"', False),

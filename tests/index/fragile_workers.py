@@ -29,7 +29,7 @@ class Fragile:
     def handle(self, job: str) -> tuple[str, int]:
         if job == "before":  # not within the budget
             self._kept.append(b"x" * (150 * MB))
-        with self._meter.reading():
+        with self._meter.reading(job):
             if job.startswith("die"):
                 os.kill(os.getpid(), signal.SIGKILL)
             if job == "raise":

@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 from threading import Event
+from typing import cast
 
 import pytest
 from fragile_workers import Fragile, KilledBeforeUnpickled, StartsSecond, start_and_raise, start_fragile
@@ -27,6 +28,9 @@ from vault_indexer.index.budget import (
     usage_by_ps,
     usage_of,
 )
+from vault_indexer.index.build import Pool as BuildPool
+from vault_indexer.index.build import prepare_all
+from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.index.worker_pool import Died, WorkerPool
 from vault_indexer.system import Usage
 from vault_indexer.system.process_limits import own_usage
@@ -150,6 +154,30 @@ def test_a_note_that_takes_too_long_is_ended_although_it_holds_the_interpreter()
     assert (first, last) == ("one", "two")
     assert isinstance(died, Died)
     assert died.excess == "reading it took more than 0.5 s of processor time: index.max_note_seconds"
+    assert died.slow_note == "spin"
+
+
+class KilledOverSlow:
+    """A pool whose workers are ended over each job with a note that is called slow."""
+
+    def __init__(self) -> None:
+        self.kills = 0
+
+    def run(self, jobs: Iterable[PrepareJob], **_how: bool) -> Iterator[tuple[PrepareJob, object]]:
+        for job in jobs:
+            slow = next((path for path in job.paths if "slow" in path and not job.set_aside), "")
+            self.kills += bool(slow)
+            done = [f"{path} {job.set_aside}".rstrip() for path in job.paths]
+            yield job, Died(excess="too slow", slow_note=slow) if slow else done
+
+
+def test_a_note_is_set_aside_at_the_first_kill_for_processor_time() -> None:
+    pool = KilledOverSlow()
+    job = PrepareJob(("a.md", "slow 1.md", "b.md", "slow 2.md", "c.md"), (1, 2, 3, 4, 5))
+    assert sorted(map(str, prepare_all(cast(BuildPool, pool), [job]))) == [
+        *("a.md", "b.md", "c.md", "slow 1.md set aside: too slow", "slow 2.md set aside: too slow")
+    ]
+    assert pool.kills == 2
 
 
 def test_a_note_that_takes_too_much_memory_is_ended_and_what_was_there_before_does_not_count() -> None:
@@ -212,13 +240,14 @@ def test_what_the_model_takes_is_not_charged_to_the_note() -> None:
     marks: list[Mark] = []
     meter = NoteMeter(lambda: used[0])
     meter.report = marks.append
-    with meter.reading():
+    with meter.reading("a.md"):
         used[0] = Usage(12, 1100)
         with meter.outside():
             used[0] = Usage(50, 9100)
     with meter.outside():  # no note is being read
         pass
-    assert marks == [Mark(Usage(10, 1000)), Mark(None), Mark(Usage(48, 9000)), Mark(None)]
+    reading = [Mark(Usage(10, 1000), "a.md"), Mark(None), Mark(Usage(48, 9000), "a.md"), Mark(None)]
+    assert marks == reading
 
 
 def test_two_ways_to_ask_the_system_agree() -> None:

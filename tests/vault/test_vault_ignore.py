@@ -1,13 +1,13 @@
 import json
-import time
+import pickle
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.config.settings import FilesSettings
-from vault_indexer.errors import VaultError
+from vault_indexer.config.settings import FilesSettings, VaultPatterns
+from vault_indexer.errors import ExclusionError, VaultError
 from vault_indexer.vault import Decision, IgnoreRules, load_ignore_rules, scan
 
 INDEX, LINK_ONLY, IGNORE = Decision.INDEX, Decision.LINK_ONLY, Decision.IGNORE
@@ -76,7 +76,7 @@ def test_include_leaves_other_notes_linkable(tmp_path: Path) -> None:
 
 
 def test_obsidians_exclusions_leave_notes_linkable(tmp_path: Path) -> None:
-    rules = rules_of(tmp_path, app={"userIgnoreFilters": ["Templates/", "/\\.excalidraw\\.md$/", 7]})
+    rules = rules_of(tmp_path, app={"userIgnoreFilters": ["Templates/", "/\\.excalidraw\\.md$/"]})
     assert rules.decide("Templates/Daily.md", is_dir=False) is LINK_ONLY
     assert rules.decide("Templates", is_dir=True) is INDEX
     assert rules.decide("a/Drawing.excalidraw.md", is_dir=False) is LINK_ONLY
@@ -85,44 +85,103 @@ def test_obsidians_exclusions_leave_notes_linkable(tmp_path: Path) -> None:
     assert off.decide("Templates/Daily.md", is_dir=False) is INDEX
 
 
-@pytest.mark.parametrize("app", ["{not json", "[" * 100_000, [], {"userIgnoreFilters": "x"}])
-def test_a_broken_app_file_excludes_nothing_and_is_named_if_not_json(tmp_path: Path, app: object) -> None:
-    rules = rules_of(tmp_path, app=app)
-    assert rules.decide("Note.md", is_dir=False) is INDEX
-    assert bool(rules.problems) is isinstance(app, str)
+@pytest.mark.parametrize(
+    ("app", "said"),
+    [
+        ("{not json", ".obsidian/app.json: line 1: is not valid JSON"),
+        ("", ".obsidian/app.json: line 1: is not valid JSON"),
+        ("[" * 100_000, ".obsidian/app.json: the file: is not valid JSON"),
+        ([], ".obsidian/app.json: userIgnoreFilters: is not a list of texts"),
+        ({"userIgnoreFilters": "x"}, ".obsidian/app.json: userIgnoreFilters: is not a list of texts"),
+        ({"userIgnoreFilters": ["a", 7]}, ".obsidian/app.json: userIgnoreFilters: is not a list of texts"),
+        ({"userIgnoreFilters": ["a"] * 1001}, "at most 1,000 filters of 65,536 characters together"),
+        ({"userIgnoreFilters": ["a" * 40_000, "b" * 40_000]}, "at most 1,000 filters of 65,536 characters"),
+        (
+            '{\n"a": 1,\n"userIgnoreFilters": ["x/", "/é(?=b)/"]}',
+            r".obsidian/app.json: line 3 = '/\xe9(?=b)/': lookahead ((?=…) is not supported",
+        ),
+        ({"userIgnoreFilters": [r"/(a)\1/"]}, r"line 1 = '/(a)\\1/': a backreference (\1) is not supported"),
+    ],
+)
+def test_filters_of_obsidian_that_are_not_understood_are_an_error(
+    tmp_path: Path, app: object, said: str
+) -> None:
+    with pytest.raises(ExclusionError) as caught:
+        rules_of(tmp_path, app=app)
+    assert said in str(caught.value)
+    assert rules_of(tmp_path, files=FilesSettings(use_obsidian_filters=False)).problems == ()
+
+
+@pytest.mark.parametrize("app", [{}, {"userIgnoreFilters": None}, {"userIgnoreFilters": [""]}])
+def test_an_app_file_without_filters_excludes_nothing(tmp_path: Path, app: object) -> None:
+    assert rules_of(tmp_path, app=app).decide("Note.md", is_dir=False) is INDEX
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|aa)*b", "([a-z]*)*x", ".*.*.*.*b", "(?:x{1,50})+y", "[", r"(a)\1", "a" * 5000]
+    ("ignore", "said"),
+    [
+        (b"a/\n[b\n\\\n", r".indexerignore: line 2 = '[b': a class of characters ([…]) that is not closed; "),
+        (b"a/\n[b\n\\\n", r".indexerignore: line 3 = '\\': it ends in a backslash"),
+        (b"[\n" * 9, "; and 6 more"),
+        (b"a/\nb\xff/\n", ".indexerignore: line 2: is not UTF-8; what it excludes is unknown"),
+        (b"*" * 30_000, ".indexerignore: all lines: the list has more than 20,000 stars"),
+        (b"a\n" * 200_000, ".indexerignore: the file: too large"),
+    ],
 )
-def test_dangerous_or_broken_filters_are_refused_and_named(tmp_path: Path, pattern: str) -> None:
-    rules = rules_of(tmp_path, app={"userIgnoreFilters": [f"/{pattern}/"]})
-    assert len(rules.problems) == 1
-    assert ".obsidian/app.json" in rules.problems[0]
-    assert rules.link_only_patterns == ()
+def test_an_ignore_file_that_is_not_understood_is_an_error(tmp_path: Path, ignore: bytes, said: str) -> None:
+    (tmp_path / ".indexerignore").write_bytes(ignore)
+    with pytest.raises(ExclusionError) as caught:
+        load_ignore_rules(tmp_path, FilesSettings())
+    assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"^Archive/\d{4}/.*\.md$", "(Templates|Scripts)/", r"[*+]{2}", r"\(a\)+"]
-)
-def test_harmless_filters_are_kept(tmp_path: Path, pattern: str) -> None:
-    rules = rules_of(tmp_path, app={"userIgnoreFilters": [f"/{pattern}/"]})
-    assert rules.problems == ()
-    assert [kept.pattern for kept in rules.link_only_patterns] == [pattern]
+def test_lines_are_divided_as_git_divides_them(tmp_path: Path) -> None:
+    (tmp_path / ".indexerignore").write_bytes("\ufeffa/\r\nb\x0bc\u2028d/\r\n#e/".encode())
+    rules = load_ignore_rules(tmp_path, FilesSettings())
+    assert rules.decide("a", is_dir=True) is IGNORE
+    assert rules.decide("b\x0bc\u2028d", is_dir=True) is IGNORE
+    assert rules.decide("#e", is_dir=True) is INDEX
 
 
-def test_a_glob_of_many_stars_is_refused_and_named(tmp_path: Path) -> None:
-    rules = rules_of(tmp_path, ignore="*a*a*a*a*a*b\nDrafts/\n")
-    assert "*a*a*a*a*a*b" in rules.problems[0]
-    assert rules.decide("Drafts/x.md", is_dir=False) is IGNORE
+def test_what_is_not_understood_leaves_the_former_list_active(tmp_path: Path) -> None:
+    before = rules_of(tmp_path, ignore="Private/\n", app={"userIgnoreFilters": ["Old/"]})
+    (tmp_path / ".indexerignore").write_text("Secret/\n[\n")
+    (tmp_path / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["New/"]}')
+    rules = load_ignore_rules(tmp_path, FilesSettings(exclude=("Own/",)), before)
+    assert [problem.key for problem in rules.problems] == ["line 2"]
+    assert rules.trouble.startswith(
+        "exclusions are not understood, and the former ones stay active until they"
+    )
+    decisions = {
+        name: rules.decide(f"{name}/a.md", is_dir=False)
+        for name in ("Private", "Secret", "Own", "Old", "New")
+    }
+    assert decisions == {"Private": IGNORE, "Secret": INDEX, "Own": IGNORE, "Old": INDEX, "New": LINK_ONLY}
+    assert load_ignore_rules(tmp_path, FilesSettings(), rules).lists == rules.lists
 
 
-def test_the_worst_accepted_patterns_take_milliseconds(tmp_path: Path) -> None:
-    rules = rules_of(tmp_path, ignore="*a*a*b\n", app={"userIgnoreFilters": ["/.*a.*b$/"]})
-    assert rules.problems == ()
-    started = time.process_time()
-    rules.decide("a" * 250 + ".md", is_dir=False)
-    assert time.process_time() - started < 10.0  # backtracking would take years
+def test_where_the_former_list_is_unknown_nothing_else_comes_in(tmp_path: Path) -> None:
+    known = {"a.md": INDEX, "Old/b.md": LINK_ONLY, "pic.png": LINK_ONLY}
+    (tmp_path / ".indexerignore").write_text("[\n")
+    rules = load_ignore_rules(tmp_path, FilesSettings(), IgnoreRules(known=known))
+    assert "no other file comes into the index" in rules.trouble
+    decisions = [rules.decide(path, is_dir=False) for path in (*known, "Private/c.md", "new.png")]
+    assert decisions == [INDEX, LINK_ONLY, LINK_ONLY, IGNORE, IGNORE]
+    (tmp_path / ".indexerignore").write_text("Private/\n")
+    corrected = load_ignore_rules(tmp_path, FilesSettings(), rules)
+    assert (corrected.known, corrected.trouble) == (None, "")
+    assert corrected.fingerprint != rules.fingerprint
+    assert corrected.decide("new.md", is_dir=False) is INDEX
+
+
+def test_a_vault_can_only_leave_out_more_files(tmp_path: Path) -> None:
+    own = FilesSettings(exclude=("Private/",), include=("Work/", "Home/"))
+    files = own.with_vault(VaultPatterns(exclude=("!Private/", "*.draft.md"), include=("Work/", "Other/")))
+    rules = rules_of(tmp_path, files=files)
+    paths = ("Private/a.md", "Work/a.draft.md", "Work/a.md", "Home/a.md", "Other/a.md")
+    decisions = [rules.decide(path, is_dir=False) for path in paths]
+    assert decisions == [IGNORE, IGNORE, INDEX, LINK_ONLY, LINK_ONLY]
+    assert pickle.loads(pickle.dumps(files)).exclude_lists == files.exclude_lists
 
 
 def test_an_ignore_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

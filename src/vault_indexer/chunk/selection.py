@@ -19,6 +19,7 @@ from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_o
 from vault_indexer.config.fields import DisagreementError
 from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
+from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 
 FRONTMATTER_KEY = "chunking"
@@ -99,10 +100,7 @@ class ChoosingChunker:
 
 def _matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
     """Globs as in .gitignore: without a slash they match in any folder."""
-    from pathspec import GitIgnoreSpec
-
-    spec = GitIgnoreSpec.from_lines(globs)
-    return lambda path: bool(spec.match_file(path))
+    return GitignorePatterns(globs).selects
 
 
 def _read_choice(own: JsonValue) -> dict[str, object]:

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from vault_indexer.config.chunking_fields import Calls, Options, Seconds
 from vault_indexer.config.chunking_options import OPTION_TABLES, StrategyName, StrategyTables
-from vault_indexer.config.fields import Allowed, DisagreementError, Trust
+from vault_indexer.config.fields import Allowed, DisagreementError, Glob, Trust
 
 
 class ContextualOptions(Options):
@@ -45,7 +45,7 @@ class ChunkingRule(Options):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    paths: Annotated[tuple[str, ...], Field(min_length=1), Trust.VAULT] = Field(
+    paths: Annotated[tuple[Glob, ...], Field(min_length=1), Trust.VAULT] = Field(
         description='glob patterns of vault paths: "Journal/**", "*.canvas"'
     )
     strategy: Annotated[StrategyName | None, Trust.NAME] = Field(

@@ -45,7 +45,11 @@ _USER_KEY = "Only your own configuration can set this."
 _USER_TABLE = "Only your own configuration can set these keys."
 _USER_STRATEGY = "Only your own configuration can choose this strategy."
 _USER_STRATEGY_AND_OPTIONS = "Only your own configuration can choose this strategy and set its options."
-_SIMPLE_PATTERN = "A vault's file may hold only simple ones: no repeated group, at most two repeats."
+_LINEAR_PATTERN = (
+    r"In a vault's file, it may not have lookaround, back-references or `\b`: what is left takes linear time."
+)
+_SECOND_LIST = "The list of a vault's file counts beside yours, and can only leave out more notes."
+_ONLY_ON = "A vault's file can only turn this on."
 
 _BLOCK = re.compile(r"(<!-- begin: keys ([a-z_.]+) -->\n).*?(<!-- end: keys \2 -->)", re.DOTALL)
 
@@ -147,7 +151,9 @@ def _table_restriction(table: str, keys: list[Key]) -> str:
 
 
 def _key_restriction(key: Key) -> str:
-    return {Trust.USER: _USER_KEY, Trust.PATTERN: _SIMPLE_PATTERN}.get(TRUST[key.name], "")
+    narrow = _SECOND_LIST if key.is_list else _ONLY_ON
+    restrictions = {Trust.USER: _USER_KEY, Trust.PATTERN: _LINEAR_PATTERN, Trust.NARROW: narrow}
+    return restrictions.get(TRUST[key.name], "")
 
 
 def _is_users(keys: Iterable[Key]) -> bool:

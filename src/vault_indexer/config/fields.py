@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from vault_indexer.patterns import parse_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,12 @@ class Trust(Enum):
     path, no strategy whose table is `USER`."""
 
     PATTERN = "pattern"
-    """The vault's file only where the regular expression is simple: with repeated groups or many repeats, a
-    few notes can keep a processor busy for years."""
+    """The vault's file only where RE2 can match the regular expression, which takes linear time: with others,
+    a few notes can keep a processor busy for years."""
+
+    NARROW = "narrow"
+    """The vault's file only so that fewer files count: its list stands beside the user's, and it may turn a
+    switch on."""
 
     USER = "user"
     """The user alone: user's file, a file named by --config, environment, option."""
@@ -72,6 +78,19 @@ class DisagreementError(ValueError):
         self.keys = keys
 
 
+def _glob(value: str) -> str:
+    if parse_pattern(value) is None:
+        raise ValueError("a glob pattern, as in .gitignore, and no comment")
+    return value
+
+
+Glob = Annotated[
+    str,
+    Field(min_length=1),
+    AfterValidator(_glob),
+    Allowed("a glob pattern, as in .gitignore"),
+    Trust.VAULT,
+]
 Url = Annotated[
     str,
     Field(pattern=r"^(https?://[^\s/]+\S*)?$"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from vault_indexer.config.fields import DisagreementError
 from vault_indexer.config.paths import user_config_file, with_home
 from vault_indexer.config.schema import SCHEMA
-from vault_indexer.config.settings import Settings
+from vault_indexer.config.settings import Settings, VaultPatterns
 from vault_indexer.config.sources import (
     VAULT_VARIABLE,
     OptionValue,
@@ -31,13 +31,17 @@ MAX_PROBLEMS = 100
 
 DEFAULT_ORIGIN = "default"
 
+_ADDED = {"files.include": "include", "files.exclude": "exclude"}
+"""The keys that the vault's own file adds to, whatever the user set: field by key of `VaultPatterns`."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
     """The active settings, and for every dotted key where its value came from.
 
     `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
-    read. `vault` is the one that the argument, the variable or the key `vault` names.
+    read. `added_origins` names that of the vault for the lists that it adds to. `vault` is the one that the
+    argument, the variable or the key `vault` names.
     """
 
     settings: Settings
@@ -45,6 +49,7 @@ class LoadedConfig:
     files: tuple[Path, ...] = ()
     vault: Path | None = None
     looked_at: tuple[Path, ...] = ()
+    added_origins: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(
@@ -85,13 +90,21 @@ def _load(
     chosen = list(from_options(options))
     variables = list(from_environment(environ, _key_variables([*sources, chosen], environ)))
 
-    active, problems = _check_values(item for source in [*sources, variables, chosen] for item in source)
+    parsed = [item for source in [*sources, variables, chosen] for item in source]
+    added = [item for item in parsed if isinstance(item, RawValue) and item.of_vault and item.key in _ADDED]
+    active, problems = _check_values(item for item in parsed if item not in added)
+    beside, more = _check_values(added)
+    problems.extend(more)
     settings, disagreements = _assemble(active, {problem.key for problem in problems})
     if settings is None or problems or disagreements:
         raise ConfigError([*problems, *disagreements])
-    origins = {name: active[name].origin if name in active else DEFAULT_ORIGIN for name in SCHEMA}
+    if beside:
+        settings = _with_vault_patterns(settings, beside)
+    origins = {name: value.origin for name, value in (beside | active).items()}
+    origins = {name: origins.get(name, DEFAULT_ORIGIN) for name in SCHEMA}
     looked_at = tuple(file.path for file in config_files(vault, config_file, environ))
-    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at)
+    added_origins = MappingProxyType({name: value.origin for name, value in beside.items()})
+    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at, added_origins)
 
 
 def _read_files(
@@ -166,6 +179,12 @@ def _assemble(
     except ValidationError as error:
         found = [_disagreement(details, active, wrong) for details in error.errors(include_url=False)]
         return None, [problem for problem in found if problem is not None]
+
+
+def _with_vault_patterns(settings: Settings, beside: Mapping[str, _ActiveValue]) -> Settings:
+    lists = {_ADDED[name]: value.value for name, value in beside.items()}
+    files = settings.files.with_vault(VaultPatterns(**lists))  # type: ignore[arg-type] # checked as the keys are
+    return settings.model_copy(update={"files": files})
 
 
 def _nest(active: Mapping[str, _ActiveValue]) -> dict[str, object]:

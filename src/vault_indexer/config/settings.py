@@ -9,14 +9,24 @@ becomes code in the docs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from vault_indexer.config.ask import AskSettings
 from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.fields import Allowed, DisagreementError, Table, Trust, Unit, Url, VariableName
+from vault_indexer.config.fields import (
+    Allowed,
+    DisagreementError,
+    Glob,
+    Table,
+    Trust,
+    Unit,
+    Url,
+    VariableName,
+)
 from vault_indexer.config.llm import LlmSettings
 from vault_indexer.config.milvus import MilvusSettings
 from vault_indexer.config.vault_table import VaultEntries
@@ -40,7 +50,6 @@ there."""
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
 Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
-Glob = Annotated[str, Field(min_length=1), Allowed("a glob pattern, as in .gitignore"), Trust.VAULT]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
@@ -49,15 +58,24 @@ Origin = Annotated[
 OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
 
+@dataclass(frozen=True, slots=True)
+class VaultPatterns:
+    """`files.include` and `files.exclude` of the file inside the vault. They can only leave out more files:
+    whoever shares the vault wrote them."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
 class FilesSettings(Table):
     """Which files of the vault are notes to index."""
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    include: tuple[Glob, ...] = Field(
+    include: Annotated[tuple[Glob, ...], Trust.NARROW] = Field(
         default=(), description="index only notes whose path matches; an empty list means every note"
     )
-    exclude: tuple[Glob, ...] = Field(
+    exclude: Annotated[tuple[Glob, ...], Trust.NARROW] = Field(
         default=(),
         description="never index notes whose path matches, even if include matches, too. Examples: "
         '"Archive/", "*.draft.md"',
@@ -66,9 +84,31 @@ class FilesSettings(Table):
         default=5 * 1024 * 1024,
         description="larger notes are skipped, and status names them: they are exports, not notes",
     )
-    use_obsidian_filters: bool = Field(
+    use_obsidian_filters: Annotated[bool, Trust.NARROW] = Field(
         default=True, description="leave out the files that Obsidian excludes in .obsidian/app.json"
     )
+    _of_vault: VaultPatterns = PrivateAttr(default=VaultPatterns())
+
+    @property
+    def exclude_lists(self) -> tuple[tuple[str, ...], ...]:
+        """The user's own list and that of the vault's file. What any of them excludes is excluded."""
+        return self.exclude, self._of_vault.exclude
+
+    @property
+    def include_lists(self) -> tuple[tuple[str, ...], ...]:
+        """The same for `include`: only what each of them that is not empty includes is included."""
+        return self.include, self._of_vault.include
+
+    @property
+    def of_vault(self) -> VaultPatterns:
+        """The lists of the vault's own file."""
+        return self._of_vault
+
+    def with_vault(self, patterns: VaultPatterns) -> FilesSettings:
+        """The same with the lists of the vault's own file beside the user's."""
+        settings = self.model_copy()
+        settings._of_vault = patterns
+        return settings
 
 
 class EmbeddingSettings(Table):

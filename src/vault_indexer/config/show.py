@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -33,8 +34,8 @@ def rows(loaded: LoadedConfig) -> list[Row]:
     return [
         Row(
             name,
-            toml_text(value_of(loaded.settings, name)),
-            loaded.origins[name],
+            toml_text(_value_with_vault(loaded, name)),
+            _origin(loaded, name),
             key.unit,
             key.description,
             _unit_of(loaded.settings, key),
@@ -47,6 +48,9 @@ def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
     """`config show --json`: the files looked at and read (weaker first), and by dotted key value, origin and
     meaning."""
     dumped = loaded.settings.model_dump(mode="json")
+    for name in loaded.added_origins:
+        table, _, last = name.rpartition(".")
+        dumped[table][last] = list(_value_with_vault(loaded, name))
     keys: dict[str, JsonValue] = {}
     for row in rows(loaded):
         value: JsonValue = dumped
@@ -64,6 +68,26 @@ def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
         "looked_at": [str(path) for path in loaded.looked_at],
         "keys": keys,
     }
+
+
+def _value_with_vault(loaded: LoadedConfig, name: str) -> Any:
+    """The value of a key, with what the vault's own file adds."""
+    value = value_of(loaded.settings, name)
+    return (*value, *_added(loaded, name)) if name in loaded.added_origins else value  # type: ignore[misc]
+
+
+def _origin(loaded: LoadedConfig, name: str) -> str:
+    """Where the value comes from; of a list that the vault's own file adds to, each part with its origin."""
+    own = value_of(loaded.settings, name)
+    if name not in loaded.added_origins or not own:
+        return loaded.added_origins.get(name, loaded.origins[name])
+    added = toml_text(_added(loaded, name))
+    return f"{loaded.origins[name]}: {toml_text(own)}; {loaded.added_origins[name]}: {added}"
+
+
+def _added(loaded: LoadedConfig, name: str) -> tuple[str, ...]:
+    patterns: tuple[str, ...] = getattr(loaded.settings.files.of_vault, name.rpartition(".")[2])
+    return patterns
 
 
 def value_of(settings: Settings, name: str) -> object:

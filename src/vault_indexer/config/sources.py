@@ -11,9 +11,10 @@ from types import MappingProxyType
 import tomli
 
 from vault_indexer.config.chunking import normalize_strategy_options
+from vault_indexer.config.fields import Trust
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
 from vault_indexer.config.schema import SCHEMA, TABLES, VARIABLE_PREFIX, nearest
-from vault_indexer.config.trust import vault_may_set
+from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 
@@ -151,7 +152,8 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
 def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterator[Parsed]:
     for name, value in table.items():
         key = prefix + name
-        raw = RawValue(key, value, file.origin, file.path.parent.absolute())
+        base = file.path.parent.absolute()
+        raw = RawValue(key, value, file.origin, base, of_vault=not file.trusted)
         if "." in name or (key not in SCHEMA and key not in TABLES):
             yield _unknown(key, value, file)
         elif key in SCHEMA:
@@ -173,11 +175,15 @@ def _unknown(key: str, value: object, file: ConfigFile) -> ConfigProblem:
 def _check_trust(raw: RawValue, user_file: Path) -> Parsed:
     if vault_may_set(raw.key, raw.value):
         return raw
-    return mistake(
-        raw,
-        "a file inside a vault cannot set this, because vaults are shared; "
-        f"set it in your own configuration, {_path_text(user_file)}",
-    )
+    own = f"set it in your own configuration, {_path_text(user_file)}"
+    reason = "a file inside a vault cannot set this"
+    if TRUST.get(raw.key) is Trust.NARROW:
+        reason = "a file inside a vault can only turn this on"
+    elif TRUST.get(raw.key) is Trust.PATTERN:
+        patterns = raw.value if isinstance(raw.value, list) else [raw.value]
+        faults = filter(None, map(pattern_fault, patterns))
+        reason = f"a file inside a vault can only set what takes linear time: {next(faults, 'not a text')}"
+    return mistake(raw, f"{reason}, because vaults are shared; {own}")
 
 
 def _unusable(file: ConfigFile, reason: str) -> ConfigProblem:

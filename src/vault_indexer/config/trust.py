@@ -1,7 +1,7 @@
 """Which keys may stand in a configuration found inside a vault, and in a note's frontmatter.
 
 Vaults are cloned and shared, so whoever wrote that file is not the person at this machine. It may change how
-this vault is split, found, watched and which files count. It may not name code to import, a model or a
+this vault is split, found and watched, and leave out files. It may not name code to import, a model or a
 server that gets the text, a folder to write to, what may call the API, or what the machine spends.
 
 The settings say it beside each key: a mark of the field, else the `trust` of its table, else `Trust.USER`
@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from vault_indexer.config.chunking_options import OPTION_TABLES, StrategyName
 from vault_indexer.config.fields import Table, Trust
 from vault_indexer.config.settings import Settings
+from vault_indexer.patterns import PatternError, check_linear
 
 
 def trust_of(table: type[Table], field: FieldInfo) -> Trust:
@@ -89,9 +90,6 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]*")
 _DEPTH = 16
 """Of lists and tables inside a value; nothing in the schema is nearly as deep."""
 
-_MAX_REPEATS = 2
-"""In a regular expression: two make at worst quadratic time on a line, three already cubic."""
-
 
 def vault_may_set(key: str, value: object, trust: Mapping[str, Trust] = TRUST) -> bool:
     """Whether a file found inside a vault may give this key this value; unlisted keys it may not."""
@@ -128,8 +126,10 @@ def _may(key: str, value: object, trust: Mapping[str, Trust], inherited: Trust, 
     if isinstance(value, Mapping):
         return all(_may(f"{key}.{name}", part, trust, rule, depth - 1) for name, part in value.items())
     if not isinstance(value, str):
+        return rule is not Trust.NARROW or value is not False
+    if rule in (Trust.VAULT, Trust.NARROW):
         return True
-    return rule is Trust.VAULT or (_is_plain_name(value) if rule is Trust.NAME else _is_simple_pattern(value))
+    return _is_plain_name(value) if rule is Trust.NAME else not pattern_fault(value)
 
 
 def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
@@ -138,7 +138,7 @@ def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
         return trust.get(key, inherited)
     option = "." + key.removeprefix(_RULES)
     rows = {row for name, row in trust.items() if name.startswith("chunking.") and name.endswith(option)}
-    strictest = (Trust.USER, Trust.NAME, Trust.PATTERN, Trust.VAULT)
+    strictest = (Trust.USER, Trust.NAME, Trust.PATTERN, Trust.NARROW, Trust.VAULT)
     return next((row for row in strictest if row in rows), inherited)
 
 
@@ -146,11 +146,14 @@ def _is_plain_name(value: str) -> bool:
     return _PLAIN_NAME.fullmatch(value) is not None and value not in USER_STRATEGIES
 
 
-def _is_simple_pattern(value: str) -> bool:
-    """No group is repeated, and at most two characters or classes are.
-
-    The verbose flag would let a repeat hide behind blanks and comments, so it is refused.
-    """
-    bare = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "x", value, flags=re.DOTALL)
-    hidden = re.search(r"\)[*+{]|\(\?[A-Za-z]*x", bare)
-    return hidden is None and len(re.findall(r"[*+{]", bare)) <= _MAX_REPEATS
+def pattern_fault(value: object) -> str:
+    """Why a vault's file may not hold this regular expression ("": it may). One that is no regular
+    expression is a mistake whoever writes it."""
+    try:
+        re.compile(str(value))
+        check_linear(str(value))
+    except re.error:
+        return ""
+    except PatternError as error:
+        return str(error)
+    return ""

@@ -31,7 +31,8 @@ class RawValue:
     """One value as a source gives it, not yet checked.
 
     `is_text` says that it came as a bare text (option, environment) and has to be read first; `base` is the
-    folder that a relative path starts from, None for the working directory.
+    folder that a relative path starts from, None for the working directory. `of_vault`: it stands in the
+    vault's own file, which anyone who shares the vault can write.
     """
 
     key: str
@@ -39,6 +40,7 @@ class RawValue:
     origin: str
     base: Path | None = None
     is_text: bool = False
+    of_vault: bool = False
 
 
 def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:

@@ -123,7 +123,8 @@ class LocalSession(_AssemblySession):
         done = self._recent.to_show(self._happened(vault_sync))
         owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
         degraded = f"degraded: {vault_sync.degraded}" if vault_sync.degraded else ""
-        return (*self._notices, *done, *owed, *(text for text in (degraded, self._trouble) if text))
+        troubles = (degraded, vault_sync.rules.trouble, self._trouble)
+        return (*self._notices, *done, *owed, *filter(None, troubles))
 
     def _happened(self, vault_sync: VaultSync) -> list[str]:
         current = vault_sync.current

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.background_task import BackgroundTask
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.config_watch import ConfigWatch
@@ -35,7 +36,7 @@ from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault.coalesce import Batch
-from vault_indexer.vault.ignore import load_ignore_rules
+from vault_indexer.vault.exclusion_lists import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -97,6 +98,7 @@ class IndexLoop:
         self._checks: list[LoopRequest[Problems]] = []
         self._presence = IndexPresence(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
+        self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
         self._remaining = 0
         self._unsynced = 0
@@ -111,6 +113,7 @@ class IndexLoop:
         self._index_deleted = False
         self._is_cold = False
         self._stopping = False
+        self._note_exclusions()
 
     def request_build(self, request: LoopRequest[RebuildReport]) -> None:
         """Have the next generation built. Any thread."""
@@ -270,6 +273,7 @@ class IndexLoop:
         self._rest(batch)
         self._restore_if_gone()
         self._reload_if_changed()
+        self._look_at_exclusions()
         self._step_rebuild()
         self._run_checks()
         if batch is not None and not self._stopping:
@@ -374,7 +378,7 @@ class IndexLoop:
         self._batch_size = max(1, len(batch.scope))
         if batch.control:
             self._end_rewriting()  # what it writes could be what the rules now exclude
-            self._reload_rules()
+            self._use_assembly(self._vault_sync.assembly)
         self._scans_begun += batch.scan_all
         self._publish()  # `wait_for_scan` must not count the scan that begins now
         before = self._vault_sync.current
@@ -448,12 +452,28 @@ class IndexLoop:
             else:
                 request.give(problems)
 
-    def _reload_rules(self) -> None:
-        assembly = self._vault_sync.assembly
-        rules = load_ignore_rules(assembly.vault, assembly.settings.files)
-        if rules.fingerprint != self._vault_sync.rules.fingerprint:
-            self._vault_sync.rules = rules
-            self._watcher.use_rules(rules)
+    def _use_assembly(self, assembly: Assembly) -> None:
+        """Use this configuration, and the exclusions of the vault as they are now. Raises ExclusionError for
+        patterns of the configuration, and then changes nothing."""
+        if self._vault_sync.use_assembly(assembly):
+            self._watcher.use_rules(self._vault_sync.rules)
+        self._note_exclusions()
+
+    def _note_exclusions(self) -> None:
+        """Say which exclusions are not understood, or that all are. Then a build that failed for them is
+        tried at once."""
+        trouble, before = self._vault_sync.rules.trouble, self._troubles.get(Cause.EXCLUSIONS)
+        if trouble:
+            if self._troubles.begin(Cause.EXCLUSIONS, trouble):
+                log.error("%s", trouble)
+        elif before:
+            self._troubles.end(Cause.EXCLUSIONS)
+            self._rebuild.use_reasons(self._rebuild.reasons)
+
+    def _look_at_exclusions(self) -> None:
+        """While an exclusion is not understood, watch its file: permissions change without an event."""
+        if self._vault_sync.rules.problems and self._lists.has_changed():
+            self._watcher.request_scan("the exclusions changed")
 
     def _reload_if_changed(self) -> None:
         """Use a changed configuration at once. One that cannot be used is named until it is corrected; the
@@ -466,14 +486,13 @@ class IndexLoop:
         try:
             assembly = self._vault_sync.assembly.with_reloaded_config()
             current = assembly.reconfigure(before) if before else None
+            self._use_assembly(assembly)
         except VaultIndexerError as error:
             self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
             log.error("%s", self._troubles.get(Cause.CONFIG))
             return
         self._troubles.end(Cause.CONFIG)
         self._happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
-        self._vault_sync.assembly = assembly
-        self._reload_rules()
         if current is not None:
             self._vault_sync.current = current
         if current is not None and not self._index_deleted:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.plan import Applied, Plan, plan
 from vault_indexer.index.verify import verify
@@ -74,7 +75,9 @@ class VaultSync:
         self.assembly = assembly
         self.current: OpenGeneration | None = None
         self.degraded = ""
-        self.rules: IgnoreRules = load_ignore_rules(assembly.vault, assembly.settings.files)
+        self.rules: IgnoreRules = load_rules_for_index(
+            assembly.vault, assembly.settings.files, assembly.index_dir
+        )
         self.hold = DeleteHold(assembly.settings.watch.delete_hold_s)
         self.confirm_at = 0.0
         self.damaged = ""
@@ -83,6 +86,20 @@ class VaultSync:
         self._log_to_empty = False
         self._synced_root: RootIdentity | None = None
         self._unconfirmed: Look | None = None
+
+    def use_assembly(self, assembly: Assembly) -> bool:
+        """Use this configuration, and read the rules again. Returns whether other paths may count now.
+
+        A list of the vault that is not understood leaves the former one active, and `rules` says so. Raises
+        ExclusionError for patterns of the configuration, and then changes nothing.
+        """
+        before = self.rules
+        rules = load_ignore_rules(assembly.vault, assembly.settings.files, before)
+        self.assembly = assembly
+        if (rules.fingerprint, rules.problems) == (before.fingerprint, before.problems):
+            return False
+        self.rules = rules
+        return rules.fingerprint != before.fingerprint
 
     def open_current(self) -> tuple[str, ...]:
         """Open the active generation. Returns why a rebuild is needed (empty: it is not)."""
@@ -325,7 +342,7 @@ def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
         seq=0,
         pending=pending,
         counts=IndexCounts(0, 0, 0, 0),
-        detail=vault_sync.degraded,
+        detail="; ".join(filter(None, (vault_sync.degraded, vault_sync.rules.trouble))),
     )
     if current is None:
         return report

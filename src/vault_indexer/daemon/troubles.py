@@ -15,6 +15,9 @@ class Cause(Enum):
     CONFIG = "config"
     """The configuration was changed and cannot be used. Ends when it is read without a mistake."""
 
+    EXCLUSIONS = "exclusions"
+    """An exclusion in the vault is not understood. Ends when all of them are."""
+
     INDEX_GONE = "index gone"
     """The index folder or a part of it was deleted. Ends when the index was built again."""
 

@@ -35,6 +35,7 @@ class Mark:
     """A worker begins to read a note, for which it had taken `base` before; or (None) is done with it."""
 
     base: Usage | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,13 @@ class NoteBudget:
     seconds: float = 0.0
     memory_bytes: int = 0
 
+    def is_too_long(self, seconds: float) -> bool:
+        """Whether a note takes more processor time than it may."""
+        return 0 < self.seconds < seconds
+
     def excess(self, seconds: float, memory_bytes: int) -> str:
         """Which setting was exceeded ("": none)."""
-        if 0 < self.seconds < seconds:
+        if self.is_too_long(seconds):
             return f"reading it took more than {self.seconds:g} s of processor time: index.max_note_seconds"
         if 0 < self.memory_bytes < memory_bytes:
             limit = self.memory_bytes // _MB
@@ -110,10 +115,12 @@ class NoteMeter:
         self.report: Callable[[Mark], None] = _ignore_mark
         self._own_usage = own_usage
         self._base: Usage | None = None
+        self._note = ""
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self, note: str) -> Iterator[None]:
         """A note is being read."""
+        self._note = note
         self._set(self._own_usage())
         try:
             yield
@@ -138,12 +145,13 @@ class NoteMeter:
 
     def _set(self, base: Usage | None) -> None:
         self._base = base
-        self.report(Mark(base))
+        self.report(Mark(base, self._note if base is not None else ""))
 
 
 class JobWatch:
     """Whether the job that a worker does goes on and keeps within its budget. Asked again and again while the
-    job runs; looks at the process a few times a second at most."""
+    job runs; looks at the process a few times a second at most. `slow_note` is the note that took more
+    processor time than it may, where that is the verdict."""
 
     def __init__(
         self,
@@ -156,6 +164,8 @@ class JobWatch:
         self._budget = budget
         self._usage = usage
         self._clock = clock
+        self._note = ""
+        self.slow_note = ""
         self._base: Usage | None = None
         self._began = self._moved = self._looked = clock()
         self._seconds = -1.0
@@ -163,6 +173,7 @@ class JobWatch:
     def note_mark(self, mark: Mark | None) -> None:
         """The worker sent a mark, or (None) begins a job."""
         self._base = mark.base if mark is not None else None
+        self._note = mark.note if mark is not None else ""
         self._began = self._moved = self._looked = self._clock()
 
     def verdict(self) -> str:
@@ -179,15 +190,20 @@ class JobWatch:
 
     def _judge(self, now: float, usage: Usage | None) -> str:
         if usage is None:
-            excess = self._budget.excess(now - self._began, 0) if self._base else ""
+            excess = self._excess(now - self._began, 0) if self._base else ""
             return excess or _stall_reason(now - self._began, _UNSEEN_STALLED_S)
         if usage.seconds > self._seconds:
             self._seconds, self._moved = usage.seconds, now
         excess = ""
         if self._base is not None:
             seconds, memory = usage.seconds - self._base.seconds, usage.resident - self._base.resident
-            excess = self._budget.excess(seconds, memory)
+            excess = self._excess(seconds, memory)
         return excess or _stall_reason(now - self._moved, STALLED_S)
+
+    def _excess(self, seconds: float, memory: int) -> str:
+        if self._budget.is_too_long(seconds):
+            self.slow_note = self._note
+        return self._budget.excess(seconds, memory)
 
 
 def _stall_reason(seconds: float, limit: float) -> str:

@@ -216,10 +216,10 @@ def prepare_all(
     """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
     beside, and `on_other_result` is called with each result.
 
-    A job whose worker died is done again, a note at a time. A note is set aside once it alone ended two fresh
-    workers, or alone took more than its budget. Raises ProviderError if a worker reports that the model or
-    the disk failed, DiskFullError if the disk is full, ProcessError if no worker can be started, or even
-    naming a note ends them.
+    A job whose worker died is done again, a note at a time. A note is set aside once it took more processor
+    time than it may, alone took more memory than it may, or alone ended two fresh workers. Raises
+    ProviderError if a worker reports that the model or the disk failed, DiskFullError if the disk is full,
+    ProcessError if no worker can be started, or even naming a note ends them.
     """
     retries = _Retries()
     queue: Sequence[Job] = jobs
@@ -250,7 +250,10 @@ class _Retries:
         """Decide what becomes of a job and its notes."""
         if len(job.paths) > 1:
             for at, path in enumerate(job.paths):
-                self._jobs.append(replace(job, paths=(path,), note_ids=job.note_ids[at : at + 1]))
+                if path == died.slow_note:
+                    self._set_aside(path, died)
+                else:
+                    self._jobs.append(replace(job, paths=(path,), note_ids=job.note_ids[at : at + 1]))
             return
         path = job.paths[0]
         self._deaths[path] += died.fresh or bool(job.set_aside)
@@ -259,11 +262,14 @@ class _Retries:
                 raise ProcessError(f"worker processes end even where {path} is only named: {died.reason}")
             self._jobs.append(job)
         elif died.excess:
-            self._jobs.append(PrepareJob((path,), set_aside=f"{SET_ASIDE}{died.excess}"))
+            self._set_aside(path, died)
         elif self._deaths[path] >= TRIES:
             self._jobs.append(PrepareJob((path,), set_aside=ENDED_TWICE))
         else:
             self._alone.append(job)
+
+    def _set_aside(self, path: str, died: Died) -> None:
+        self._jobs.append(PrepareJob((path,), set_aside=f"{SET_ASIDE}{died.excess}"))
 
     def take(self) -> list[PrepareJob]:
         """The next ones; none if nothing is left to be done again."""

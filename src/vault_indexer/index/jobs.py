@@ -178,7 +178,7 @@ class NoteWorker:
         parsed: list[Parsed] = []
         skipped: list[Skipped] = []
         for path, note_id in zip(job.paths, job.note_ids or (0,) * len(job.paths), strict=True):
-            with self._meter.reading():
+            with self._meter.reading(path):
                 result = preparer.parse(path)
                 if isinstance(result, Parsed) and job.segments and self._builder is not None:
                     self._index(result, note_id, self._builder)

@@ -51,12 +51,14 @@ class Died:
     """The worker ended while it did the job: a crash of native code, memory, an unforeseen error, a signal.
 
     `fresh` says that it was the first job of the worker. `excess` says what the job took too much of, where
-    it was ended for that; `end` how the process ended.
+    it was ended for that; `end` how the process ended. `slow_note` is the note of the job that took too much
+    processor time.
     """
 
     end: str = ""
     fresh: bool = False
     excess: str = ""
+    slow_note: str = ""
 
     @property
     def reason(self) -> str:
@@ -221,7 +223,7 @@ class WorkerPool(Generic[Job, Result]):
             excess = member.watch.verdict()
             if excess and not connection.poll():
                 del self._busy[connection]
-                yield member.job, Died(member.process.end(), member.jobs == 1, excess)
+                yield member.job, Died(member.process.end(), member.jobs == 1, excess, member.watch.slow_note)
 
     def _receive(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
         """Read one message, which may end the job."""

@@ -6,7 +6,7 @@ from vault_indexer.vault.diff import Changes, KnownFile, diff
 from vault_indexer.vault.files import FileKind, FileStat, RootIdentity, is_sync_conflict, kind_of
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
-from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault
+from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault, resolved_path
 from vault_indexer.vault.walk import Scan, ScannedFile, root_identity, scan
 from vault_indexer.vault.watch import Surroundings, VaultWatcher, WatchMode
 
@@ -42,6 +42,7 @@ __all__ = [
     "picture_type",
     "read_note",
     "resolve_in_vault",
+    "resolved_path",
     "root_identity",
     "scan",
 ]

@@ -6,11 +6,12 @@ One predicate for the walker and the watcher. A path is judged by the first of t
 2. its name begins with a dot (so `.git`, `.obsidian`, `.trash`, `.stfolder`, `.stversions`, `.indexer.toml`,
    `.*.swp`, `.syncthing.*.tmp`), as Obsidian itself has it, or ends in `~`, or begins with `~$` or
    `~syncthing~` (lock and temporary files): IGNORE. No pattern brings these back;
-3. `files.exclude` or `<vault>/.indexerignore` (gitignore syntax) matches: IGNORE. Each stands for itself: a
-   `!pattern` in the vault never undoes an exclusion of the configuration;
+3. `files.exclude`, that of the vault's own configuration, or `<vault>/.indexerignore` (gitignore syntax)
+   matches: IGNORE. Each stands for itself: a `!pattern` in the vault never undoes an exclusion of the user's;
 4. it is an attachment: LINK_ONLY;
-5. `files.include` is set and does not match, or one of Obsidian's own exclusions (`userIgnoreFilters` in
-   `.obsidian/app.json`) does: LINK_ONLY, for Obsidian too keeps such notes linkable;
+5. `files.include`, or that of the vault's own configuration, is set and does not match, or one of Obsidian's
+   own exclusions (`userIgnoreFilters` in `.obsidian/app.json`) does: LINK_ONLY, for Obsidian too keeps such
+   notes linkable;
 6. else INDEX.
 
 `node_modules` and the like are not built in: a vault may well keep notes there, and one line excludes it.
@@ -20,31 +21,34 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
 from vault_indexer.config.settings import FilesSettings
-from vault_indexer.errors import NoteError, VaultError
+from vault_indexer.errors import ConfigProblem, ExclusionError, in_one_line
+from vault_indexer.patterns import GitignorePatterns
+from vault_indexer.vault.exclusion_lists import (
+    IGNORE_FILE,
+    OBSIDIAN_APP_FILE,
+    ExclusionLists,
+    ObsidianFilters,
+    compile_ignore_list,
+    read_ignore_list,
+    read_obsidian_filters,
+)
 from vault_indexer.vault.files import FileKind, kind_of
-from vault_indexer.vault.patterns import MAX_PATH, compile_globs, compile_regex
-from vault_indexer.vault.read import NoteVanished, read_note
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-IGNORE_FILE = ".indexerignore"
-OBSIDIAN_APP_FILE = ".obsidian/app.json"
 CONFIG_FILE = ".indexer.toml"
 CONTROL_FILES = frozenset({IGNORE_FILE, OBSIDIAN_APP_FILE, CONFIG_FILE})
 
-_RULES_VERSION = "1"
-_MAX_IGNORE_BYTES = 256 * 1024
-_MAX_APP_BYTES = 4 * 1024 * 1024
+_RULES_VERSION = "2"
 _MAX_CACHED_FOLDERS = 100_000
+
+Compiled = TypeVar("Compiled")
 
 
 class Decision(StrEnum):
@@ -68,15 +72,28 @@ class PathRules(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The predicate. `problems` names what could not be understood, `fingerprint` changes with the rules."""
+    """The predicate. `fingerprint` changes with the rules, and `lists` are those of the vault that count.
 
-    exclude: tuple[GitIgnoreSpec, ...] = ()
-    include: GitIgnoreSpec | None = None
-    link_only_prefixes: tuple[str, ...] = ()
-    link_only_patterns: tuple[re.Pattern[str], ...] = ()
+    `problems` names what in the vault is not understood; then the former list of that file counts. Where the
+    former lists are unknown, `known` says what an index does with each file: others stay out of it.
+    """
+
+    exclude: tuple[GitignorePatterns, ...] = ()
+    include: tuple[GitignorePatterns, ...] = ()
+    obsidian: ObsidianFilters = field(default_factory=ObsidianFilters)
+    lists: ExclusionLists = field(default_factory=ExclusionLists)
+    known: Mapping[str, Decision] | None = None
     fingerprint: str = ""
-    problems: tuple[str, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
     _folders: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def trouble(self) -> str:
+        """What is not understood, in one line; "" if there is nothing."""
+        if not self.problems:
+            return ""
+        until = "the former ones stay active" if self.known is None else "no other file comes into the index"
+        return f"exclusions are not understood, and {until} until they are: {in_one_line(self.problems)}"
 
     def decide(self, path: str, is_dir: bool) -> Decision:
         """What to do with a vault path; of a folder only whether it is entered (INDEX) or not (IGNORE)."""
@@ -85,6 +102,9 @@ class IgnoreRules:
         parent, _, name = path.rpartition("/")
         if self._is_ignored_folder(parent) or self._is_ignored_here(path, name, is_dir=False):
             return Decision.IGNORE
+        known = Decision.INDEX if self.known is None else self.known.get(path, Decision.IGNORE)
+        if known is not Decision.INDEX:
+            return known
         if kind_of(name) is FileKind.ATTACHMENT or self._is_link_only(path):
             return Decision.LINK_ONLY
         return Decision.INDEX
@@ -108,88 +128,57 @@ class IgnoreRules:
     def _is_ignored_here(self, path: str, name: str, *, is_dir: bool) -> bool:
         if name.startswith((".", "~$", "~syncthing~")) or name.endswith("~"):
             return True
-        candidate = f"{path}/" if is_dir else path
-        return any(spec.match_file(candidate) for spec in self.exclude)
+        return any(patterns.matches(path, is_dir=is_dir) for patterns in self.exclude)
 
     def _is_link_only(self, path: str) -> bool:
-        if self.include is not None and not self.include.match_file(path):
-            return True
-        if self.link_only_prefixes and path.startswith(self.link_only_prefixes):
-            return True
-        if not self.link_only_patterns:
-            return False
-        return len(path) > MAX_PATH or any(pattern.search(path) for pattern in self.link_only_patterns)
+        return not all(patterns.selects(path) for patterns in self.include) or self.obsidian.matches(path)
 
 
-def load_ignore_rules(vault: Path, files: FilesSettings) -> IgnoreRules:
+def load_ignore_rules(vault: Path, files: FilesSettings, former: IgnoreRules | None = None) -> IgnoreRules:
     """The active rules for the vault as it is now.
 
-    Raises VaultError if `.indexerignore` is there but cannot be read: to go on without it would index what
+    If a list of the vault is not understood, what `former` says counts instead, and `problems` names it.
+    Without `former`, and for patterns of the settings, it raises ExclusionError: to go on would index what
     its owner excluded.
     """
-    problems: list[str] = []
-    ignored = _ignore_lines(vault, problems)
-    filters = _obsidian_filters(vault, problems) if files.use_obsidian_filters else ()
-    specs = (
-        compile_globs(files.exclude, "files.exclude", problems),
-        compile_globs(ignored, IGNORE_FILE, problems),
+    problems: list[ConfigProblem] = []
+
+    def read(now: Callable[[], Compiled], before: Callable[[ExclusionLists], Compiled]) -> Compiled:
+        try:
+            return now()
+        except ExclusionError as error:
+            problems.extend(error.problems)
+            return before(former.lists if former is not None else ExclusionLists())
+
+    ignored, patterns = read(
+        partial(read_ignore_list, vault), lambda lists: (lists.ignored, compile_ignore_list(lists.ignored))
     )
-    prefixes, patterns = _split_filters(filters, problems)
+    filters: tuple[str, ...] = ()
+    obsidian = ObsidianFilters()
+    if files.use_obsidian_filters:
+        filters, obsidian = read(
+            partial(read_obsidian_filters, vault),
+            lambda lists: (lists.filters, ObsidianFilters(lists.filters)),
+        )
+    if problems and former is None:
+        raise ExclusionError(problems)
+    known = former.known if problems and former is not None else None
+    own = (*files.include_lists, (), *files.exclude_lists, ())
     return IgnoreRules(
-        exclude=tuple(spec for spec in specs if spec is not None),
-        include=compile_globs(files.include, "files.include", problems),
-        link_only_prefixes=prefixes,
-        link_only_patterns=patterns,
-        fingerprint=_fingerprint(files.include, files.exclude, ignored, filters),
+        exclude=(*_compile(files.exclude_lists, "files.exclude"), *filter(None, [patterns])),
+        include=_compile(files.include_lists, "files.include"),
+        obsidian=obsidian,
+        lists=ExclusionLists(ignored, filters),
+        known=known,
+        fingerprint=_fingerprint(*own, ignored, filters, () if known is None else ("known",)),
         problems=tuple(problems),
     )
+
+
+def _compile(lists: Sequence[Sequence[str]], source: str) -> tuple[GitignorePatterns, ...]:
+    return tuple(compile_ignore_list(patterns, source) for patterns in lists if patterns)
 
 
 def _fingerprint(*parts: Sequence[str]) -> str:
     described = json.dumps([_RULES_VERSION, *(list(part) for part in parts)])
     return hashlib.sha256(described.encode()).hexdigest()[:16]
-
-
-def _ignore_lines(vault: Path, problems: list[str]) -> tuple[str, ...]:
-    try:
-        data = read_note(vault, IGNORE_FILE, _MAX_IGNORE_BYTES).data
-    except NoteVanished:
-        return ()
-    except NoteError as error:
-        raise VaultError(f"{vault / IGNORE_FILE}: {error}; what it excludes is unknown") from error
-    text = data.decode("utf-8-sig", errors="replace")
-    if "\ufffd" in text:
-        problems.append(f"{IGNORE_FILE}: not all of it is UTF-8")
-    return tuple(text.splitlines())
-
-
-def _obsidian_filters(vault: Path, problems: list[str]) -> tuple[str, ...]:
-    try:
-        app = json.loads(read_note(vault, OBSIDIAN_APP_FILE, _MAX_APP_BYTES).data)
-    except NoteVanished:
-        return ()
-    except NoteError as error:
-        problems.append(f"{OBSIDIAN_APP_FILE}: {error}")
-        return ()
-    except (ValueError, RecursionError):
-        problems.append(f"{OBSIDIAN_APP_FILE}: not valid JSON; its exclusions are not used")
-        return ()
-    found = app.get("userIgnoreFilters") if isinstance(app, dict) else None
-    if not isinstance(found, list):
-        return ()
-    return tuple(item for item in found if isinstance(item, str) and item)
-
-
-def _split_filters(
-    filters: Sequence[str], problems: list[str]
-) -> tuple[tuple[str, ...], tuple[re.Pattern[str], ...]]:
-    prefixes: list[str] = []
-    patterns: list[re.Pattern[str]] = []
-    for item in filters:
-        if len(item) > 2 and item[0] == item[-1] == "/":
-            pattern = compile_regex(item[1:-1], OBSIDIAN_APP_FILE, problems)
-            if pattern is not None:
-                patterns.append(pattern)
-        else:
-            prefixes.append(item)
-    return tuple(prefixes), tuple(patterns)

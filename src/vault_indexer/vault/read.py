@@ -59,6 +59,11 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
     return Path(real)
 
 
+def resolved_path(vault: Path, path: str) -> str:
+    """The vault path of what an untrusted vault path leads to. Raises NoteError as `resolve_in_vault`."""
+    return resolve_in_vault(vault, path).relative_to(os.path.realpath(vault)).as_posix()
+
+
 def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
     """The content of a vault file as it was at one moment.
 

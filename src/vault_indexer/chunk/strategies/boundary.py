@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -28,6 +27,7 @@ from vault_indexer.chunk.cutting import (
 )
 from vault_indexer.config.chunking_options import BoundaryOptions
 from vault_indexer.model import Chunk, Note
+from vault_indexer.patterns import TextPattern
 from vault_indexer.ports import Tokenizer
 
 STRATEGY = "boundary"
@@ -41,7 +41,7 @@ class BoundaryChunker:
     def __init__(self, options: BoundaryOptions, tokenizer: Tokenizer | None) -> None:
         self._options = options
         self._tokenizer = tokenizer
-        self._patterns = [re.compile(pattern, re.MULTILINE) for pattern in options.patterns]
+        self._patterns = [TextPattern(pattern) for pattern in options.patterns]
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
@@ -55,7 +55,7 @@ class BoundaryChunker:
         outline = Outline(note)
         borders = {start for start, _ in self._natural(note)}
         for pattern in self._patterns:
-            borders.update(match.start() for match in pattern.finditer(note.text, note.body_start))
+            borders.update(start for start, _ in pattern.spans(note.text, note.body_start))
         ordered = sorted({note.body_start, len(note.text), *borders})
         return [
             Unit(start, end, section.level if (section := outline.section(start)) else 0)

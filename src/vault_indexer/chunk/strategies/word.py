@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from vault_indexer.chunk.cutting import Marks, Outline, assemble, slide, tile, windows
 from vault_indexer.config.chunking_options import WordOptions
 from vault_indexer.model import Chunk, Note
+from vault_indexer.patterns import TextPattern
 
 STRATEGY = "word"
 
@@ -18,12 +17,12 @@ class WordChunker:
 
     def __init__(self, options: WordOptions) -> None:
         self._options = options
-        self._pattern = re.compile(options.word_pattern)
+        self._pattern = TextPattern(options.word_pattern)
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note; the repeated words are the chunk's `overlap`, not its body."""
         text, end = note.text, len(note.text)
-        words = [match.span() for match in self._pattern.finditer(text, note.body_start)]
+        words = list(self._pattern.spans(text, note.body_start))
         words = words or [(note.body_start, end)]
         ruler = Marks(text, [start for start, _ in words])
         spans = list(tile(words, note.body_start, end))

@@ -10,15 +10,18 @@ from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault
 from vault_indexer.config import LoadedConfig, as_json, load, rows
-from vault_indexer.errors import ConfigError
+from vault_indexer.errors import ConfigError, ExclusionError
+from vault_indexer.vault.ignore import load_ignore_rules
 
 PROBLEMS = 2
 
 
 def check(place: Place, output: Output) -> int:
-    """Check the configuration. Print every mistake with its key, its value and what is allowed."""
+    """Check the configuration and the exclusions of the vault. Print every mistake with its place, its value
+    and what is allowed."""
     try:
         loaded = _load(place)
+        _check_exclusions(loaded)
     except ConfigError as error:
         if not output.json:
             raise
@@ -34,6 +37,16 @@ def check(place: Place, output: Output) -> int:
     else:
         note(f"no mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}")
     return 0
+
+
+def _check_exclusions(loaded: LoadedConfig) -> None:
+    """Raises ConfigError for what in `.indexerignore` and `.obsidian/app.json` is not understood."""
+    if loaded.vault is None:
+        return
+    try:
+        load_ignore_rules(loaded.vault, loaded.settings.files)
+    except ExclusionError as error:
+        raise ConfigError(error.problems) from error
 
 
 def show(place: Place, output: Output) -> None:

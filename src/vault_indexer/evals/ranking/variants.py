@@ -92,9 +92,11 @@ def settings_with(settings: Settings, options: Options, origin: str) -> Settings
             table = table[name]
         table[last] = value
     try:
-        return Settings.model_validate(values)
+        replaced = Settings.model_validate(values)
     except ValidationError as error:
         raise UsageError(f"{origin}: {error.errors(include_url=False)[0]['msg']}") from error
+    files = replaced.files.with_vault(settings.files.of_vault)
+    return replaced.model_copy(update={"files": files})
 
 
 def target_of_variant(target: Target, vault: Path, index_dir: Path, variant: Variant) -> Target:
