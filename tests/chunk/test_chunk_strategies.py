@@ -446,3 +446,19 @@ def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_pieces_touch() -> None:
     chunks = cut("header_based", PROSE * 100, max_chunk_chars=300)
     assert all(first.end_pos == second.start_pos for first, second in pairwise(chunks))
+
+
+@pytest.mark.parametrize(
+    ("language", "piece"), [("ts", "a<b,"), ("cpp", "a<"), ("cpp", "a("), ("rust", "a!{")]
+)
+def test_code_with_too_many_readings_is_cut_at_blocks(language: str, piece: str) -> None:
+    source = piece * (250_000 // len(piece))
+    after = "\n\n```python\ndef f():\n    pass\n```\n"
+    chunks = cut("code", f"```{language}\n{source}\n```{after}")
+    assert {chunk.extra.get("reason") for chunk in chunks} == {"too ambiguous to parse", None}
+    assert "reason" not in chunks[-1].extra  # the next block is parsed from its beginning
+
+
+def test_code_with_deep_brackets_is_parsed() -> None:
+    chunks = cut("code", f"```python\n{'(' * 50_000}\n```\n")
+    assert all("reason" not in chunk.extra for chunk in chunks)
