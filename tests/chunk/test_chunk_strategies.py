@@ -454,3 +454,19 @@ def test_semantic_breakpoint_counts_the_minimum_from_the_last_border_that_stayed
     sizes = [len(chunk.body) for chunk in chunks]
     assert len(sizes) >= 5
     assert all(55 <= size <= 110 for size in sizes), sizes
+
+
+@pytest.mark.parametrize(
+    ("language", "piece"), [("ts", "a<b,"), ("cpp", "a<"), ("cpp", "a("), ("rust", "a!{")]
+)
+def test_code_with_too_many_readings_is_cut_at_blocks(language: str, piece: str) -> None:
+    source = piece * (250_000 // len(piece))
+    after = "\n\n```python\ndef f():\n    pass\n```\n"
+    chunks = cut("code", f"```{language}\n{source}\n```{after}")
+    assert {chunk.extra.get("reason") for chunk in chunks} == {"too ambiguous to parse", None}
+    assert "reason" not in chunks[-1].extra  # the next block is parsed from its beginning
+
+
+def test_code_with_deep_brackets_is_parsed() -> None:
+    chunks = cut("code", f"```python\n{'(' * 50_000}\n```\n")
+    assert all("reason" not in chunk.extra for chunk in chunks)

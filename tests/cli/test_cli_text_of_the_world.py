@@ -13,8 +13,9 @@ from rich.console import Console
 
 from vault_indexer.cli.parameters import complain
 from vault_indexer.cli.rows import print_rows
-from vault_indexer.cli.terminal import clean, text
+from vault_indexer.cli.terminal import text
 from vault_indexer.errors import VaultIndexerError
+from vault_indexer.text.control_characters import clean
 
 PERSIAN = "می\u200cخواهم"
 HINDI = "क्\u200dष"

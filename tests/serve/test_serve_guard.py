@@ -164,6 +164,48 @@ def test_get_changes_nothing(api: Api) -> None:
     assert api.ask("/v1/status").json["generation"] == before
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/v1/search", "GET"),
+        ("QUERY", "/v1/search", "GET"),
+        ("GET", "/v1/verify", "POST"),
+        ("DELETE", "/v1/judge", "GET, POST"),
+        ("POST", "/v1/events", "GET"),
+        ("OPTIONS", "/v1/status", "GET"),
+        ("PUT", "/openapi.json", "GET, HEAD"),
+        ("POST", "/vault/own/v1/status", "GET"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(api: Api, method: str, path: str, allowed: str) -> None:
+    found = api.ask(path, method)
+    assert (found.status, found.kind, found.headers["allow"]) == (405, "request", allowed)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/ask", '{"q": "x", "stream": "yes"}'),
+        ("/v1/ask", '{"q": "x", "limit": "5"}'),
+        ("/v1/ask", '{"q": 1}'),
+        ("/v1/verify", '{"repair": 1}'),
+        ("/v1/judge", '{"q": "x", "path": "Sky", "grade": true}'),
+    ],
+)
+def test_a_body_takes_no_value_for_one_of_another_type(api: Api, path: str, body: str) -> None:
+    found = api.post(path, body.encode())
+    assert (found.status, found.kind) == (422, "request")
+
+
+def test_a_number_without_a_fraction_is_an_integer(api: Api) -> None:
+    assert api.post("/v1/ask", b'{"q": "telescope", "limit": 2.0}').status == 200
+    assert api.post("/v1/ask", b'{"q": "telescope", "limit": 2.5}').status == 422
+
+
+def test_a_query_string_has_texts_alone(api: Api) -> None:
+    assert api.ask("/v1/search?q=telescope&limit=1&fresh=yes").status == 200
+
+
 def test_a_body_that_says_it_is_too_large(api: Api) -> None:
     connection = api.connect()
     connection.putrequest("POST", "/v1/rebuild", skip_host=True)

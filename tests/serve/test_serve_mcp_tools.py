@@ -199,6 +199,13 @@ def test_the_strategy_changes_when_the_user_agrees(own: Api) -> None:
     told = answer(own, "set_chunker", strategy="paragraph")
     assert told["changed"] is False
     assert told["message"].startswith("Ask the user: Split notes by paragraph instead of header_based?")
+    # Its word counts with the code of that answer alone: not in a first call, and for no other strategy.
+    code = str(told["message"]).rpartition("code = ")[2].strip(".")
+    for given in ({}, {"code": "0" * 8}, {"strategy": "word", "code": code}):
+        refused = answer(own, "set_chunker", **{"strategy": "paragraph", "confirm": True, **given})
+        assert refused["changed"] is False
+        assert refused["message"].startswith("Ask the user: ")
+    assert file.read_text() == before
     # Clients that can: in the later revision, and through the bridge in the earlier ones.
     for transport, era in (("http", ERAS[1]), ("stdio", ERAS[1]), ("stdio", ERAS[0])):
         for said in (saying("decline", True), saying("accept", False), saying("cancel", True)):
@@ -212,6 +219,33 @@ def test_the_strategy_changes_when_the_user_agrees(own: Api) -> None:
     wait_until(lambda: strategy_of(own) == "paragraph", "the daemon rebuilds by itself")
     again = answer(own, "set_chunker", strategy="paragraph", confirm=True)
     assert again["changed"] is False
+    asking = answer(own, "set_chunker", strategy="word")["message"]
+    code = str(asking).rpartition("code = ")[2].strip(".")
+    assert answer(own, "set_chunker", strategy="word", confirm=True, code=code)["changed"] is True
+    assert 'strategy = "word"' in file.read_text()
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_unknown_name_is_an_invalid_parameter(api: Api, era: str) -> None:
+    async def ask(client: Client) -> list[MCPError]:
+        found = []
+        for call in (
+            lambda: client.call_tool("no_such_tool", {}),
+            lambda: client.get_prompt("no_such_prompt", {}),
+            lambda: client.get_prompt("find_related", {}),
+        ):
+            with pytest.raises(MCPError) as refused:
+                await call()
+            found.append(refused.value)
+        return found
+
+    found = talk(api, "http", era, ask)
+    assert [error.code for error in found] == [-32602] * 3
+    assert [error.message for error in found] == [
+        "unknown tool: no_such_tool",
+        "unknown prompt: no_such_prompt",
+        "find_related: the argument note is missing",
+    ]
 
 
 def strategy_of(api: Api) -> object:

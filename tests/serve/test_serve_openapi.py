@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 from serve_api import Answer, Api
@@ -59,7 +60,8 @@ def _of_object(value: dict[str, JsonValue], schema: Schema, at: str) -> list[str
             for one in misfits(part, schema["additionalProperties"], f"{at}.{key}")
         ]
     required = [key for key in fields if "snippet" not in fields or key not in OPTIONAL]
-    if not set(required) <= set(value) <= set(fields) or schema["required"] != required:
+    required = [key for key in required if "required" in schema]
+    if not set(required) <= set(value) <= set(fields) or schema.get("required", []) != required:
         return [f"{at}: {sorted(value)} instead of {sorted(fields)}"]
     return [one for key, part in value.items() for one in misfits(part, fields[key], f"{at}.{key}")]
 
@@ -81,6 +83,7 @@ def test_the_check_below_can_fail() -> None:
     [
         "search?q=telescope&expand=note",
         "search?q=nothing+like+it+zzz",
+        "search?q=telescope&fields=path,line",
         "explain?path=Sky&q=telescope",
         "status",
         "related?path=Sky",
@@ -130,6 +133,37 @@ def test_every_route_tells_its_answer(api: Api) -> None:
         for method in paths[path]:
             schema = described(api, path.removeprefix("/v1/"), method)["200"]
             assert schema.get("properties") or schema.get("anyOf"), f"{method} {path}"
+
+
+def test_a_stream_is_lines_of_what_the_document_says(api: Api) -> None:
+    found = api.post("/v1/ask", b'{"q": "What does the telescope show?", "stream": true}')
+    document = api.ask("/openapi.json").json
+    content = value_at(document, "paths", "/v1/ask", "post", "responses", "200", "content")
+    assert isinstance(content, dict)
+    assert found.headers["content-type"] in content
+    schema = value_at(content, found.headers["content-type"], "schema", "properties")
+    lines = [json.loads(line) for line in found.body.splitlines()]
+    assert lines[-1]["event"] == "answer"
+    assert isinstance(schema, dict)
+    assert all(line.keys() == schema.keys() for line in lines)
+    assert all(misfits(line["event"], schema["event"]) == [] for line in lines)
+
+
+def test_the_document_says_that_the_token_is_needed(api: Api) -> None:
+    document = api.ask("/openapi.json").json
+    assert value_at(document, "components", "securitySchemes", "token") == {
+        "type": "http",
+        "scheme": "bearer",
+    }
+    assert document["security"] == [{"token": []}]
+
+
+def value_at(document: JsonValue | dict[str, object], *keys: str) -> JsonValue:
+    found: object = document
+    for key in keys:
+        assert isinstance(found, dict)
+        found = found[key]
+    return cast("JsonValue", found)
 
 
 def body_of(found: Answer) -> JsonValue:

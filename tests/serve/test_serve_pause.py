@@ -40,7 +40,15 @@ def test_a_page_cannot_pause(api: Api, route: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b'{"seconds": 0}', b'{"seconds": -1}', b'{"seconds": 1e9}', b'{"seconds": NaN}', b'{"minutes": 1}'],
+    [
+        b'{"seconds": 0}',
+        b'{"seconds": -1}',
+        b'{"seconds": 1e9}',
+        b'{"seconds": NaN}',
+        b'{"seconds": true}',
+        b'{"seconds": "1"}',
+        b'{"minutes": 1}',
+    ],
 )
 def test_a_pause_without_sense_is_refused(api: Api, body: bytes) -> None:
     answer = api.post("/v1/pause", body)

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.terminal import protect_terminal
 from vault_indexer.serve.endpoints import ENDPOINTS, Endpoint
 from vault_indexer.system import open_missing_streams
+from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
     from vault_indexer.bootstrap import Target
@@ -173,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    protect_terminal()
     try:
         run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
@@ -201,6 +204,6 @@ def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: T
     """One line instead of a traceback, with the place for whoever reports it."""
     frames = traceback.extract_tb(trace)
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
-    print(f"indexer: internal error: {kind.__name__}: {error}{where}", file=sys.stderr)  # noqa: T201
+    print(f"indexer: internal error: {kind.__name__}: {clean(str(error))}{where}", file=sys.stderr)  # noqa: T201
     # Raised from the hook, this becomes the status of the process (the hook's own would be 1, "no").
     raise SystemExit(UNFORESEEN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from typing import Annotated, NamedTuple
 import typer
 
 from vault_indexer.cli.parameters import Output
-from vault_indexer.cli.terminal import clean
 from vault_indexer.cli.vault_folder import shown_path
 from vault_indexer.errors import UsageError
+from vault_indexer.text.control_characters import clean
 
 
 class NotePlace(NamedTuple):
@@ -56,14 +57,15 @@ class GrepLines:
     def print_each(self, places: Iterable[tuple[Path, NotePlace]]) -> None:
         """Print each place, which stands with the folder of its vault.
 
-        A program gets a path as the bytes that it is, whatever they are; the text is always free of control
-        characters.
+        A program gets a path as the bytes that it is. Without `--null` one with control characters is quoted,
+        else a line break in a name would make a place that nobody found. The text is always free of them.
         """
         end = b"\0" if self.null else b"\n"
         plain = sys.stdout.isatty()
         sys.stdout.flush()
         for vault, place in places:
             path = shown_path(place.path, vault)
+            path = path if self.null else quote_path(path)
             record = os.fsencode(clean(path) if plain else path)
             if place.line is not None or self.lines:
                 record += f":{place.line or 1}".encode()
@@ -71,3 +73,20 @@ class GrepLines:
                 text = " ".join(clean(place.text).split())
                 record += b":" + text.encode("utf-8", "backslashreplace")
             sys.stdout.buffer.write(record + end)
+
+
+def quote_path(path: str) -> str:
+    """The path as git prints it: in quotation marks and with C escapes if it contains a control character or
+    begins with a quotation mark, else as it is."""
+    if not _QUOTED_IF.search(path):
+        return path
+    return f'"{_ESCAPED.sub(_escape, path)}"'
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found[0]) or f"\\{ord(found[0]):03o}"
+
+
+_QUOTED_IF = re.compile(r'^"|[\x00-\x1f\x7f]')
+_ESCAPED = re.compile(r'["\\\x00-\x1f\x7f]')
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

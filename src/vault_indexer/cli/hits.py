@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.cli.rows import path_style
-from vault_indexer.cli.terminal import clean, note, out, text
+from vault_indexer.cli.terminal import note, out, text
 from vault_indexer.serve.shapes import HitJson, InVaultJson, SearchJson, WhyJson
+from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,8 +16,8 @@ from typing import Annotated, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from vault_indexer.cli.terminal import clean
 from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.text.control_characters import clean
 
 BROKEN_PIPE = 141
 """As the shell reports a program ended by SIGPIPE: whoever read has read enough."""
@@ -194,5 +194,5 @@ def _discard_output() -> None:
 
 def complain(error: VaultIndexerError) -> None:
     """Each line of the message on standard error, without what a terminal would obey."""
-    for line in str(error).splitlines() or [type(error).__name__]:
+    for line in (str(error) or type(error).__name__).split("\n"):
         typer.echo(f"indexer: {clean(line, blank=_REPLACEMENT)}", err=True)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.terminal import clean, err, note
+from vault_indexer.cli.terminal import err, note, styled
 from vault_indexer.serve.shapes import ProgressJson
+from vault_indexer.text.control_characters import clean
 from vault_indexer.text.counts import quantity
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class CaseProgress:
 
     def __exit__(self, *_: object) -> None:
         if self._drawn and self._in_place:
-            sys.stderr.write("\r\x1b[K")
+            styled(sys.stderr).write("\r\x1b[K")
 
     def show(self, done: int, total: int, case: str) -> None:
         """Print how many cases are done, if it is time."""
@@ -118,7 +119,7 @@ class CaseProgress:
         self._drawn = True
         line = f"{done}/{quantity(total, 'case')}, {duration(seconds)}: {case}"
         if self._in_place:
-            sys.stderr.write(f"\r\x1b[K{clean(line)}")
+            styled(sys.stderr).write(f"\r\x1b[K{clean(line)}")
             sys.stderr.flush()
         else:
             note(line)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from vault_indexer.text.control_characters import clean, clean_lines, json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,22 +15,52 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 100_000
 """Columns where there is no terminal: nothing is wrapped for a program that reads lines."""
 
-_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f"
-"""Bidirectional controls with a scope, and the deprecated format characters beside them (Unicode UAX #9)."""
 
-_UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{_BIDI}]")
-"""C0 and C1 controls, line and paragraph separator, lone surrogates, bidirectional controls."""
+class TerminalStream:
+    """A standard stream at a terminal: it shows text and line feeds, and nothing that the terminal obeys.
+
+    So no command has to clean what it prints. `styled` is the stream beneath, for rich and for moves of the
+    cursor; whoever writes to it cleans the texts. Everything but writing is done by that stream.
+    """
+
+    def __init__(self, styled: TextIO) -> None:
+        self.styled = styled
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.styled, name)
+
+    def write(self, text: str) -> int:
+        """Write the text, clean."""
+        self.styled.write(clean_lines(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write the lines, clean."""
+        for line in lines:
+            self.write(line)
+
+
+def protect_terminal() -> None:
+    """Make each standard stream that is a terminal a `TerminalStream`."""
+    if sys.stdout.isatty():
+        sys.stdout = cast("TextIO", TerminalStream(sys.stdout))
+    if sys.stderr.isatty():
+        sys.stderr = cast("TextIO", TerminalStream(sys.stderr))
+
+
+def styled(stream: TextIO) -> TextIO:
+    """The stream that takes the control sequences of this program."""
+    return stream.styled if isinstance(stream, TerminalStream) else stream
 
 
 def print_json(data: object) -> None:
     """Indented for a person at a terminal, one line for a program."""
-    indent = 2 if sys.stdout.isatty() else None
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=indent) + "\n")
+    styled(sys.stdout).write(json_text(data, indent=2 if sys.stdout.isatty() else None) + "\n")
 
 
 def print_json_line(data: object) -> None:
     """One of many objects, each on a line of its own."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
+    styled(sys.stdout).write(json_text(data) + "\n")
 
 
 def note(line: str) -> None:
@@ -37,29 +68,19 @@ def note(line: str) -> None:
     sys.stderr.write(f"{clean(line)}\n")
 
 
-def clean(text: str, blank: str = " ") -> str:
-    """The text without anything that a terminal would obey: notes are other people's words.
-
-    Control characters and line breaks become `blank`. Bidirectional embeddings, overrides and isolates are
-    removed: one that is not closed would reorder the rest of the line, and right-to-left words are displayed
-    right without them. Everything else is text and stays, also what has no width: the joiners of Persian and
-    Hindi words and of emoji, variation selectors, soft hyphens and the marks of direction U+200E and U+200F.
-    """
-    return _UNSAFE.sub(lambda found: "" if found[0] in _BIDI else blank, text)
-
-
 def out() -> Console:
     """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False)
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(file=styled(sys.stdout), highlight=False, width=width, markup=False)
 
 
 def err() -> Console:
     """Standard error."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, markup=False)
+    return Console(file=styled(sys.stderr), highlight=False, markup=False)
 
 
 def text(*parts: tuple[str, str]) -> Text:

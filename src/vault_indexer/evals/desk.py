@@ -5,7 +5,6 @@ All of it lies in one folder of cases: that of `evals.folder`, or the folder `ev
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.system import only_writer, open_to_append
 from vault_indexer.text.bounds import MAX_LIMIT, check_query
+from vault_indexer.text.control_characters import json_text
 
 MAX_CLICK_BYTES = 1 << 20
 """Of the file of clicks. A full one takes the place of the full one before, so that there are two at most."""
@@ -51,7 +51,7 @@ class FolderDesk:
         click = {"time": time, "query": query, "path": self._service.path_of(path), "rank": rank}
         file = clicks_folder(self._cases()) / CLICKS
         try:
-            _append(file, json.dumps(click, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+            _append(file, json_text(click).encode("utf-8", "replace") + b"\n")
         except OSError as error:
             raise UsageError(f"{file}: cannot be written: {error.strerror}") from error
         return file

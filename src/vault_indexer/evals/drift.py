@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from vault_indexer.evals.golden_files import refresh_file
 from vault_indexer.evals.links_snapshot import PageSource, check_page
 from vault_indexer.evals.notes import NoteSource
 from vault_indexer.evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
+from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.counts import quantity
 
 LABEL = "link-drift"
@@ -129,7 +129,7 @@ def drift_json(report: DriftReport) -> str:
         "drifts": drifts,
         "errors": list(report.errors),
     }
-    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    return json_text(data, indent=2) + "\n"
 
 
 def drift_markdown(report: DriftReport) -> str:

@@ -149,7 +149,7 @@ def read_qrels(file: Path) -> list[tuple[str, str, int]]:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return [line for line in file.read_text("utf-8").splitlines() if line.strip()]
+        return [line for line in file.read_text("utf-8").split("\n") if line.strip()]
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:

@@ -20,6 +20,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from vault_indexer.errors import UsageError
 from vault_indexer.system import write_atomically
+from vault_indexer.text.control_characters import json_text
 
 JUDGED, CLICKED = "judged", "clicked"
 LINK, SENTENCE, HEADING = "link", "sentence", "heading"
@@ -80,7 +81,7 @@ def part_of(path: str) -> str:
 
 def write_questions(file: Path, questions: Iterable[Question]) -> None:
     """Write the file atomically. Raises UsageError if that fails."""
-    lines = [json.dumps(_as_json(one), ensure_ascii=False) for one in questions]
+    lines = [json_text(_as_json(one)) for one in questions]
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, ("\n".join(lines) + "\n" if lines else "").encode())
@@ -93,7 +94,7 @@ def read_questions(file: Path) -> list[Question]:
     adapter = TypeAdapter(Question)
     questions = []
     seen: set[str] = set()
-    for number, line in enumerate(_read(file).splitlines(), start=1):
+    for number, line in enumerate(_read(file).split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -117,9 +118,7 @@ def read_clicks(*files: Path) -> list[Question]:
     Raises UsageError that names file and line.
     """
     opened: dict[str, dict[str, int]] = {}
-    lines = (
-        (file, number, line) for file in files for number, line in enumerate(_read(file).splitlines(), 1)
-    )
+    lines = ((file, number, line) for file in files for number, line in enumerate(_read(file).split("\n"), 1))
     for file, number, line in lines:
         if not line.strip():
             continue

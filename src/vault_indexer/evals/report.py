@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from vault_indexer.evals.results import BaselineDiff, Counts, LayerResult, SuiteReport, Summary
+from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.counts import quantity
 
 
 def json_report(report: SuiteReport) -> str:
     """The report as one JSON object."""
-    return json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n"
+    return json_text(report.as_json(), indent=2) + "\n"
 
 
 def markdown_report(report: SuiteReport) -> str:

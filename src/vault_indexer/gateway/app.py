@@ -34,7 +34,7 @@ from vault_indexer.serve.guard import (
     token_of,
     wrong_token,
 )
-from vault_indexer.serve.http import add_errors, describe
+from vault_indexer.serve.http import add_errors, describe, describe_token, methods_of
 from vault_indexer.serve.metrics import METRICS_PATH
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
@@ -93,6 +93,7 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
     _add_health(api, parts)
     _add_metrics(api, parts)
     add_errors(api)
+    describe_token(api)
     server = parts.settings.server
     rules = GuardRules(
         token="",
@@ -101,6 +102,7 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         max_concurrent=server.max_concurrent,
         timeout_s=server.timeout_s,
         public=_PUBLIC,
+        methods=methods_of(api),
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
         knows_token=lambda token: parts.users.by_token(token) is not None,
         where_token=_WHERE_TOKEN,
@@ -186,12 +188,12 @@ def _add_health(api: FastAPI, parts: GatewayParts) -> None:
 
     described = answers("It is so.", GatewayHealthJson)
 
-    @api.get(HEALTH_PATH, response_model=None, responses={200: described})
+    @api.get(HEALTH_PATH, response_model=None, responses={200: described}, openapi_extra={"security": []})
     async def healthy() -> JSONResponse:
         """Whether the process answers."""
         return JSONResponse({"ok": True})
 
-    @api.get(READY_PATH, response_model=None, responses={200: described})
+    @api.get(READY_PATH, response_model=None, responses={200: described}, openapi_extra={"security": []})
     def ready() -> JSONResponse:
         """Whether Milvus answers; 503 if not."""
         parts.published.all()

@@ -3,7 +3,9 @@ gateway cannot fill are missing, never empty."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
+
+from vault_indexer.serve.shapes import SOME_KEYS
 
 
 class GatewayHitJson(TypedDict):
@@ -32,7 +34,7 @@ class GatewaySearchJson(TypedDict):
 
     query: str
     took_ms: float
-    results: list[GatewayHitJson]
+    results: Annotated[list[GatewayHitJson], SOME_KEYS]
     notices: list[str]
 
 

@@ -14,6 +14,7 @@ from types import UnionType
 from typing import Any, Generic, Literal, TypeVar, cast
 
 from vault_indexer.serve.shapes import (
+    AskEventJson,
     AskJson,
     BodiesJson,
     ClickJson,
@@ -112,6 +113,9 @@ class Endpoint(Generic[Answer]):
     answer_help: str
     other_answers: tuple[tuple[int, str, AnswerType], ...] = ()
     """Answers with a status other than 200: status, description and type."""
+
+    line: AnswerType | None = None
+    """The type of each line, where the answer can be a stream of lines of JSON instead."""
 
     is_long_lived: bool = False
     """Whether an answer may take longer than the time limit of a request."""
@@ -302,6 +306,7 @@ ASK: Endpoint[AskJson] = Endpoint(
     ),
     answer=AskJson,
     answer_help="The answer.",
+    line=AskEventJson,
     is_long_lived=True,
     is_question=True,
     vaults="any",

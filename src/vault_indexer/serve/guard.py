@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 MAX_BODY_BYTES = 1 << 20
@@ -59,6 +59,9 @@ class GuardRules:
     public: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     knows_token: Callable[[str], bool] | None = None
+    methods: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Which methods the paths take; a path that is not here is left to the application."""
+
     where_token: str = "the token is in daemon.json"
     """For whoever has none."""
 
@@ -88,6 +91,7 @@ def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | No
         or _wrong_origin(rules, headers)
         or _preflight(method, headers)
         or (None if is_public else _no_token(rules, headers))
+        or _wrong_method(rules, method, scope["path"])
         or _too_long(scope["query_string"], headers)
         or _no_json(method, headers)
     )
@@ -157,6 +161,14 @@ def token_of(headers: Headers) -> str:
     given = headers.get("authorization", ())
     scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _wrong_method(rules: GuardRules, method: str, path: str) -> Refusal | None:
+    allowed = rules.methods.get(path)
+    if allowed is None or method in allowed:
+        return None
+    listed = ", ".join(sorted(allowed))
+    return Refusal(405, "request", f"{path} takes {listed} only, not {method[:20]}", (("allow", listed),))
 
 
 def _too_long(query: bytes, headers: Headers) -> Refusal | None:

@@ -28,7 +28,7 @@ from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.metrics import METRICS_PATH, DaemonMetrics
-from vault_indexer.serve.openapi import answers
+from vault_indexer.serve.openapi import LINES, answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.rebuilds import VaultRebuilds
@@ -109,6 +109,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     metrics = DaemonMetrics(partial(_statuses, vaults), known)
     _add_metrics(api, metrics)
     add_errors(api)
+    describe_token(api)
     rules = GuardRules(
         token=options.token,
         port=options.port,
@@ -117,6 +118,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         timeout_s=options.settings.timeout_s,
         long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
         public=frozenset(page),
+        methods=methods_of(api) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )
     mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
     rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
@@ -175,7 +177,7 @@ def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
             return whole(arguments)
         events = ask_events(context(), **arguments)  # type: ignore[arg-type] # checked by the model
         first = next(events)  # an error so far has a status of its own
-        return StreamingResponse(_lines(first, events), media_type="application/x-ndjson")
+        return StreamingResponse(_lines(first, events), media_type=LINES)
 
     return respond
 
@@ -218,7 +220,10 @@ def describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool = False
         name=endpoint.name,
         description=endpoint.help,
         response_model=None,
-        responses={status: answers(text, shape) for status, text, shape in answered},
+        responses={
+            status: answers(text, shape, endpoint.line if status == 200 else None)
+            for status, text, shape in answered
+        },
         openapi_extra={"parameters": [_vault_parameter()]} if names_vault else None,
     )
 
@@ -227,6 +232,24 @@ def _vault_parameter() -> dict[str, object]:
     """The parameter `vault` as OpenAPI tells it. The routes never see it."""
     schema = {"type": "string", "default": VAULT.default, "maxLength": VAULT.max_chars}
     return {"name": VAULT.name, "in": "query", "required": False, "schema": schema, "description": VAULT.help}
+
+
+def describe_token(api: FastAPI) -> None:
+    """Say in `/openapi.json` that requests need the token. All routes have to be there."""
+    document = api.openapi()
+    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{"token": []}]
+
+
+def methods_of(api: FastAPI) -> dict[str, frozenset[str]]:
+    """The methods of each path, also of those that `/openapi.json` does not list."""
+    from starlette.routing import Route as StarletteRoute
+
+    found: dict[str, frozenset[str]] = {}
+    for route in api.routes:
+        if isinstance(route, StarletteRoute):
+            found[route.path] = found.get(route.path, frozenset()) | frozenset(route.methods or ())
+    return found
 
 
 def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
@@ -257,7 +280,9 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
 def _add_events(api: FastAPI, events: StatusEvents) -> None:
     from fastapi.responses import StreamingResponse
 
-    @api.get(_EVENTS, response_model=None, response_class=StreamingResponse)
+    told = {"description": "The stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+
+    @api.get(_EVENTS, response_model=None, response_class=StreamingResponse, responses={200: told})
     async def stream() -> Response:
         """A stream of server-sent events: the status, sent each time it changes."""
         # A vault that cannot be asked is refused, with a status of its own.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
 from vault_indexer.model import JsonValue
@@ -16,8 +16,10 @@ _VALUE_CHARS = 60
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def request_model(endpoint: Endpoint[Any]) -> type[BaseModel]:
+def request_model(endpoint: Endpoint[Any], *, is_strict: bool = False) -> type[BaseModel]:
     """The model of the query (GET) or of the body (POST). It refuses keys that the endpoint does not have.
+
+    A strict one takes each value in its own type only: JSON has types, a query string has texts.
 
     The model of a body has a name in `/openapi.json`, such as `RebuildOrder`.
     """
@@ -30,7 +32,7 @@ def request_model(endpoint: Endpoint[Any]) -> type[BaseModel]:
     empty = "" if in_query or fields else ": an empty object"
     made: type[BaseModel] = create_model(  # type: ignore[call-overload] # the fields are known at run time only
         camel_case + ("Query" if in_query else "Order"),
-        __config__=ConfigDict(extra="forbid"),
+        __config__=ConfigDict(extra="forbid", strict=is_strict),
         __doc__=f"`{endpoint.method} {endpoint.path}`{empty}.",
         **fields,
     )
@@ -69,12 +71,19 @@ def _annotation(parameter: Parameter, in_query: bool) -> object:
     if parameter.choices:
         return Annotated[Literal[parameter.choices], described]
     kind: Any = parameter.kind
-    bounded = Annotated[kind, _bounds(parameter)]
+    bounded: Any = Annotated[kind, _bounds(parameter)]
+    if kind is int:
+        bounded = Annotated[bounded, BeforeValidator(_whole)]
     if parameter.required or parameter.default is not None:
         return Annotated[bounded, described]
     if in_query:  # null cannot be sent
         return Annotated[bounded | None, described, WithJsonSchema(_bounded_schema(parameter))]
     return Annotated[bounded | None, described]
+
+
+def _whole(value: object) -> object:
+    """2.0 as 2: in JSON both are the same integer, which a strict model would not take for one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _bounds(parameter: Parameter) -> FieldInfo:

@@ -54,7 +54,7 @@ class EndpointRoute:
         self._path = endpoint.path
         self._names = tuple(one.name for one in endpoint.parameters)
         self._in_query = endpoint.method == "GET"
-        self._model = request_model(endpoint)
+        self._model = request_model(endpoint, is_strict=not self._in_query)
         self._respond = respond
         self._in_thread = run_in_threadpool
 

@@ -5,10 +5,14 @@ These names are a contract with other programs: a key is added, never renamed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
+
+
+SOME_KEYS = "some keys"
+"""Marks a list whose entries have only the keys that a request names, where it names some."""
 
 
 class VectorJson(TypedDict):
@@ -129,7 +133,7 @@ class SearchJson(TypedDict):
     query: str
     took_ms: float
     index: IndexStateJson
-    results: list[HitJson]
+    results: Annotated[list[HitJson], SOME_KEYS]
     notices: list[str]
     corrections: list[CorrectionJson]
     verdict: Literal["strong", "likely", "weak", "none"]

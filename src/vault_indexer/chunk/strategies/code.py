@@ -43,6 +43,7 @@ class _Source:
     end: int
     language: str
     parsed: bool
+    is_ambiguous: bool = False
     borders: tuple[int, ...] = ()
     classes: tuple[Span, ...] = ()
     imports: tuple[Span, ...] = field(default=())
@@ -104,6 +105,8 @@ class CodeChunker:
         start, end = _content(text, block) if fenced else (block.start, block.end)
         content = text[start:end]
         code = read_code(parser, language, content.encode("utf-8"), self._options.include_docstrings)
+        if code is None:
+            return _Source(block.start, block.end, language, parsed=False, is_ambiguous=True)
         return self._place(text, block, start, language, code)
 
     def _place(self, text: str, block: Element, start: int, language: str, code: Code) -> _Source:
@@ -126,7 +129,15 @@ class CodeChunker:
                 borders.append(end)
         borders = [border for border in borders if block.start < border < block.end]
         imports = tuple((position(first), position(last)) for first, last in code.imports)
-        return _Source(block.start, block.end, language, True, tuple(borders), tuple(classes), imports)
+        return _Source(
+            block.start,
+            block.end,
+            language,
+            parsed=True,
+            borders=tuple(borders),
+            classes=tuple(classes),
+            imports=imports,
+        )
 
     def _describe(self, text: str, drafts: list[Draft], sources: list[_Source]) -> Iterator[Draft]:
         """The drafts, with what is known of the code that they begin with or hold."""
@@ -140,7 +151,7 @@ class CodeChunker:
                 continue
             extra: dict[str, JsonValue] = {"language": source.language}
             if not source.parsed:
-                extra |= {"fallback": "blocks", "reason": f"no grammar for {source.language or 'code'}"}
+                extra |= {"fallback": "blocks", "reason": _reason(source)}
             yield replace(draft, extra=extra, context=self._context(text, draft, source))
 
     def _context(self, text: str, draft: Draft, source: _Source) -> str:
@@ -153,6 +164,12 @@ class CodeChunker:
                 text[a:b].strip().partition("\n")[0] for a, b in source.classes if a < draft.start < b
             )
         return "\n".join(lines)[:_LONGEST_CONTEXT]
+
+
+def _reason(source: _Source) -> str:
+    if source.is_ambiguous:
+        return "too ambiguous to parse"
+    return f"no grammar for {source.language or 'code'}"
 
 
 def _content(text: str, block: Element) -> Span:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +18,7 @@ from vault_indexer.cli.rows import print_rows
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.serve.endpoints import Endpoint, Parameter, Value
+from vault_indexer.text.control_characters import json_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -74,7 +74,7 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
+        return json_text(value)
     return "" if value is None else str(value)
 
 

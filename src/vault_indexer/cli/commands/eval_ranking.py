@@ -22,7 +22,7 @@ from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import showing
-from vault_indexer.cli.terminal import clean, note, print_json
+from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYER_FOLDERS
 from vault_indexer.evals.generate import DEFAULT_PER_KIND, choose_questions, survey_vault
@@ -41,13 +41,14 @@ from vault_indexer.evals.ranking import (
     source_of,
 )
 from vault_indexer.evals.ranking import (
-    as_json as json_text,
+    as_json as ranking_json,
 )
 from vault_indexer.evals.tune import Tuning, apply, tune, tuning_variants
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.search import Searcher
 from vault_indexer.serve.wire import progress_json
 from vault_indexer.store import Snapshot
+from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import read_note
 
@@ -112,7 +113,7 @@ def rank(  # noqa: PLR0913 - one for each group of options
         run = run_ranking(target_of(place), asked, chosen, k=questions.k, report=report, say=note)
     found = compare(run, baseline, min_lift_pct)
     as_data = shown.as_json(output)
-    write_report(json_text(found) + "\n" if as_data else as_markdown(found), shown.out)
+    write_report(ranking_json(found) + "\n" if as_data else as_markdown(found), shown.out)
     if not found.slices:
         note("no question was asked, all are stale: this shows nothing")
         return NOTHING_SHOWN
@@ -381,7 +382,7 @@ def ranking_text(report: RankingReport, suite: str = "", *, as_json: bool) -> st
     if not as_json:
         return "\n".join(filter(None, (suite, as_markdown(report))))
     data = json.loads(suite) if suite else {}
-    return json.dumps({**data, "ranking": json.loads(json_text(report))}, ensure_ascii=False, indent=2) + "\n"
+    return json_text({**data, "ranking": asdict(report)}, indent=2) + "\n"
 
 
 def ranking_of_run(place: Place, cases: Path) -> RankingReport | None:

@@ -27,13 +27,14 @@ from vault_indexer.cli.commands.stop import end_daemon
 from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.reach import known_index_dir
-from vault_indexer.cli.terminal import clean, note, out, print_json, text
+from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
 from vault_indexer.config.paths import log_dir
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder
+from vault_indexer.text.control_characters import clean
 
 _NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
 _LINGER = Path("/var/lib/systemd/linger")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
 from vault_indexer.evals.ranking.comparison import Against, RankingReport, Slice, VariantRow
 from vault_indexer.evals.ranking.statistics import Interval
+from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.counts import quantity
 
 
 def as_json(report: RankingReport) -> str:
     """Every value of the report, by the names of its fields."""
-    return json.dumps(asdict(report), ensure_ascii=False, indent=2)
+    return json_text(asdict(report), indent=2)
 
 
 def as_markdown(report: RankingReport) -> str:

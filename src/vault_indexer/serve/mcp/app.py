@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 _LOG = logging.getLogger(__name__)
-_ONLY_POST = Refusal(405, "request", f"{PATH} takes POST only: it keeps no sessions", (("allow", "POST"),))
 _FAILED = Refusal(503, "internal", "the MCP server could not be started: see the daemon's log")
 
 
@@ -44,11 +43,8 @@ class McpApp:
         self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["method"] != "POST":
-            # A stream (GET) or the end of a session (DELETE): the protocol lets a server refuse both.
-            await refuse(send, _ONLY_POST)
-            return
+        """Answer a POST. The guard refuses a stream (GET) and the end of a session (DELETE), as the protocol
+        lets a server without sessions do."""
         if self._started is None:
             self._started = asyncio.get_running_loop().create_future()
             self._running = asyncio.create_task(self._run(self._started))

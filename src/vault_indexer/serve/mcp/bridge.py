@@ -30,6 +30,7 @@ from vault_indexer.serve.mcp.protocol import (
     discover_result,
     initialize_result,
 )
+from vault_indexer.text.control_characters import json_text
 
 MAX_REQUESTS = 32
 """Requests under way at once; as many as the daemon answers (`server.max_concurrent`)."""
@@ -220,7 +221,7 @@ class Bridge:
         self._send(_error(request_id, code, text))
 
     def _send(self, message: Mapping[str, object]) -> None:
-        line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        line = json_text(message, is_compact=True).encode("utf-8", "replace")
         with self._writing:
             self._out.write(line + b"\n")
             self._out.flush()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +24,9 @@ from mcp.server.mcpserver.tools.base import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INVALID_PARAMS,
     CallToolResult,
     Completion,
     CompletionArgument,
@@ -32,6 +34,7 @@ from mcp_types import (
     ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
+    GetPromptResult,
     InputRequiredResult,
     PromptReference,
     ResourceTemplateReference,
@@ -43,9 +46,10 @@ from pydantic import PrivateAttr
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.answers import answer
-from vault_indexer.serve.endpoints import NOTE, VAULT
+from vault_indexer.serve.endpoints import NOTE, VAULT, Value
 from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.mcp.budget import as_text
+from vault_indexer.serve.mcp.confirmation import ConfirmationCodes
 from vault_indexer.serve.mcp.prompts import PROMPTS, PromptTemplate
 from vault_indexer.serve.mcp.protocol import INSTRUCTIONS, MODERN_VERSIONS, NAME, TITLE
 from vault_indexer.serve.mcp.reading import page_length
@@ -68,6 +72,7 @@ _COMPLETIONS = 100
 """The protocol allows no more."""
 
 _CONFIRM = "confirm"
+_NAME_CHARS = 60
 T = TypeVar("T")
 Result = CallToolResult | InputRequiredResult
 
@@ -87,7 +92,7 @@ def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: flo
     """As `make_server`, with tools that the caller keeps and may `show` otherwise later."""
     # The SDK logs each failed call with its message, which may quote notes and queries.
     logging.getLogger("mcp").setLevel(logging.ERROR)
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[Any] = VaultServer(
         NAME,
         title=TITLE,
         instructions=INSTRUCTIONS,
@@ -100,6 +105,31 @@ def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: flo
         server.add_prompt(_prompt(prompt))
     _add_resources(server, context, timeout_s)
     return server
+
+
+class VaultServer(MCPServer[Any]):
+    """The SDK's server, which answers the name of no tool or prompt with "invalid params", as the protocol
+    wants it. The SDK's own answers are a failed call, and an internal error with a traceback in the log."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> Result:
+        """The result of a call. Raises MCPError for an unknown tool."""
+        if all(tool.name != name for tool in await self.list_tools()):
+            raise MCPError(INVALID_PARAMS, f"unknown tool: {name[:_NAME_CHARS]}")
+        return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """The prompt. Raises MCPError for one that is unknown, or an argument that is missing."""
+        known = {prompt.name: prompt for prompt in PROMPTS}
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
+        missing = [one for one, _ in known[name].arguments if one not in (arguments or {})]
+        if missing:
+            raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
+        return await super().get_prompt(name, arguments, context)
 
 
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
@@ -167,6 +197,7 @@ class ToolCalls:
     view: ToolView
     context: ToolContext
     timeout_s: float
+    codes: ConfirmationCodes = field(default_factory=ConfirmationCodes)
 
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
         """The result of a call; one that failed is marked as an error and holds one line."""
@@ -178,15 +209,18 @@ class ToolCalls:
             CHOSEN_VAULT.set(named or CHOSEN_VAULT.get())  # of this call, which has a context of its own
             if self.view.is_read_only:
                 return _result(await self._in_thread(partial(answer_of, self.view, arguments=given)))
-            return await self._set_chunker(str(given["strategy"]), bool(given["confirm"]), request)
+            return await self._set_chunker(str(given["strategy"]), given, request)
         except VaultIndexerError as error:
             return _failure(" ".join(str(error).split("\n")))
         except Exception:  # noqa: BLE001 - logged, and told to whoever asked
             _LOG.exception("the tool %s failed", self.view.name)
             return _failure("internal error: see the daemon's log")
 
-    async def _set_chunker(self, strategy: str, confirmed: bool, request: Context[Any, Any]) -> Result:
-        """Ask the user through the host if it can; else the model has to, and to say so by `confirm`."""
+    async def _set_chunker(
+        self, strategy: str, given: Mapping[str, Value], request: Context[Any, Any]
+    ) -> Result:
+        """Ask the user through the host if it can; else the model has to. It says so by `confirm` and by the
+        code that it got when it was told to ask: no first call changes anything."""
         change = await self._in_thread(partial(strategy_change, strategy=strategy))
         if change["previous"] == strategy:
             return _result(cast("Object", change))
@@ -197,8 +231,9 @@ class ToolCalls:
             if not agreed:
                 declined = "The user declined; nothing is changed."
                 return _result(cast("Object", {**change, "message": declined}))
-        elif not confirmed:
-            asking = f"Ask the user: {change['message']} Then call again with confirm = true."
+        elif not (given[_CONFIRM] and self.codes.redeem(str(given["code"]), CHOSEN_VAULT.get(), strategy)):
+            code = self.codes.issue(CHOSEN_VAULT.get(), strategy)
+            asking = f"Ask the user: {change['message']} Then call again with confirm = true, code = {code}."
             return _result(cast("Object", {**change, "message": asking}))
         return _result(cast("Object", await self._in_thread(partial(change_strategy, change=change))))
 

@@ -74,7 +74,7 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
     """A value for each parameter. Raises UsageError, in the words of the HTTP API, for one that is wrong,
     missing or unknown; null counts as not given."""
     try:
-        model = request_model(view.endpoint).model_validate(
+        model = request_model(view.endpoint, is_strict=not view.is_read_only).model_validate(
             {name: value for name, value in given.items() if value is not None}
         )
     except ValidationError as error:

@@ -212,6 +212,7 @@ _SET_CHUNKER = ToolView(
         parameters=(
             Parameter(name="strategy", required=True, help=""),
             Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
+            Parameter(name="code", default="", help="From the call before."),
         ),
         answer=SetChunkerJson,
         answer_help="What was changed.",
@@ -277,10 +278,10 @@ def tool_views(
     if ASK_NAME in rows:
         found.insert(1, _ask(rows[ASK_NAME]))
     if strategies:
-        strategy, confirm = _SET_CHUNKER.endpoint.parameters
+        strategy, *others = _SET_CHUNKER.endpoint.parameters
         chosen = replace(strategy, choices=tuple(strategies))
         found.append(
-            replace(_SET_CHUNKER, endpoint=replace(_SET_CHUNKER.endpoint, parameters=(chosen, confirm)))
+            replace(_SET_CHUNKER, endpoint=replace(_SET_CHUNKER.endpoint, parameters=(chosen, *others)))
         )
     if has_evals:
         found.append(_RUN_EVAL)

@@ -6,11 +6,11 @@ which files were looked at. Vectors are named by the digest of their text, from 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from vault_indexer.model import JsonValue
 from vault_indexer.store.catalog.reader import CatalogReader
+from vault_indexer.text.control_characters import json_text
 
 
 def export_lines(catalog: CatalogReader) -> Iterator[str]:
@@ -56,4 +56,4 @@ _STRUCTURE = {
 
 
 def _line(value: dict[str, JsonValue]) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json_text(value, is_compact=True, is_sorted=True)

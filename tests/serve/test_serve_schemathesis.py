@@ -1,0 +1,48 @@
+"""What nobody here thought of, asked of a real daemon by schemathesis from the daemon's own description."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from serve_api import end, serve
+from waiting import PROCESS_S
+
+pytest.importorskip("schemathesis", reason="the extra test-api")
+
+pytestmark = pytest.mark.long
+
+HERE = Path(__file__).parent
+MAX_EXAMPLES = 20
+
+
+def test_the_api_is_what_its_description_says(tmp_path: Path) -> None:
+    process, api = serve(tmp_path)
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml")),
+            *("run", f"http://127.0.0.1:{api.port}/openapi.json"),
+            *("--header", f"Authorization: Bearer {api.token}"),
+            *("--phases=examples,coverage,fuzzing", "--generation-deterministic"),
+            *(
+                "--continue-on-failure",
+                "--no-color",
+                "--max-examples",
+                str(MAX_EXAMPLES),
+                "--request-timeout",
+                "120",
+            ),
+        ],
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PROCESS_S,
+        check=False,
+    )
+    print(run.stdout, run.stderr)
+    assert "Traceback" not in end(process)
+    assert run.returncode == 0
