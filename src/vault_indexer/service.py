@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.answer import Answerer, AskEvent, OneVault
 from vault_indexer.chunk import chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
@@ -127,6 +127,10 @@ class IndexSession(Protocol):
         """Changes seen but not yet in the index."""
         ...
 
+    def missing(self) -> int:
+        """At least how many notes of the vault the index has never held; 0 only once it holds all."""
+        ...
+
     def notices(self) -> tuple[str, ...]:
         """What a user should know of the state: degraded, rebuilding, healed."""
         ...
@@ -207,10 +211,11 @@ class VaultService:
         notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
         started = time.perf_counter()
         opened = self._session.reader()
+        missing = self._session.missing()  # before the snapshot, which may only hold more
         with opened.holder.lease() as snapshot:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             found = opened.searcher.search(snapshot, request, deadline, vault=self._session.vault)
-            state = IndexState(snapshot.generation, snapshot.seq, self._session.pending())
+            state = IndexState(snapshot.generation, snapshot.seq, self._session.pending(), missing)
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._session.notices()))
         return SearchAnswer(
@@ -220,7 +225,7 @@ class VaultService:
             found.hits,
             tuple(notices),
             found.corrections,
-            found.verdict,
+            state.restrict(found.verdict),
         )
 
     def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
@@ -244,14 +249,10 @@ class VaultService:
         at last the whole answer. Raises as `ask` does."""
         check_request(SearchRequest(request.question, request.limit))
         notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        events = self._current_answerer().answer(
-            self._session.reader(),
-            request,
-            vault=self._session.vault,
-            pending=self._session.pending(),
-            is_cancelled=is_cancelled,
-        )
-        for event in events:
+        session = self._session
+        reader, counts = session.reader(), (session.pending(), session.missing())
+        vault = OneVault(reader, session.vault, *counts, is_cancelled)
+        for event in self._current_answerer().answer_from(vault, request, is_cancelled):
             if isinstance(event, AskAnswer):
                 said = (*notices, *event.notices, *self._session.notices())
                 yield replace(event, notices=said)
@@ -470,6 +471,10 @@ class VaultService:
     def pending(self) -> int:
         """Changes seen but not yet in the index."""
         return self._session.pending()
+
+    def missing(self) -> int:
+        """At least how many notes of the vault the index has never held."""
+        return self._session.missing()
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know of the state of the index."""

@@ -43,11 +43,18 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed."""
+    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed, and at
+    least `missing` notes of the vault have never been."""
 
     generation: int
     seq: int
     pending: int
+    missing: int = 0
+
+    def restrict(self, verdict: Verdict) -> Verdict:
+        """The verdict as far as this index can give it: while notes are missing, finding nothing means little,
+        so that "none" becomes "weak"."""
+        return "weak" if self.missing and verdict == "none" else verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +352,8 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild did; `embedded` and `reused` count texts."""
+    """What a rebuild did; `embedded` and `reused` count texts. `left_out` notes of the vault were left for
+    later: a first build begins with a part."""
 
     generation: int
     notes: int
@@ -355,6 +363,7 @@ class RebuildReport:
     embedded: int = 0
     reused: int = 0
     reasons: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
