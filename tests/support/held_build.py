@@ -74,7 +74,7 @@ class HeldPool(InProcessPool):
             yield from self.each(job)
 
 
-def held_pool(gates: Gates, worker: WorkerSpec, size: int) -> Pool:  # noqa: ARG001 - as `start_pool`
+def held_pool(gates: Gates, worker: WorkerSpec, size: int) -> Pool:
     return cast(Pool, HeldPool(worker, gates))
 
 

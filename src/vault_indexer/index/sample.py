@@ -66,8 +66,8 @@ def has_drifted(notes_before: int, notes_now: int) -> bool:
 
 
 def first_part(found: Scan, first_bytes: int = FIRST_BYTES) -> Scan:
-    """Of a large vault at most `first_bytes` of the notes that changed last, which are those that are searched
-    first, and every file that is only a target of links; a small vault whole."""
+    """Of a large vault at most `first_bytes` of the notes that changed last, which are those that are
+    searched first, and every file that is only a target of links; a small vault whole."""
     notes = [file for file in found.files if is_indexed(file)]
     if sum(file.stat.size for file in notes) <= _WORTH_PARTING * first_bytes:
         return found

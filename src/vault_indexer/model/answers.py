@@ -43,8 +43,8 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed, and at
-    least `missing` notes of the vault have never been."""
+    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed, and
+    at least `missing` notes of the vault have never been."""
 
     generation: int
     seq: int
@@ -52,8 +52,7 @@ class IndexState:
     missing: int = 0
 
     def restrict(self, verdict: Verdict) -> Verdict:
-        """The verdict as far as this index can give it: while notes are missing, finding nothing means little,
-        so that "none" becomes "weak"."""
+        """The verdict as far as this index can give it: while notes are missing, "none" becomes "weak"."""
         return "weak" if self.missing and verdict == "none" else verdict
 
 

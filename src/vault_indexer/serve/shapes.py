@@ -468,6 +468,12 @@ class DaemonJson(TypedDict):
     url: str | None
 
 
+class ProofJson(TypedDict):
+    """That the server knows the token."""
+
+    proof: str
+
+
 class StatusJson(TypedDict):
     """`status --json` and `GET /v1/status`."""
 
