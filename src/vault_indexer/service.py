@@ -63,7 +63,7 @@ from vault_indexer.parse.reading_view import reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, complete_query
-from vault_indexer.search.present import obsidian_uri
+from vault_indexer.search.present import file_uri, is_obsidian_vault
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.store.graph import LinkPlaces
@@ -384,8 +384,9 @@ class VaultService:
 
         Raises UnknownNoteError if there is no such note or part.
         """
+        vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
-            row = _note_of(snapshot, self._session.vault, note)
+            row = _note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
             resolved = {normal(link.target.strip()): link.resolved for link in links}
@@ -395,7 +396,7 @@ class VaultService:
             return NoteView(
                 path=row.path,
                 title=row.title,
-                uri=obsidian_uri(self._session.vault, row.path),
+                uri=file_uri(vault, row.path, in_obsidian=is_obsidian_vault(vault)),
                 language=row.language,
                 tags=row.tags,
                 aliases=row.aliases,
@@ -555,13 +556,15 @@ def _path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
             return path
+    if wanted != wanted.strip():  # no such name: the blanks are not part of it
+        return _path_of(snapshot, vault, wanted.strip())
     folded = doc_id_of(wanted).casefold()
     matches = [
         path
         for path in snapshot.catalog.note_paths()
         if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
     ]
-    if Path(note.strip()).is_absolute():
+    if Path(note).is_absolute():
         matches = []  # an absolute path means one file
     if len(matches) == 1:
         return matches[0]
@@ -599,9 +602,9 @@ def _vault_path(vault: Path, note: str) -> str:
     Raises UsageError for a name that is empty or too long, UnknownNoteError for a path outside the vault.
     """
     check_note_name(note)
-    wanted = Path(note.strip())
+    wanted = Path(note)
     if not wanted.is_absolute():
-        return note.strip().removeprefix("./")
+        return note.removeprefix("./")
     normal = Path(os.path.normpath(wanted))
     if normal.is_relative_to(vault):
         return normal.relative_to(vault).as_posix()

@@ -54,6 +54,7 @@ else:
             if isinstance(notes, Path):
                 shutil.copytree(notes, sandbox.vault)
             else:
+                (sandbox.vault / ".obsidian").mkdir(parents=True)
                 for path, text in notes.items():
                     sandbox.write(path, text)
             with site_of(browser, sandbox) as site:

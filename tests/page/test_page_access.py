@@ -159,12 +159,37 @@ def test_the_theme_is_chosen_and_kept(site: Site) -> None:
     visit = site.visit(color_scheme="light")
     page = visit.page
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_role("button", name="Theme: system").click()
-    page.get_by_role("button", name="Theme: light").click()
-    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    page.get_by_text("Settings").click()
+    page.get_by_label("Theme").select_option("dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Theme")).to_be_hidden()
     page.reload()
-    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.context.close()
+
+
+def test_shortcuts_can_be_turned_off(site: Site) -> None:
+    visit = site.visit()
+    page = visit.page
+    page.get_by_text("Settings").click()
+    page.get_by_label("Single keys are shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    visit.show("note", path="Loose thought.md")
+    expect(page.locator("h1.note-title")).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("h")
+    page.keyboard.press("/")
+    assert "#/note" in page.url
+    page.reload()
+    expect(page.locator("h1.note-title")).to_be_visible()
+    page.keyboard.press("h")
+    assert "#/note" in page.url
+    page.get_by_text("Settings").click()
+    page.get_by_label("Single keys are shortcuts").check()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("h")
+    expect(page.get_by_role("heading", name="Health of the vault")).to_be_visible()
     page.context.close()
 
 

@@ -134,10 +134,12 @@ class Hit:
 
     `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet, or
     where it begins; `header_path` is the headings that hold there. The chunk's fields are those of the whole
-    chunk. `uri` opens the note in Obsidian. `score` orders the hits of one answer; `relevance`, in [0, 1],
-    says how likely the hit is about what the query asks, and can be compared between queries.
+    chunk. `uri` opens the note in Obsidian, or its file where the vault is none of Obsidian's. `score` orders
+    the hits of one answer; `relevance`, in [0, 1], says how likely the hit is about what the query asks, and
+    can be compared between queries.
 
-    `vault` is the name of the vault where several were searched, else "".
+    `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
+    several were searched, else "".
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -167,6 +169,7 @@ class Hit:
     kind: HitKind = "note"
     relevance: float = 0.0
     vault: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

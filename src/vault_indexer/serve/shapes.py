@@ -79,6 +79,7 @@ class HitJson(InVaultJson):
     path: str
     kind: str
     title: str
+    language: str
     header_path: str
     chunk_id: str
     chunk_index: int

@@ -1,7 +1,7 @@
 /** The graph view: around a note, around the hits of a query, or the whole vault as clusters. */
 
 import { get } from "./api.js";
-import { announce, count, h, quantity } from "./dom.js";
+import { announce, count, h, quantity, setTitle } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { address, go } from "./route.js";
 
@@ -151,5 +151,6 @@ function show(place, graph, signal) {
         } }, "Fit"))),
     h("aside", { class: "rail", "aria-label": "Nodes" },
       h("h2", {}, graph.title), h("p", { class: "line" }, graph.summary), details, list));
+  setTitle(graph.title);
   announce(`${graph.title}: ${graph.summary}`);
 }
