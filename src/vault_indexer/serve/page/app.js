@@ -169,7 +169,7 @@ function followState() {
 
 /** @param {any} status */
 function isBuilding(status) {
-  return status.progress !== null && ["building", "rebuilding", "indexing"].includes(status.state);
+  return status.state === "building" || (status.progress !== null && ["rebuilding", "indexing"].includes(status.state));
 }
 
 /**
@@ -186,15 +186,12 @@ function showDaemon(contact, status) {
       h("code", {}, "indexer start")));
     if (said !== "lost") announce("The daemon does not answer.");
   } else if (status && isBuilding(status)) {
-    const { notes, total } = status.progress;
     const what = status.state === "rebuilding" ? "The index is built again" : "The index is being built";
+    const { notes, total } = status.progress ?? { notes: 0, total: 0 };
     place.dataset.state = "building";
-    place.replaceChildren(h("span", {}, `${what}: ${count(notes)} of ${quantity(total, "note")}`),
+    place.replaceChildren(h("span", {}, total ? `${what}: ${count(notes)} of ${quantity(total, "note")}` : what),
       h("progress", { max: Math.max(1, total), value: notes, "aria-label": what }));
     if (said !== "building") announce(what);
-  } else if (status?.state === "building") {
-    place.dataset.state = "building";
-    place.replaceChildren(h("span", {}, "The first index is being built"));
   } else {
     if (said === "building") announce("The index is complete.");
     if (said === "lost") announce("The daemon answers again.");
