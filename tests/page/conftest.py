@@ -54,9 +54,9 @@ else:
             if isinstance(notes, Path):
                 shutil.copytree(notes, sandbox.vault)
             else:
-                (sandbox.vault / ".obsidian").mkdir(parents=True)
                 for path, text in notes.items():
                     sandbox.write(path, text)
+            (sandbox.vault / ".obsidian").mkdir(exist_ok=True)
             with site_of(browser, sandbox) as site:
                 yield site
 

@@ -128,7 +128,7 @@ function legend(graph) {
   const drawn = new Set([...graph.nodes, ...graph.links].map(({ kind }) => kind));
   return h("ul", { class: "graph-legend", "aria-label": "Legend" }, ...graph.legend
     .filter(([kind]) => drawn.has(kind))
-    .map(([kind, meaning]) => h("li", { class: kind }, meaning)));
+    .map(([kind, meaning]) => h("li", { class: `kind-${kind}` }, meaning)));
 }
 
 /**
