@@ -102,7 +102,7 @@ def test_a_hit_of_a_file(service: VaultService, ask: Ask) -> None:
     assert hit.score == 1
     assert (hit.why.vector, hit.why.keyword, hit.why.graph) == (None, None, None)
     assert hit.why.filters == ("file:meeting_photo",)
-    assert hit.uri.startswith("file://")
+    assert hit.uri.startswith("obsidian://open?path=")
     assert hit.uri.endswith("meeting_photo.jpg")
     assert not hit.stale
     kinds = {hit.path: hit.kind for hit in ask("file:a OR file:b OR file:m").results}
