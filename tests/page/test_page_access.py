@@ -198,3 +198,19 @@ def test_the_hits_are_said_to_screen_readers(site: Site) -> None:
     visit.type("telescope")
     expect(visit.page.get_by_role("status")).to_contain_text("hit")
     visit.page.context.close()
+
+
+@pytest.mark.parametrize("width", [320, 400])
+def test_tabs_and_hits_have_room_in_a_narrow_window(site: Site, width: int) -> None:
+    visit = site.visit(viewport={"width": width, "height": 640})
+    visit.type("flour")
+    visit.page.locator(".hit").first.wait_for()
+    lines = visit.page.evaluate(
+        "() => [...document.querySelectorAll('nav a')].map(one => one.getClientRects().length"
+        " && one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert max(lines) < 3, "a name of a tab is broken"
+    box = visit.page.locator(".hit .snippet").first.bounding_box()
+    assert box
+    assert box["width"] > 0.8 * width
+    visit.page.context.close()
