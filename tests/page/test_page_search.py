@@ -258,6 +258,7 @@ def test_tab_leaves_words_as_they_are(visit: Visit) -> None:
     expect(page.locator("#completions")).to_be_hidden()
     page.keyboard.press("Tab")
     expect(page.locator("#q")).to_have_value("link to a heading")
+    assert not [one for one in visit.requests if "/v1/complete" in one.url]
 
 
 def test_hits_are_named_by_folder_language_and_title_of_the_tab(visit: Visit) -> None:
