@@ -52,7 +52,7 @@ from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
-from vault_indexer.index.sample import sample_texts
+from vault_indexer.index.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
@@ -341,6 +341,7 @@ class Assembly:
     `make_pool` starts the worker processes, and `is_slow` says whether words are worth having before vectors.
     `shared_root` is another index folder of nearly the same notes (None: there is none): a build takes its
     model, its token weights and the vectors it knows from there, as long as its own folder is empty.
+    `first_bytes` bounds the part of a large vault that a first build makes searchable at once.
     """
 
     vault: Path
@@ -351,6 +352,7 @@ class Assembly:
     make_pool: Callable[[WorkerSpec, int], Pool] = start_pool
     is_slow: Callable[[EmbeddingSettings], bool] = is_slow_model
     shared_root: Path | None = None
+    first_bytes: int = FIRST_BYTES
 
     @classmethod
     def of(cls, target: Target) -> Assembly:
@@ -516,7 +518,7 @@ class Assembly:
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
         manifest = partial(manifest_for, self.settings, plain, name)
-        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first)
+        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes)
 
     def _weights(self, found: Scan, *, refit: bool) -> bytes | None:
         if not self.settings.embedding.weighting:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.answer import Answerer, AskEvent, OneVault
 from vault_indexer.chunk import chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
@@ -63,7 +63,7 @@ from vault_indexer.parse.reading_view import reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, complete_query
-from vault_indexer.search.present import obsidian_uri
+from vault_indexer.search.present import file_uri, is_obsidian_vault
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.store.graph import LinkPlaces
@@ -126,6 +126,10 @@ class IndexSession(Protocol):
 
     def pending(self) -> int:
         """Changes seen but not yet in the index."""
+        ...
+
+    def missing(self) -> int:
+        """At least how many notes of the vault the index has never held; 0 only once it holds all."""
         ...
 
     def notices(self) -> tuple[str, ...]:
@@ -208,10 +212,11 @@ class VaultService:
         notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
         started = time.perf_counter()
         opened = self._session.reader()
+        missing = self._session.missing()  # before the snapshot, which may only hold more
         with opened.holder.lease() as snapshot:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             found = opened.searcher.search(snapshot, request, deadline, vault=self._session.vault)
-            state = IndexState(snapshot.generation, snapshot.seq, self._session.pending())
+            state = IndexState(snapshot.generation, snapshot.seq, self._session.pending(), missing)
         took_ms = (time.perf_counter() - started) * 1000
         notices.extend((*found.notices, *self._session.notices()))
         return SearchAnswer(
@@ -221,7 +226,7 @@ class VaultService:
             found.hits,
             tuple(notices),
             found.corrections,
-            found.verdict,
+            state.restrict(found.verdict),
         )
 
     def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
@@ -245,14 +250,10 @@ class VaultService:
         at last the whole answer. Raises as `ask` does."""
         check_request(SearchRequest(request.question, request.limit))
         notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        events = self._current_answerer().answer(
-            self._session.reader(),
-            request,
-            vault=self._session.vault,
-            pending=self._session.pending(),
-            is_cancelled=is_cancelled,
-        )
-        for event in events:
+        session = self._session
+        reader, counts = session.reader(), (session.pending(), session.missing())
+        vault = OneVault(reader, session.vault, *counts, is_cancelled)
+        for event in self._current_answerer().answer_from(vault, request, is_cancelled):
             if isinstance(event, AskAnswer):
                 said = (*notices, *event.notices, *self._session.notices())
                 yield replace(event, notices=said)
@@ -384,8 +385,9 @@ class VaultService:
 
         Raises UnknownNoteError if there is no such note or part.
         """
+        vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
-            row = _note_of(snapshot, self._session.vault, note)
+            row = _note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
             resolved = {normal(link.target.strip()): link.resolved for link in links}
@@ -395,7 +397,7 @@ class VaultService:
             return NoteView(
                 path=row.path,
                 title=row.title,
-                uri=obsidian_uri(self._session.vault, row.path),
+                uri=file_uri(vault, row.path, in_obsidian=is_obsidian_vault(vault)),
                 language=row.language,
                 tags=row.tags,
                 aliases=row.aliases,
@@ -474,6 +476,10 @@ class VaultService:
     def pending(self) -> int:
         """Changes seen but not yet in the index."""
         return self._session.pending()
+
+    def missing(self) -> int:
+        """At least how many notes of the vault the index has never held."""
+        return self._session.missing()
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know of the state of the index."""
@@ -554,13 +560,15 @@ def _path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
             return path
+    if wanted != wanted.strip():  # no such name: the blanks are not part of it
+        return _path_of(snapshot, vault, wanted.strip())
     folded = doc_id_of(wanted).casefold()
     matches = [
         path
         for path in snapshot.catalog.note_paths()
         if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
     ]
-    if Path(note.strip()).is_absolute():
+    if Path(note).is_absolute():
         matches = []  # an absolute path means one file
     if len(matches) == 1:
         return matches[0]
@@ -598,9 +606,9 @@ def _vault_path(vault: Path, note: str) -> str:
     Raises UsageError for a name that is empty or too long, UnknownNoteError for a path outside the vault.
     """
     check_note_name(note)
-    wanted = Path(note.strip())
+    wanted = Path(note)
     if not wanted.is_absolute():
-        return note.strip().removeprefix("./")
+        return note.removeprefix("./")
     normal = Path(os.path.normpath(wanted))
     if normal.is_relative_to(vault):
         return normal.relative_to(vault).as_posix()

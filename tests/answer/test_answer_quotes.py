@@ -46,7 +46,7 @@ def test_every_citation_is_what_stands_in_the_file(notes: AskedVault, question: 
         assert citation.sha256 == hashlib.sha256(citation.quote.encode()).hexdigest()
         assert citation.quote in text.split("\n")[citation.start_line - 1]
         assert citation.start_line == citation.end_line
-        assert citation.uri.startswith("obsidian://open?path=")
+        assert citation.uri.startswith("file://")
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, holding, opened, place, wait_for
+from held_build import FIRST, LATER, Gates, date_notes, held_assembly
+from held_build import NOTES as NOTES_IN_PARTS
+from vault_at_work import Place, daemon, holding, opened, place, silent, stop, wait_for
+
+from vault_indexer.daemon.session import DaemonSession
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.model import AskRequest, SearchRequest
+from vault_indexer.service import VaultService
 
 WORDS = "the ferry leaves the harbour at noon and comes back with the evening tide "
 NOTES = 90
+UNANSWERED = "Who won the chess championship in Reykjavik?"
 
 
 @pytest.mark.slow
@@ -28,3 +38,60 @@ def test_what_changed_last_is_found_while_the_rest_is_read(tmp_path: Path) -> No
         grown = list(service.export())
     with opened(Place(where.vault, tmp_path / "fresh", where.config)) as service:
         assert grown == list(service.export())
+
+
+@contextmanager
+def held_daemon(where: Place, gates: Gates) -> Iterator[VaultService]:
+    service = VaultService(DaemonSession(held_assembly(where.target(), gates)))
+    try:
+        yield service
+    finally:
+        gates.remove()
+        stop(service)
+
+
+def test_a_first_build_is_a_state_of_every_answer_and_ends_by_itself(tmp_path: Path) -> None:
+    where, gates = place(tmp_path, NOTES_IN_PARTS), Gates(tmp_path / "gates")
+    date_notes(where.vault)
+    gates.close(FIRST, LATER)
+    with held_daemon(where, gates) as service:
+        wait_for(lambda: service.status().state == "building")
+        with pytest.raises(IndexUnusableError, match="not ready yet"):
+            service.search(SearchRequest("dough"))
+        gates.open(FIRST)
+        wait_for(lambda: service.status().counts.notes)
+
+        status = service.status()
+        assert status.state == "indexing"
+        assert status.detail == ""
+        assert status.progress is not None
+        assert (status.progress.notes, status.progress.total) == (1, 6)
+        notice = "the index is being built: 1 of 6 notes are searched"
+        answer = service.search(SearchRequest("[nothing:here]"))
+        assert (answer.notices[-1], answer.verdict) == (notice, "weak")
+        asked = service.ask(AskRequest(UNANSWERED))
+        assert (asked.kind, asked.verdict, asked.notices) == ("passages", "weak", (notice,))
+
+        gates.open(LATER)
+        wait_for(lambda: service.status().state == "ready" and not service.pending())
+        assert service.status().progress is None
+        answer = service.search(SearchRequest("[nothing:here]"))
+        assert (len(answer.notices), answer.verdict) == (1, "none")
+        assert service.ask(AskRequest(UNANSWERED)).kind == "declined"
+        assert service.search(SearchRequest("dough")).results[0].path == LATER
+
+
+def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> None:
+    where, gates = place(tmp_path, NOTES_IN_PARTS), Gates(tmp_path / "gates")
+    date_notes(where.vault)
+    assembly = held_assembly(where.target(), gates)
+    assembly.index_dir.prepare()
+    part, _ = assembly.build_next(silent, refit=True, soon=True)
+    assembly.index_dir.publish(part)
+    gates.close(LATER)
+    with held_daemon(where, gates) as service:
+        wait_for(service.missing)
+        assert "1 of 6 notes are searched" in service.search(SearchRequest("dough")).notices[0]
+        gates.open(LATER)
+        wait_for(lambda: not service.missing())
+        assert service.status().counts.notes == len(NOTES_IN_PARTS)

@@ -56,6 +56,7 @@ else:
             else:
                 for path, text in notes.items():
                     sandbox.write(path, text)
+            (sandbox.vault / ".obsidian").mkdir(exist_ok=True)
             with site_of(browser, sandbox) as site:
                 yield site
 

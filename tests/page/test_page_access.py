@@ -159,12 +159,37 @@ def test_the_theme_is_chosen_and_kept(site: Site) -> None:
     visit = site.visit(color_scheme="light")
     page = visit.page
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.get_by_role("button", name="Theme: system").click()
-    page.get_by_role("button", name="Theme: light").click()
-    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    page.get_by_text("Settings").click()
+    page.get_by_label("Theme").select_option("dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Theme")).to_be_hidden()
     page.reload()
-    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.context.close()
+
+
+def test_shortcuts_can_be_turned_off(site: Site) -> None:
+    visit = site.visit()
+    page = visit.page
+    page.get_by_text("Settings").click()
+    page.get_by_label("Single keys are shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    visit.show("note", path="Loose thought.md")
+    expect(page.locator("h1.note-title")).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("h")
+    page.keyboard.press("/")
+    assert "#/note" in page.url
+    page.reload()
+    expect(page.locator("h1.note-title")).to_be_visible()
+    page.keyboard.press("h")
+    assert "#/note" in page.url
+    page.get_by_text("Settings").click()
+    page.get_by_label("Single keys are shortcuts").check()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("h")
+    expect(page.get_by_role("heading", name="Health of the vault")).to_be_visible()
     page.context.close()
 
 
@@ -172,4 +197,20 @@ def test_the_hits_are_said_to_screen_readers(site: Site) -> None:
     visit = site.visit()
     visit.type("telescope")
     expect(visit.page.get_by_role("status")).to_contain_text("hit")
+    visit.page.context.close()
+
+
+@pytest.mark.parametrize("width", [320, 400])
+def test_tabs_and_hits_have_room_in_a_narrow_window(site: Site, width: int) -> None:
+    visit = site.visit(viewport={"width": width, "height": 640})
+    visit.type("flour")
+    visit.page.locator(".hit").first.wait_for()
+    lines = visit.page.evaluate(
+        "() => [...document.querySelectorAll('nav a')].map(one => one.getClientRects().length"
+        " && one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert max(lines) < 3, "a name of a tab is broken"
+    box = visit.page.locator(".hit .snippet").first.bounding_box()
+    assert box
+    assert box["width"] > 0.8 * width
     visit.page.context.close()

@@ -89,6 +89,30 @@ def test_zoom_and_pan(visit: Visit) -> None:
     assert space.get_attribute("transform") == before
 
 
+def test_a_legend_names_what_is_drawn_and_a_pointer_brings_out_a_node(visit: Visit) -> None:
+    drawn(visit, path="Kitchen/Sourdough.md")
+    page = visit.page
+    expect(page.get_by_role("list", name="Legend").get_by_role("listitem")).to_have_text(
+        ["the note", "a note", "a link", "near in meaning"]
+    )
+    page.locator("circle.node:has(title:text-is('Pancakes'))").hover()
+    expect(page.locator(".label.near", has_text="Pancakes")).to_be_visible()
+    assert page.locator("circle.node:not(.near)").count() > 0
+    page.mouse.move(0, 0)
+    expect(page.locator(".near")).to_have_count(0)
+
+
+def test_the_drawing_fits_the_window_again(visit: Visit) -> None:
+    drawn(visit, path="Kitchen/Sourdough.md")
+    page = visit.page
+    page.set_viewport_size({"width": 420, "height": 700})
+    page.wait_for_function(
+        "() => { const room = document.querySelector('.drawing').getBoundingClientRect();"
+        " return [...document.querySelectorAll('circle.node')].map(one => one.getBoundingClientRect())"
+        ".every(one => one.left >= room.left && one.right <= room.right); }"
+    )
+
+
 def test_the_graph_of_a_query(visit: Visit) -> None:
     visit.show("graph")
     visit.page.get_by_label("Draw the hits of a query").fill("telescope")

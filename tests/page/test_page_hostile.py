@@ -123,7 +123,7 @@ def test_no_hit_runs(visit: Visit) -> None:
 @pytest.mark.parametrize("part", ["tag:", "path:", "[", "["])
 def test_no_completion_runs(visit: Visit, part: str) -> None:
     visit.type(f"kestrel {part}")
-    visit.page.get_by_role("option").first.wait_for()
+    visit.page.locator("#completions").get_by_role("option").first.wait_for()
     assert visit.page.evaluate(FAULTS) == []
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 from page_site import Site, Visit
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -28,7 +29,7 @@ def test_the_token_leaves_the_address_and_is_kept_for_the_tab_alone(site: Site, 
     kept = page.evaluate("[{...sessionStorage}, {...localStorage}, document.cookie]")
     assert list(kept[0].values()) == [site.token]
     assert kept[1:] == [{}, ""]
-    asked = [one for one in visit.requests if "/v1/" in one.url]
+    asked = [one for one in visit.requests if "/v1/" in one.url and "/v1/proof" not in one.url]
     assert asked
     assert all(site.token not in one.url for one in visit.requests)
     assert all(one.all_headers()["authorization"] == f"Bearer {site.token}" for one in asked)
@@ -86,14 +87,14 @@ def test_the_keyboard_is_enough(visit: Visit) -> None:
     page.keyboard.press("ArrowDown")
     first = page.locator(".hit-title").first
     expect(first).to_be_focused()
-    assert (first.get_attribute("href") or "").startswith("obsidian://open?path=")
+    assert (first.get_attribute("href") or "").startswith("#/note?path=Kitchen%2FSourdough.md")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".hit-title").nth(1)).to_be_focused()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("w")
     expect(page.locator(".why").first).to_contain_text("cosine")
     expect(page.locator(".why").first).to_contain_text("rank 1")
-    page.keyboard.press("o")
+    page.keyboard.press("Enter")
     expect(page.locator("h1.note-title")).to_have_text("Sourdough")
     page.keyboard.press("/")
     expect(page.locator("#q")).to_be_focused()
@@ -101,15 +102,16 @@ def test_the_keyboard_is_enough(visit: Visit) -> None:
     expect(page.locator("h1.note-title")).to_have_text("Sourdough")
 
 
-def test_enter_opens_the_first_hit_in_obsidian(visit: Visit) -> None:
+def test_o_opens_a_hit_in_obsidian(visit: Visit) -> None:
     page = visit.page
     page.keyboard.type("telescope")
     expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    page.keyboard.press("ArrowDown")
     page.evaluate(
         "() => document.addEventListener('click', event => { window.opened = event.target.href;"
         " event.preventDefault(); }, true)"
     )
-    page.keyboard.press("Enter")
+    page.keyboard.press("o")
     opened = page.evaluate("window.opened")
     assert opened.startswith("obsidian://open?path=%2F")
     assert opened.endswith("Telescope.md")
@@ -126,10 +128,11 @@ def test_enter_opens_the_first_hit_in_obsidian(visit: Visit) -> None:
 )
 def test_completion_becomes_a_filter(visit: Visit, typed: str, completed: str, hits: set[str]) -> None:
     page = visit.page
-    page.keyboard.type(typed)
-    option = page.get_by_role("option", name=completed)
-    expect(option.first).to_be_visible()
-    at = page.get_by_role("option").all_inner_texts()
+    page.keyboard.type(typed[:-1])
+    with page.expect_response(lambda one: one.url.endswith(f"complete?{urlencode({'q': typed})}")) as told:
+        page.keyboard.type(typed[-1])
+    expect(page.locator("#completions").get_by_role("option")).to_have_count(len(told.value.json()["items"]))
+    at = page.locator("#completions").get_by_role("option").all_inner_texts()
     row = next(number for number, text in enumerate(at) if text.startswith(completed))
     for _ in range(row + 1):
         page.keyboard.press("ArrowDown")
@@ -191,16 +194,119 @@ def test_a_mistake_in_the_query_is_said_in_words(visit: Visit) -> None:
     expect(visit.page.locator(".notices")).to_contain_text("column")
 
 
-def test_a_first_build_is_said_and_waited_for(visit: Visit) -> None:
-    """The daemon answers 503 until its first index is there."""
+def hold(page: Page, query: str) -> list[Route]:
+    """Hold the answers to a query back; the list gets what is held."""
+    held: list[Route] = []
+    page.route(re.compile(rf"/v1/search\?q={query}&"), lambda route: held.append(route))
+    return held
+
+
+def test_enter_waits_for_the_answer_to_what_is_typed(visit: Visit) -> None:
     page = visit.page
-    building = '{"error": {"kind": "index_unusable", "message": "the index is not ready yet: 5 of 10 notes"}}'
-    page.route(re.compile("/v1/search"), lambda route: route.fulfill(status=503, body=building))
-    page.keyboard.type("kale")
-    expect(page.locator(".summary")).to_contain_text("5 of 10 notes")
-    page.unroute_all()
+    page.fill("#q", "kale")
     expect(page.locator(".hit-title").first).to_have_text("Kale")
-    visit.errors.clear()  # Chromium logs the status 503
+    held = hold(page, "telescope")
+    with page.expect_request(re.compile(r"/v1/search\?q=telescope&")):
+        page.fill("#q", "telescope")
+    page.keyboard.press("Enter")
+    expect(page.locator(".summary")).to_contain_text("Searching")
+    assert "#/search" in page.url
+    held[0].continue_()
+    expect(page.locator("h1.note-title")).to_have_text("Telescope")
+    page.go_back()
+    page.fill("#q", "")
+    with page.expect_request(re.compile(r"/v1/search\?q=telescope&")):
+        page.fill("#q", "telescope")
+    page.keyboard.press("Enter")
+    page.fill("#q", "rye bread")  # typed on: that Enter was not for this query
+    held[-1].continue_()
+    expect(page.locator(".hit-title").first).to_have_text("Rye bread")
+    assert "#/search" in page.url
+
+
+def test_enter_that_ends_a_composition_opens_nothing(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("telescope")
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    press = (
+        "isComposing => document.querySelector('#q').dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'Enter', isComposing}))"
+    )
+    page.evaluate(press, True)
+    assert "#/search" in page.url
+    page.evaluate(press, False)
+    expect(page.locator("h1.note-title")).to_have_text("Telescope")
+
+
+def test_a_slow_answer_is_said_beside_the_old_hits(visit: Visit) -> None:
+    page = visit.page
+    page.fill("#q", "kale")
+    expect(page.locator(".hit-title").first).to_have_text("Kale")
+    held = hold(page, "telescope")
+    page.fill("#q", "telescope")
+    expect(page.locator(".hits")).to_have_class(re.compile("old"))
+    expect(page.locator(".summary")).to_have_text("Searching … The daemon has not answered yet.")
+    held[0].continue_()
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    expect(page.locator(".hits")).not_to_have_class(re.compile("old"))
+
+
+def test_tab_leaves_words_as_they_are(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("link to a heading")
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page.locator("#completions")).to_be_hidden()
+    page.keyboard.press("Tab")
+    expect(page.locator("#q")).to_have_value("link to a heading")
+    assert not [one for one in visit.requests if "/v1/complete" in one.url]
+
+
+def test_hits_are_named_by_folder_language_and_title_of_the_tab(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("loose thought nobody")
+    hit = page.locator(".hit", has_text="Loose thought").first
+    expect(hit.locator(".hit-path")).to_have_text("")  # it lies in no folder
+    expect(page).to_have_title("loose thought nobody · vault")
+    expect(hit.locator(".hit-title")).to_have_attribute("dir", "auto")
+    expect(hit.locator(".snippet")).to_have_attribute("dir", "auto")
+    expect(hit.locator(".snippet")).to_have_attribute("lang", "en")
+    hit.locator(".hit-title").click()
+    expect(page).to_have_title("Loose thought · vault")
+
+
+def test_an_empty_search_offers_queries_notes_and_examples(visit: Visit) -> None:
+    page = visit.page
+    expect(page.get_by_role("heading", name="Changed last")).to_be_visible()
+    expect(page.get_by_role("heading", name="Recent queries")).to_have_count(0)
+    page.keyboard.type("telescope")
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1.note-title")).to_have_text("Telescope")
+    visit.show("search")
+    page.get_by_role("button", name="telescope").click()
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    page.fill("#q", "")
+    page.get_by_role("button", name="tag:#").click()
+    expect(page.get_by_role("option", name="tag:#sky")).to_be_visible()
+    page.fill("#q", "")
+    page.locator(".start a").first.click()
+    expect(page.locator("h1.note-title")).to_be_visible()
+
+
+def test_back_leads_to_where_the_list_was_left(site: Site) -> None:
+    visit = site.visit(viewport={"width": 900, "height": 300})
+    page = visit.page
+    visit.show("search", q="flour and water")
+    last = page.locator(".hit-title").last
+    expect(last).to_be_visible()
+    last.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    assert before > 100
+    last.click()
+    expect(page.locator("h1.note-title")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".hit-title").last).to_be_in_viewport()
+    page.context.close()
 
 
 def test_a_page_without_the_token_asks_for_it(site: Site) -> None:

@@ -70,7 +70,7 @@ def test_all_are_searched_and_each_hit_leads_into_its_vault(page: Page) -> None:
     expect(places.filter(has_text="work: ")).to_have_count(1)
     page.locator(".hit", has_text="work: ").get_by_role("button", name="Why").click()
     expect(page.locator(".hit", has_text="work: ").locator(".why")).to_contain_text("rank")
-    page.locator(".hit", has_text="work: ").get_by_role("link", name="Read here").click()
+    page.locator(".hit", has_text="work: ").locator(".hit-title").click()
     expect(page.locator("main h1").first).to_have_text("Budget")
     assert "/vault/work/#/note" in page.url
     assert page.locator("#vault-choice").input_value() == "work"
@@ -86,3 +86,12 @@ def test_one_is_chosen(page: Page) -> None:
     expect(page.locator("main")).to_contain_text("2")
     page.locator("#vault-choice").select_option("")
     expect(page.locator("#vault")).to_have_text("All vaults")
+
+
+def test_keys_of_views_that_need_a_vault_do_nothing_where_none_is_chosen(page: Page) -> None:
+    expect(page.locator("#vault")).to_have_text("All vaults")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    assert page.url.endswith("/#/search")
+    expect(page.locator("#q")).to_be_visible()

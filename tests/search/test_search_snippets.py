@@ -108,8 +108,9 @@ def test_a_snippet_is_text_of_the_chunk_with_marks_on_words(body: str, size: int
     found = Snippets(dict.fromkeys(WORDS, ()), size, "en").of(body, WORDS, (), fence)
     text = found.text
     assert "\n" not in text
-    assert len(text) <= size + 2
-    assert is_within(text.removeprefix("…").removesuffix("…"), body)
+    plain = text.replace(" · ", "  ")  # between blocks
+    assert len(plain) <= size + 2
+    assert is_within(plain.removeprefix("…").removesuffix("…"), body)
     assert 0 <= found.at <= len(body)
     for start, end in found.marks:
         word = text[start:end].casefold().replace("\u0650", "").replace("\u064e", "")
@@ -154,3 +155,11 @@ def test_inflected_forms_are_marked_by_their_stem() -> None:
 def test_a_chunk_that_begins_in_code_is_shown_as_code() -> None:
     body = "a **b**\n```\nIn **prose** now.\n"
     assert Snippets({}, 80).of(body, {}, (), "```").text == "a **b** In prose now."
+
+
+def test_a_block_without_a_stop_is_divided_from_the_next() -> None:
+    body = "**Same note**\n\nTo link to a heading, type it.\n\nThen press Enter.\n"
+    shown = Snippets({"link": ()}, 200, "en").of(body, {"link": 1.0})
+    assert shown.text == "Same note · To link to a heading, type it. Then press Enter."
+    assert [shown.text[start:end] for start, end in shown.marks] == ["link"]
+    assert Snippets({"to": ()}, 200, "").of(body, {"to": 1.0}).text == shown.text

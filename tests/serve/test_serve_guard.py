@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterator
 
 import pytest
@@ -314,3 +315,21 @@ def test_an_unknown_path_or_method_is_told_in_our_words(api: Api) -> None:
     assert api.ask("/v1/nowhere").kind == "request"
     assert api.ask("/v1/search", "DELETE", headers={"Content-Type": "application/json"}).status == 405
     assert api.ask("/docs").status == 404
+
+
+def test_the_server_proves_that_it_knows_the_token(api: Api) -> None:
+    challenge = "0123456789abcdef"
+    found = api.ask(f"/v1/proof?challenge={challenge}", headers={"Authorization": ""})
+    expected = hmac.digest(api.token.encode(), f"{api.port}:{challenge}".encode(), "sha256").hex()
+    assert found.json == {"proof": expected}
+    assert api.ask("/v1/proof?challenge=short", headers={"Authorization": ""}).status == 422
+    foreign = {"Authorization": "", "Origin": "http://evil.example"}
+    assert api.ask(f"/v1/proof?challenge={challenge}", headers=foreign).status == 403
+
+
+def test_the_page_of_a_vault_says_nothing_of_other_vaults(api: Api) -> None:
+    without = {"Authorization": ""}
+    page = api.ask("/vault/x/", headers=without)
+    assert page.status == 200
+    assert page.body == api.ask("/", headers=without).body
+    assert api.ask("/vault/x/v1/status", headers=without).status == 401

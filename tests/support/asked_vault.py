@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_indexer.answer import Answerer
+from vault_indexer.answer import Answerer, OneVault
 from vault_indexer.answer.written import Attention
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
 from vault_indexer.config import Settings
@@ -142,13 +142,9 @@ class AskedVault:
         named = {"provider": "openai" if model else "none"}
         tables = {**options, "llm": {**named, **options.get("llm", {})}}
         answerer = Answerer(Settings.model_validate(tables), self.cache, lambda _: model or ScriptedLlm())
-        yield from answerer.answer(
-            self.reader,
-            AskRequest(question, as_written=attention.as_written),
-            vault=self.vault,
-            pending=0,
-            is_cancelled=attention.is_cancelled,
-        )
+        vault = OneVault(self.reader, self.vault, 0, 0, attention.is_cancelled)
+        request = AskRequest(question, as_written=attention.as_written)
+        yield from answerer.answer_from(vault, request, attention.is_cancelled)
 
     def file(self, path: str) -> str:
         return (self.vault / path).read_text("utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, within_budget
 from vault_indexer.answer.sentences import SentenceReader
-from vault_indexer.answer.source import OneVault, PassageSource
+from vault_indexer.answer.source import PassageSource
 from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
@@ -28,7 +28,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
-from vault_indexer.search import IndexReader, QuestionWord, question_as_query
+from vault_indexer.search import QuestionWord, question_as_query
 
 AskEvent = AskAnswer | AnswerSentence
 """What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
@@ -70,18 +70,6 @@ class Answerer:
         self._make_llm = make_llm
         self._writer: Writer | None = None
 
-    def answer(
-        self,
-        reader: IndexReader,
-        request: AskRequest,
-        *,
-        vault: Path,
-        pending: int,
-        is_cancelled: Callable[[], bool],
-    ) -> Iterator[AskEvent]:
-        """As `answer_from`, of one vault, of which `pending` changes are not searched yet."""
-        yield from self.answer_from(OneVault(reader, vault, pending, is_cancelled), request, is_cancelled)
-
     def answer_from(
         self, source: PassageSource, request: AskRequest, is_cancelled: Callable[[], bool]
     ) -> Iterator[AskEvent]:
@@ -120,6 +108,7 @@ class Answerer:
         search = SearchRequest(question, limit, expand="section_or_window" if is_written else "")
         with source.search(search) as found:
             result, words = found.result, found.words
+            verdict = found.state.restrict(result.verdict)
             quotes: tuple[AnswerSentence, ...] = ()
             readings: tuple[Reading, ...] = ()
             reading = SentenceReader(found.catalogs)
@@ -129,8 +118,9 @@ class Answerer:
             if result.verdict in ("strong", "likely"):
                 quotes = self._quotes(reading, result.hits, words)
                 readings = self._readings(reading, result.hits) if is_written else ()
+        is_declined = is_declined and not found.state.missing  # one of those may answer
         return Passages(
-            result.verdict, result.hits, words, quotes, readings, is_declined, found.state, result.notices
+            verdict, result.hits, words, quotes, readings, is_declined, found.state, result.notices
         )
 
     def _quotes(

@@ -34,12 +34,13 @@ class PassageSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OneVault:
-    """Implements PassageSource for the index of one vault. `pending` counts its changes that are not
-    searched yet."""
+    """Implements PassageSource for the index of one vault. `pending` and `missing` are those of its
+    IndexState."""
 
     reader: IndexReader
     vault: Path
     pending: int
+    missing: int
     is_cancelled: Callable[[], bool]
 
     @contextmanager
@@ -52,5 +53,5 @@ class OneVault:
                 searcher.search(snapshot, request, deadline, vault=self.vault),
                 question_words(snapshot, request.query, searcher.fields),
                 {"": snapshot.catalog},
-                IndexState(snapshot.generation, snapshot.seq, self.pending),
+                IndexState(snapshot.generation, snapshot.seq, self.pending, self.missing),
             )

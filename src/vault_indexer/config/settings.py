@@ -298,7 +298,8 @@ class ServerSettings(Table):
 
     port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
         default=0,
-        description="port on 127.0.0.1; 0 lets the system choose one, and clients read it from daemon.json",
+        description="port on 127.0.0.1; 0 takes that of the last daemon of the index, or one that the system "
+        "chooses, and clients read it from daemon.json",
     )
     allowed_origins: tuple[Origin, ...] = Field(
         default=("app://obsidian.md",),
@@ -313,7 +314,7 @@ class ServerSettings(Table):
     token_env: VariableName = Field(
         default="",
         description="environment variable that holds the token of the API, for clients that cannot read "
-        "daemon.json, such as a gateway; empty makes a new token at each start",
+        "daemon.json, such as a gateway; empty takes that of the last daemon of the index, or a new one",
     )
 
 

@@ -3,6 +3,9 @@
 `start.json` beside it holds the command that starts the daemon, and stays when the daemon has ended: a GUI
 program has another PATH than a shell, and cannot look the command up.
 
+`address.json` holds the port and the token for the next daemon of the index, so that bookmarks and open tabs
+survive a restart.
+
 Light on purpose: a command that only asks the daemon imports this and little else. Beside it stands the
 signpost: a client that was told of no index folder finds it by the vault, without reading any configuration.
 """
@@ -32,6 +35,7 @@ from vault_indexer.system import (
 DAEMON_FILE = "daemon.json"
 START_FILE = "start.json"
 OPEN_FILE = "open.html"
+ADDRESS_FILE = "address.json"
 _URL_PREFIX = "http://127.0.0.1:"
 _LEADS_ON = """<!doctype html>
 <meta charset="utf-8">
@@ -58,6 +62,14 @@ class DaemonInfo:
     command: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptAddress:
+    """Where the last daemon of an index listened. `token` is "" where the daemon did not choose it."""
+
+    port: int
+    token: str
+
+
 def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
     """Announce the daemon of this index, and how to start the next one; both files are readable by their
     owner alone from the first byte."""
@@ -73,6 +85,24 @@ def write_open_file(index_dir: Path, address: str) -> Path:
     path = index_dir / OPEN_FILE
     write_atomically(path, _LEADS_ON.format(address=html.escape(address)).encode())
     return path
+
+
+def write_address(index_dir: Path, address: KeptAddress) -> None:
+    """Keep the address for the next daemon, in a file that its owner alone can read. Raises OSError."""
+    if read_address(index_dir) != address:
+        write_atomically(index_dir / ADDRESS_FILE, json.dumps(asdict(address)).encode())
+
+
+def read_address(index_dir: Path) -> KeptAddress | None:
+    """The address that the last daemon kept; None where no file is, or it is damaged."""
+    try:
+        found = json.loads((index_dir / ADDRESS_FILE).read_bytes())
+        port, token = found["port"], found["token"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if not (isinstance(port, int) and 0 < port < 65_536 and isinstance(token, str)):
+        return None
+    return KeptAddress(port, token)
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:

@@ -56,6 +56,10 @@ class _AssemblySession:
         """The folder where answers of the language model are kept."""
         return self._assembly.index_dir.root / LLM_CACHE
 
+    def missing(self) -> int:
+        """None: a build ends before the index is searched."""
+        return 0
+
 
 class LocalSession(_AssemblySession):
     """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
@@ -201,7 +205,7 @@ class LocalSession(_AssemblySession):
 
     def _switch(self, report: Report, *, refit: bool) -> RebuildReport:
         generation, result = self._assembly.build_next(report, refit=refit)
-        self._open().activate(generation)
+        self._open().activate(generation, result)
         return result
 
     def _complete(self, report: Report) -> None:

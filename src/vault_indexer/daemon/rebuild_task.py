@@ -101,7 +101,7 @@ class RebuildTask:
                 built = self._builder.poll(self._report)
                 if built is None:
                     return None
-                self._vault_sync.activate(built[0], catch_up, between)
+                self._vault_sync.activate(*built, catch_up, between)
         except VaultIndexerError as error:
             self._fail(error)
             return RebuildResult(reasons, error=error)

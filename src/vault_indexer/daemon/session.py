@@ -98,12 +98,19 @@ class DaemonSession:
         """Changes heard of, being read, failed, or held."""
         return self._loop.pending()
 
+    def missing(self) -> int:
+        """At least how many notes of the vault the index has never held. It is 0 only once it holds all."""
+        unread = self._vault_sync.unread
+        return 0 if unread is None else max(1, unread.left)
+
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
         state, current = self._loop.state, self._vault_sync.current
         notices = [self._pause_text()] if self.paused else []
         notices += [f"degraded: {state.vault_problem}"] if state.vault_problem else []
-        if state.building:
+        if progress := self._reading_progress():
+            notices.append(f"the index is being built: {_notes_done(progress)} are searched")
+        elif state.building:
             notices.append(f"a rebuild is under way: {self._build_text()}")
         if current is not None:
             notices.extend(owed_vectors_notice(current.writer.holder))
@@ -147,7 +154,7 @@ class DaemonSession:
             status_of(self._vault_sync, self._state_name(), self.pending()),
             watching=self._loop.watching,
             detail=self._detail(),
-            progress=self._loop.state.progress or self._check_progress,
+            progress=self._reading_progress() or self._loop.state.progress or self._check_progress,
             paused=self.paused,
             paused_until=_utc(until) if until else "",
             unpublished=self._loop.unpublished,
@@ -191,7 +198,9 @@ class DaemonSession:
     def _detail(self) -> str:
         """All that is wrong, each once."""
         state = self._loop.state
-        problems = (state.vault_problem, *state.reasons, *state.troubles, *state.task_troubles)
+        # Until a first build is complete, the reason for it holds, which is no problem once it answers.
+        reasons = () if self._reading_progress() else state.reasons
+        problems = (state.vault_problem, *reasons, *state.troubles, *state.task_troubles)
         return "; ".join(dict.fromkeys(filter(None, (*problems, self._stall_text(), self._advice()))))
 
     def _advice(self) -> str:
@@ -214,6 +223,8 @@ class DaemonSession:
             return "degraded"
         if self.paused:
             return "paused"
+        if self._reading_progress():
+            return "indexing"
         if state.building:
             return "rebuilding" if has_index else "building"
         if not has_index:
@@ -232,7 +243,21 @@ class DaemonSession:
         state = self._loop.state
         if state.progress is None:
             return "; ".join(state.troubles or state.reasons) or "it starts"
-        return f"{state.progress.notes:,} of {quantity(state.progress.total, 'note')}"
+        return _notes_done(state.progress)
+
+    def _reading_progress(self) -> Progress | None:
+        """How far the index is that answers and lacks notes of the vault; None where it lacks none."""
+        unread, build = self._vault_sync.unread, self._loop.state.progress
+        if unread is None:
+            return None
+        seconds = build.seconds if build else 0.0
+        return Progress(
+            "notes", unread.total - unread.left, unread.total, build.chunks if build else 0, seconds
+        )
+
+
+def _notes_done(progress: Progress) -> str:
+    return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
 
 
 def _utc(moment: datetime) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
-from vault_indexer.index.plan import Applied, Plan, plan
+from vault_indexer.index.plan import Applied, Plan, count_notes, plan
 from vault_indexer.index.verify import verify
-from vault_indexer.model import IndexCounts, Problem, Progress, SkippedFile, StatusReport
+from vault_indexer.model import IndexCounts, Problem, Progress, RebuildReport, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import collecting_paused, give_back
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
@@ -35,6 +35,14 @@ def _ignore_report(_progress: Progress) -> None:
 
 def _do_nothing() -> None:
     """The default of `between`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadNotes:
+    """How many of the `total` notes of the vault the index has never held."""
+
+    left: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,8 @@ class VaultSync:
 
     A session owns one. It holds the open generation (`current`), the ignore rules, and the deletions that
     wait for their time. Its methods are called by one thread at a time: the daemon's loop, or the command
-    that has the index open. Other threads may read `current`, `degraded` and the length of `hold`. It deletes
+    that has the index open. Other threads may read `current`, `degraded`, `unread` and the length of `hold`.
+    `unread` is None once a scan of the whole vault has found every note in the index. It deletes
     nothing from the index until the loss of a file is plausible: an unmounted disk leaves the index as it is,
     and `degraded` says why. The thread that calls it handles every error; the index stays usable.
     """
@@ -75,6 +84,7 @@ class VaultSync:
         self.assembly = assembly
         self.current: OpenGeneration | None = None
         self.degraded = ""
+        self.unread: UnreadNotes | None = None
         self.rules: IgnoreRules = load_rules_for_index(
             assembly.vault, assembly.settings.files, assembly.index_dir
         )
@@ -115,12 +125,16 @@ class VaultSync:
     def activate(
         self,
         generation: Generation,
+        built: RebuildReport,
         on_progress: Callable[[int], None] = _ignore_progress,
         between: Callable[[], None] = _do_nothing,
     ) -> None:
         """Make a complete generation the active one, with the edits made while it was built already in it.
         The first one answers searches at once; what its build left for later is indexed while it does."""
-        old, self.current = self.current, self.assembly.open_generation(generation)
+        opened = self.assembly.open_generation(generation)
+        if built.left_out:
+            self.unread = UnreadNotes(built.left_out, built.notes + built.left_out)
+        old, self.current = self.current, opened
         if old is None:
             self.assembly.index_dir.publish(generation)
         self.sync(EVERYTHING, on_progress, between)
@@ -153,11 +167,31 @@ class VaultSync:
         if survey is None:
             return Applied(), None
         work = survey.plan_with(self._deletable(survey, whole="" in scope))
+        if "" in scope:
+            on_progress = self._count_unread(survey, on_progress)
         applied = self.current.writer.apply(work, on_progress, between)
+        if "" in scope:
+            self.unread = None
         self.purge_if_needed()
         if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
             self.current = self.assembly.reconfigure(self.current)
         return applied, survey.found
+
+    def _count_unread(self, survey: _Survey, on_progress: Callable[[int], None]) -> Callable[[int], None]:
+        """Set `unread` by a scan of the whole vault; what is returned keeps it, and calls `on_progress`."""
+        assert self.current is not None
+        with self.current.writer.holder.lease() as snapshot:
+            new = len(survey.plan.read) - len(snapshot.catalog.files_at(survey.plan.read))
+        if not new:
+            return on_progress
+        total = count_notes(survey.found)
+        self.unread = UnreadNotes(new, total)
+
+        def note_progress(remaining: int) -> None:
+            self.unread = UnreadNotes(min(new, remaining), total)
+            on_progress(remaining)
+
+        return note_progress
 
     def notes_without_model(self) -> tuple[str, ...]:
         """The notes that were split without the language model that their strategy asks, in order."""

@@ -21,9 +21,9 @@ from vault_indexer.index.jobs import (
 )
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import rebuild_vectors
-from vault_indexer.index.plan import is_indexed, plan
+from vault_indexer.index.plan import count_notes, is_indexed, plan
 from vault_indexer.index.prepare import Skipped
-from vault_indexer.index.sample import first_part
+from vault_indexer.index.sample import FIRST_BYTES, first_part
 from vault_indexer.index.worker_pool import Died, WorkerPool
 from vault_indexer.model import SET_ASIDE, FileRow, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import Generation, IndexDir, index_errors
@@ -50,20 +50,23 @@ Report = Callable[[Progress], None]
 class BuildSpec:
     """What a generation is built with. `manifest` says it, given the strategies that split the notes.
     `blobs` are kept in its catalog (such as token weights). With `words_first` it is complete but for
-    the vectors that no earlier generation knows: those are owed."""
+    the vectors that no earlier generation knows: those are owed. `first_bytes` bounds the part of a large
+    vault that is built first, where only that is wanted."""
 
     manifest: Callable[[Iterable[str]], Manifest]
     model: str
     dimension: int
     blobs: dict[str, bytes] = field(default_factory=dict)
     words_first: bool = False
+    first_bytes: int = FIRST_BYTES
 
 
 def build_next(
     index_dir: IndexDir, spec: BuildSpec, scan: Scan, pool: Pool, report: Report, *, soon: bool = False
 ) -> tuple[Generation, RebuildReport]:
     """Build the next generation, complete and not yet active; the pool is closed at the end. With `soon` it
-    holds of a large vault what changed last (see `sample.first_part`).
+    holds of a large vault what changed last (see `sample.first_part`). Progress counts the notes of the whole
+    vault all the same, and the report says how many are left out.
 
     Raises ProviderError if the model cannot be used, and IndexUnusableError or DiskFullError if the folder or
     the disk cannot. What a failed build has written is removed.
@@ -71,7 +74,10 @@ def build_next(
     with index_errors(index_dir.root, _bytes_of_build(scan, index_dir.current())):
         generation = index_dir.begin()
         try:
-            result = build(generation, spec, first_part(scan) if soon else scan, pool, report)
+            part = first_part(scan, spec.first_bytes) if soon else scan
+            total = count_notes(scan)
+            result = build(generation, spec, part, pool, _with_total(report, total))
+            result = replace(result, left_out=total - count_notes(part))
         except BaseException:
             pool.close()  # first, for its processes write there
             index_dir.discard(generation)
@@ -79,6 +85,10 @@ def build_next(
         finally:
             pool.close()
         return index_dir.finish(generation), result
+
+
+def _with_total(report: Report, total: int) -> Report:
+    return lambda progress: report(replace(progress, total=total))
 
 
 def _bytes_of_build(scan: Scan, current: Generation | None) -> int:

@@ -100,6 +100,11 @@ def is_indexed(file: ScannedFile) -> bool:
     return file.decision is Decision.INDEX and file.kind is not FileKind.ATTACHMENT
 
 
+def count_notes(scan: Scan) -> int:
+    """How many files of a scan are notes to index."""
+    return sum(map(is_indexed, scan.files))
+
+
 def is_linkable(row: FileRow) -> bool:
     """Whether links can lead to the file: it was listed as one, whether or not it could be read."""
     return row.state != "skipped" or row.inode != 0

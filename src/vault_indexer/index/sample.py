@@ -24,7 +24,9 @@ FIRST_BYTES = 2_000_000
 _DRIFT = 1.25
 """Statistics of the vault are made again when it has grown or shrunk by this factor."""
 
-_WORTH_PARTING = 4 * FIRST_BYTES
+_WORTH_PARTING = 4
+"""A vault of more than this many first parts is built in parts."""
+
 _PIECE_CHARS = 1_000
 _MAX_BYTES = 256 * 1024
 
@@ -63,15 +65,15 @@ def has_drifted(notes_before: int, notes_now: int) -> bool:
     return not notes_before / _DRIFT <= notes_now <= notes_before * _DRIFT
 
 
-def first_part(found: Scan) -> Scan:
-    """Of a large vault the notes that changed last, which are those that are searched first, and every file
-    that is only a target of links; a small vault whole."""
+def first_part(found: Scan, first_bytes: int = FIRST_BYTES) -> Scan:
+    """Of a large vault at most `first_bytes` of the notes that changed last, which are those that are
+    searched first, and every file that is only a target of links; a small vault whole."""
     notes = [file for file in found.files if is_indexed(file)]
-    if sum(file.stat.size for file in notes) <= _WORTH_PARTING:
+    if sum(file.stat.size for file in notes) <= _WORTH_PARTING * first_bytes:
         return found
     newest = sorted(notes, key=lambda file: file.stat.mtime_ns, reverse=True)
     ends = accumulate(file.stat.size for file in newest)
-    chosen = {file.path for file, end in zip(newest, ends, strict=True) if end <= FIRST_BYTES}
+    chosen = {file.path for file, end in zip(newest, ends, strict=True) if end <= first_bytes}
     return replace(found, files=tuple(f for f in found.files if f.path in chosen or not is_indexed(f)))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from vault_indexer.links.neighbourhood import graph_nodes
-from vault_indexer.model import Cluster, ClusterKind, ClusterMap
+from vault_indexer.model import Cluster, ClusterKind, ClusterMap, GraphNode
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import communities
 
@@ -14,6 +14,7 @@ MAX_CLUSTERS = 60
 _MEMBERS = 25
 """Notes of a cluster that are named: the most linked ones."""
 
+_NAMED_BY = 2
 _SMALLEST = 3
 """Notes of a community that is shown by itself."""
 
@@ -43,14 +44,23 @@ def cluster_map(snapshot: Snapshot, by: ClusterKind, folder: str = "") -> Cluste
     group_of = {path: number for number, name in enumerate(kept) for path in kept[name]}
     inside, between = _count_links(pairs, group_of)
     clusters = []
+    taken: set[str] = set()
     for number, (name, members) in enumerate(kept.items()):
         best = sorted(members, key=lambda path: (-linked[path], path))[:_MEMBERS]
         nodes = graph_nodes(snapshot, dict.fromkeys(best, 0))
-        shown = nodes[0].title if by == "community" and name not in (_REST, _UNLINKED) else name
+        shown = _name_of(nodes, taken) if by == "community" and name not in (_REST, _UNLINKED) else name
+        taken.add(shown)
         where = prefix + name if by == "folder" and name not in (_REST, _here(prefix)) else ""
         clusters.append(Cluster(shown, where, len(members), inside[number], nodes))
     edges = tuple((one, other, links) for (one, other), links in sorted(between.items()))
     return ClusterMap(by, prefix.rstrip("/"), len(paths), tuple(clusters), edges)
+
+
+def _name_of(nodes: Sequence[GraphNode], taken: Collection[str]) -> str:
+    """The two notes of a community that most links name, or the path of the first where another community has
+    that name."""
+    name = ", ".join(dict.fromkeys(node.title for node in nodes[:_NAMED_BY]))
+    return nodes[0].path if name in taken else name
 
 
 def _by_folder(paths: Iterable[str], prefix: str) -> Groups:

@@ -43,11 +43,17 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed."""
+    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed, and
+    at least `missing` notes of the vault have never been."""
 
     generation: int
     seq: int
     pending: int
+    missing: int = 0
+
+    def restrict(self, verdict: Verdict) -> Verdict:
+        """The verdict as far as this index can give it: while notes are missing, "none" becomes "weak"."""
+        return "weak" if self.missing and verdict == "none" else verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +134,12 @@ class Hit:
 
     `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet, or
     where it begins; `header_path` is the headings that hold there. The chunk's fields are those of the whole
-    chunk. `uri` opens the note in Obsidian. `score` orders the hits of one answer; `relevance`, in [0, 1],
-    says how likely the hit is about what the query asks, and can be compared between queries.
+    chunk. `uri` opens the note in Obsidian, or its file where the vault is none of Obsidian's. `score` orders
+    the hits of one answer; `relevance`, in [0, 1], says how likely the hit is about what the query asks, and
+    can be compared between queries.
 
-    `vault` is the name of the vault where several were searched, else "".
+    `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
+    several were searched, else "".
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -161,6 +169,7 @@ class Hit:
     kind: HitKind = "note"
     relevance: float = 0.0
     vault: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +354,8 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild did; `embedded` and `reused` count texts."""
+    """What a rebuild did; `embedded` and `reused` count texts. `left_out` notes of the vault were left for
+    later: a first build begins with a part."""
 
     generation: int
     notes: int
@@ -355,6 +365,7 @@ class RebuildReport:
     embedded: int = 0
     reused: int = 0
     reasons: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

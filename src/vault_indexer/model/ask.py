@@ -38,8 +38,8 @@ class Citation:
     `id` names the span within one index: path, heading or block, and position. Positions are characters of
     the file decoded as UTF-8, lines are 1-based and inclusive. `quote` is the text of the span as it stands
     in the note, `sha256` the hexadecimal hash of its UTF-8. `block` is the block identifier without `^`, ""
-    if the span has none. `uri` opens the note in Obsidian. `vault` is the name of the note's vault where
-    several were asked; then `id` begins with it.
+    if the span has none. `uri` is that of a hit. `vault` is the name of the note's vault where several
+    were asked; then `id` begins with it.
     """
 
     id: str

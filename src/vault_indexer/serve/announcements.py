@@ -7,7 +7,15 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from vault_indexer.daemon.discovery import DAEMON_FILE, DaemonInfo, remove_daemon, write_daemon
+from vault_indexer.daemon.discovery import (
+    ADDRESS_FILE,
+    DAEMON_FILE,
+    DaemonInfo,
+    KeptAddress,
+    remove_daemon,
+    write_address,
+    write_daemon,
+)
 from vault_indexer.errors import IndexUnusableError
 
 
@@ -26,6 +34,13 @@ class Announcements:
             write_daemon(index_dir, info)
         except OSError as error:
             raise IndexUnusableError(f"cannot write {index_dir}/{DAEMON_FILE}: {error.strerror}") from error
+
+    def keep(self, index_dir: Path, address: KeptAddress) -> None:
+        """Write `address.json`, which stays. Raises IndexUnusableError."""
+        try:
+            write_address(index_dir, address)
+        except OSError as error:
+            raise IndexUnusableError(f"cannot write {index_dir}/{ADDRESS_FILE}: {error.strerror}") from error
 
     def again(self) -> None:
         """Write what was deleted together with its folder, where the folder is there again."""

@@ -12,7 +12,7 @@ from vault_indexer.serve.shapes import StatusJson
 
 MAX_STREAMS = 8
 _LOOK_EVERY_S = 0.5
-_SHOW_LIFE_EVERY_S = 15.0
+_SHOW_LIFE_EVERY_S = 5.0
 _STEP_S = 0.1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import inspect
 import json
 import logging
@@ -35,7 +36,7 @@ from vault_indexer.serve.rebuilds import VaultRebuilds
 from vault_indexer.serve.request_models import request_model
 from vault_indexer.serve.responses import error_response, failure, internal_error
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
-from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson, StatusJson
+from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson, ProofJson, StatusJson
 from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.wire import error_json, status_json
 from vault_indexer.vaults import Vaults
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _EVENTS = "/v1/events"
-"""The one route that is not in the table of endpoints: its answer is a stream, not JSON."""
+_PROOF = "/v1/proof"
+"""The routes that are not in the table of endpoints: a stream, and an answer to who has no token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +105,10 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
     _add_events(api, StatusEvents(partial(_status, vaults, daemon), options.stopping))
+    _add_proof(api, options)
     page = page_files()
     add_page(api, page)
-    known = frozenset({_EVENTS, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
+    known = frozenset({_EVENTS, _PROOF, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
     metrics = DaemonMetrics(partial(_statuses, vaults), known)
     _add_metrics(api, metrics)
     add_errors(api)
@@ -117,12 +120,12 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         max_concurrent=options.settings.max_concurrent,
         timeout_s=options.settings.timeout_s,
         long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
-        public=frozenset(page),
+        public=frozenset({_PROOF, *page}),
         methods=methods_of(api) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )
     mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
     rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
-    guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults), rules)
+    guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))
 
 
@@ -290,6 +293,23 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
         if events.is_full():
             return failure(503, {"kind": "busy", "message": "too many event streams are open"})
         return StreamingResponse(events.stream(), media_type="text/event-stream")
+
+
+def _add_proof(api: FastAPI, options: ServerOptions) -> None:
+    from fastapi import Query
+
+    def prove(challenge: str = Query(min_length=16, max_length=128)) -> ProofJson:
+        message = f"{options.port}:{challenge}".encode()
+        return {"proof": hmac.digest(options.token.encode(), message, "sha256").hex()}
+
+    api.get(
+        _PROOF,
+        name="proof",
+        description="Proof that this server knows the token, for a page that has it from an earlier run: the "
+        "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
+        response_model=None,
+        responses={200: answers("The proof.", ProofJson)},
+    )(prove)
 
 
 def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:

@@ -9,14 +9,15 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
 from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.guard import App
@@ -61,6 +62,15 @@ def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.s
     return listener
 
 
+def bind_again(settings: ServerSettings, kept: KeptAddress | None) -> socket.socket:
+    """A socket that listens on the port of the settings; where they let the system choose, on that of the
+    last daemon, or on another one if it is occupied. Raises DaemonError."""
+    if settings.port == 0 and kept is not None:
+        with suppress(DaemonError):
+            return bind(kept.port)
+    return bind(settings.port)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """What a server answers for, and how it is announced.
@@ -78,16 +88,22 @@ class Site:
 
 
 def daemon_info(
-    listener: socket.socket, vault: str, settings: ServerSettings, start_command: Sequence[str] = ()
+    listener: socket.socket,
+    vault: str,
+    settings: ServerSettings,
+    start_command: Sequence[str] = (),
+    kept: KeptAddress | None = None,
 ) -> DaemonInfo:
     """What to announce of a server of this process on this socket, with its token. `vault` is the folder that
-    it keeps, "" for several; `start_command` starts it again. Raises UsageError for a token that can be
-    guessed."""
+    it keeps, "" for several; `start_command` starts it again. The token is that of the `kept` address if the
+    socket listens there: whoever occupied its port may have been sent the token. Raises UsageError for a
+    token that can be guessed."""
     port: int = listener.getsockname()[1]
+    token = kept.token if kept is not None and kept.port == port else ""
     return DaemonInfo(
         pid=os.getpid(),
         url=f"http://{_LOOPBACK}:{port}",
-        token=_token(settings),
+        token=_token(settings, token),
         vault=vault,
         started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         command=tuple(start_command),
@@ -114,11 +130,16 @@ def run(
         raise failure
 
 
-def _token(settings: ServerSettings) -> str:
-    """A token for this run, or the one that others have been given. Raises UsageError for one that can be
-    guessed."""
+def address_to_keep(info: DaemonInfo, settings: ServerSettings) -> KeptAddress:
+    """The address of this server, for the next one. A token of the environment is not kept."""
+    return KeptAddress(urlsplit(info.url).port or 0, "" if settings.token_env else info.token)
+
+
+def _token(settings: ServerSettings, kept: str) -> str:
+    """The token of the settings, else the one that was kept, else a new one. Raises UsageError for a token of
+    the settings that can be guessed."""
     if not settings.token_env:
-        return secrets.token_urlsafe(32)
+        return kept if len(kept) >= _SHORTEST_TOKEN else secrets.token_urlsafe(32)
     token = os.environ.get(settings.token_env, "")
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(

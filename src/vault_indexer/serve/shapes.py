@@ -83,6 +83,7 @@ class HitJson(InVaultJson):
     path: str
     kind: str
     title: str
+    language: str
     header_path: str
     chunk_id: str
     chunk_index: int
@@ -470,6 +471,12 @@ class DaemonJson(TypedDict):
     running: bool
     pid: int | None
     url: str | None
+
+
+class ProofJson(TypedDict):
+    """That the server knows the token."""
+
+    proof: str
 
 
 class StatusJson(TypedDict):

@@ -6,6 +6,7 @@ Both are taken off the request, so that the routes behind are those of one vault
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextvars import ContextVar
 from urllib.parse import unquote_plus
 
@@ -42,18 +43,22 @@ def without_prefix(app: App) -> App:
 
 
 class VaultChoice:
-    """Behind the guard: says which vault the request is about, and refuses one that is not kept here."""
+    """Behind the guard: says which vault the request is about, and refuses one that is not kept here.
 
-    def __init__(self, app: App, vaults: Vaults) -> None:
+    On `public` paths every name is accepted: whoever has no token does not learn which vaults there are.
+    """
+
+    def __init__(self, app: App, vaults: Vaults, public: Collection[str] = ()) -> None:
         self._app = app
         self._vaults = vaults
+        self._public = public
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer 422 for a wrong vault, else hand the request on."""
         if scope["type"] == "http":
             in_query, rest = _taken(scope["query_string"])
             named = [*in_query, *([scope[_IN_PATH]] if _IN_PATH in scope else [])]
-            problem = self._problem(named)
+            problem = "" if scope["path"] in self._public else self._problem(named)
             if problem:
                 await refuse(send, Refusal(422, "request", problem))
                 return

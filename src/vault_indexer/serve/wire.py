@@ -185,6 +185,7 @@ def hit_json(hit: Hit) -> HitJson:
         "path": hit.path,
         "kind": hit.kind,
         "title": hit.title,
+        "language": hit.language,
         "header_path": hit.header_path,
         "chunk_id": hit.chunk_id,
         "chunk_index": hit.chunk_index,

@@ -78,17 +78,21 @@ class ReadyVaults:
     def search(self, request: SearchRequest) -> Iterator[FoundPassages]:
         """The hits of all in one ranking. The words of a question count the notes of all."""
         deadline = QueryDeadline(self.settings.deadline_s, self.is_cancelled)
+        state = self.state()
         with self.leased() as searched:
             yield FoundPassages(
                 search_together(searched, request, self.settings, deadline),
                 question_words_together(searched, request.query),
                 {one.name: one.snapshot.catalog for one in searched},
-                self.state(),
+                state,
             )
 
     def state(self) -> IndexState:
-        """What is pending in all; together they have no generation."""
-        return IndexState(0, 0, sum(one.service.pending() for one in self.vaults))
+        """What is pending in all; together they have no generation. Of a vault that is not searched at least
+        one note is missing."""
+        pending = sum(one.service.pending() for one in self.vaults)
+        missing = sum(one.service.missing() for one in self.vaults) + len(self.notices)
+        return IndexState(0, 0, pending, missing)
 
     def wait_fresh(self) -> list[str]:
         """Wait until the changes of each are in; why they are not, where time runs out."""
@@ -131,6 +135,7 @@ def search_vaults(ready: ReadyVaults, request: SearchRequest) -> SearchAnswer:
     check_request(request)
     late = ready.wait_fresh() if request.fresh else []
     started = time.perf_counter()
+    state = ready.state()
     with ready.leased() as searched:
         deadline = QueryDeadline(ready.settings.deadline_s, ready.is_cancelled)
         found = search_together(searched, request, ready.settings, deadline)
@@ -138,11 +143,11 @@ def search_vaults(ready: ReadyVaults, request: SearchRequest) -> SearchAnswer:
     return SearchAnswer(
         request.query,
         round(took_ms, 3),
-        ready.state(),
+        state,
         found.hits,
         (*found.notices, *ready.all_notices(late)),
         found.corrections,
-        found.verdict,
+        state.restrict(found.verdict),
     )
 
 

@@ -24,7 +24,13 @@ from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.daemon.assembly import LLM_CACHE
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.discovery import DaemonInfo, forget_start, shared_daemon_dir, write_signpost
+from vault_indexer.daemon.discovery import (
+    DaemonInfo,
+    forget_start,
+    read_address,
+    shared_daemon_dir,
+    write_signpost,
+)
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
@@ -33,7 +39,14 @@ from vault_indexer.model import JsonValue
 from vault_indexer.serve.announcements import Announcements
 from vault_indexer.serve.http import ServerParts
 from vault_indexer.serve.mcp.actions import AgentActions
-from vault_indexer.serve.server import Site, bind, daemon_info, ended_by_signals, run
+from vault_indexer.serve.server import (
+    Site,
+    address_to_keep,
+    bind_again,
+    daemon_info,
+    ended_by_signals,
+    run,
+)
 from vault_indexer.serve.vault_choice import vault_url
 from vault_indexer.service import VaultService
 from vault_indexer.system import keep_little, keep_to_one_thread
@@ -62,21 +75,23 @@ def serve(
 def _serve_one(place: Place) -> None:
     target = target_of(place)
     settings = target.config.settings.server
+    kept = read_address(target.index_dir)
 
     def ready(info: DaemonInfo) -> None:
         announced.add(target.index_dir, info)
+        announced.keep(target.index_dir, address_to_keep(info, settings))
         if not is_pinned(place):
             write_signpost(target.vault, target.index_dir)
         note(f"{target.vault}: {info.url}, index in {target.index_dir}")
 
     with (
         ended_by_signals(),
-        closing(bind(settings.port)) as listener,
+        closing(bind_again(settings, kept)) as listener,
         closing(Announcements()) as announced,
         closing(open_daemon(target)) as service,
     ):
         command = start_command(place, target, os.environ)
-        info = daemon_info(listener, str(target.vault), settings, command)
+        info = daemon_info(listener, str(target.vault), settings, command, kept)
         parts = server_parts(target, service)
         site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, lambda _: parts)
         run(site, listener, settings, ready)
@@ -89,31 +104,33 @@ def _serve_all(place: Place) -> None:
     if not table.named:
         raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
     settings = table.settings
+    folder = shared_daemon_dir(config_file)
+    kept = read_address(folder)
     with (
         ended_by_signals(),
-        closing(bind(settings.server.port)) as listener,
+        closing(bind_again(settings.server, kept)) as listener,
         closing(Announcements()) as announced,
     ):
         command = indexer_command(
             "start", *place_options(Place(config=config_file), None, {}), "--all-vaults"
         )
-        info = daemon_info(listener, "", settings.server, command)
+        info = daemon_info(listener, "", settings.server, command, kept)
         shared = _SharedDaemon(
             config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
         )
-        folder = shared_daemon_dir(config_file)
-        kept = VaultSupervisor(
+        supervisor = VaultSupervisor(
             table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE
         )
-        shared.vaults = kept.vaults
+        shared.vaults = supervisor.vaults
 
         def ready(info: DaemonInfo) -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             announced.add(folder, info)
-            note(f"{', '.join(kept.vaults.names)}: {info.url}")
+            announced.keep(folder, address_to_keep(info, settings.server))
+            note(f"{', '.join(supervisor.vaults.names)}: {info.url}")
 
-        site = Site(kept.vaults, info, announced.again, parts=shared.parts)
-        with kept:
+        site = Site(supervisor.vaults, info, announced.again, parts=shared.parts)
+        with supervisor:
             run(site, listener, settings.server, ready)
 
 

@@ -55,6 +55,7 @@ class HitBuilder:
         self._vault = vault
         self._expansion = expansion
         self._stale = stale
+        self._in_obsidian = vault is not None and is_obsidian_vault(vault)
 
     def build(self, chunks: Iterable[RankedChunk]) -> tuple[Hit, ...]:
         """One hit a chunk, in order. Raises QueryTimeoutError or QueryCancelledError at the deadline."""
@@ -90,7 +91,7 @@ class HitBuilder:
             stale=file.path in stale,
             why=why,
             line=1,
-            uri=obsidian_uri(self._vault, file.path) if self._vault else "",
+            uri=self._uri(file.path),
             relevance=1.0,
             kind="base" if file.path.lower().endswith(".base") else "attachment",
         )
@@ -134,11 +135,17 @@ class HitBuilder:
             frontmatter=note.frontmatter,
             marks=snippet.marks,
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
-            uri=obsidian_uri(self._vault, note.path) if self._vault else "",
+            uri=self._uri(note.path),
             passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
             kind="canvas" if _is_canvas(note.path) else "note",
             relevance=ranked.relevance,
+            language=note.language,
         )
+
+    def _uri(self, path: str) -> str:
+        if self._vault is None:
+            return ""
+        return file_uri(self._vault, path, in_obsidian=self._in_obsidian)
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
         """The headings that divide the chunk. Those of a canvas do not: each holds in its card alone."""
@@ -182,10 +189,16 @@ def iso_time(time_ns: int) -> str:
     return f"{datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
-@lru_cache(maxsize=4096)
-def obsidian_uri(vault: Path, path: str) -> str:
-    """Opens the file in Obsidian, in whichever of its vaults holds the file.
+def is_obsidian_vault(vault: Path) -> bool:
+    """Whether Obsidian has opened the folder as a vault."""
+    return (vault / ".obsidian").is_dir()
 
-    The form with an absolute, percent-encoded path needs no vault name.
+
+@lru_cache(maxsize=4096)
+def file_uri(vault: Path, path: str, *, in_obsidian: bool) -> str:
+    """Opens the file in Obsidian, in whichever of its vaults holds the file, or as the system opens files.
+
+    The form with an absolute, percent-encoded path needs no name of a vault.
     """
-    return f"obsidian://open?path={quote(str(vault / path), safe='')}"
+    file = vault / path
+    return f"obsidian://open?path={quote(str(file), safe='')}" if in_obsidian else file.absolute().as_uri()

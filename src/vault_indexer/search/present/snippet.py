@@ -25,6 +25,10 @@ _RUN = re.compile(rf"[{SPACELESS}]")
 _INSIDE = re.compile(r"(?<=\w)")
 _SIGN = re.compile(r"\W")
 _SPACE = re.compile(r"\s+")
+_BLOCK_END = re.compile(r"(?<=\w)[^\S\n]*\n\s*\n\s*")
+_BETWEEN_BLOCKS = " · "
+"""Where a block ends without a stop, as a heading does."""
+
 _SENTENCE_END = re.compile(r"[.!?…]\s+|[。！？]|\n\s*")
 _STEM = 4
 """Letters that a word has to share with another form of it."""
@@ -388,7 +392,8 @@ def _word_end(body: str, at: int) -> int:
 def _on_one_line(
     body: str, window: Span, spans: Sequence[Span], *, before: bool, after: bool
 ) -> tuple[str, tuple[Span, ...]]:
-    """The window with every run of white space as one space, and the spans moved along."""
+    """The window with every run of white space as one space or, between blocks, `_BETWEEN_BLOCKS`, and the
+    spans moved along."""
     out = _ELLIPSIS if before else ""
     marks: list[Span] = []
     at, end = window
@@ -398,9 +403,10 @@ def _on_one_line(
         out += body[first:last]
         at = last
     out = _append(out, body[at:end])
-    return out.rstrip() + (_ELLIPSIS if after else ""), tuple(marks)
+    return out.rstrip(_BETWEEN_BLOCKS) + (_ELLIPSIS if after else ""), tuple(marks)
 
 
 def _append(out: str, text: str) -> str:
-    folded = _SPACE.sub(" ", text)
+    before = out[-1:]
+    folded = _SPACE.sub(" ", _BLOCK_END.sub(_BETWEEN_BLOCKS, before + text)[len(before) :])
     return out + (folded.lstrip() if not out or out[-1] in f" {_ELLIPSIS}" else folded)

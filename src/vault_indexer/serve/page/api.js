@@ -2,6 +2,9 @@
 
 const KEY = "vault-indexer-token";
 
+/** The daemon sends a sign of life every 5 seconds, and answers a search within that time. */
+const SILENCE_MS = 12_000;
+
 /** Where the routes begin: `/vault/NAME` if this is the page of one of several vaults. */
 const BASE = /^\/vault\/[a-z0-9-]+(?=\/)/.exec(location.pathname)?.[0] ?? "";
 
@@ -37,6 +40,9 @@ export function takeToken() {
   const found = /^#token=([\w-]+)(.*)$/.exec(location.hash);
   if (found) {
     sessionStorage.setItem(KEY, found[1]);
+    const channel = new BroadcastChannel(KEY);
+    channel.postMessage({ token: found[1] });
+    channel.close();
     history.replaceState(null, "", `${location.pathname}${found[2].startsWith("#/") ? found[2] : "#/search"}`);
   }
   return sessionStorage.getItem(KEY) !== null;
@@ -73,6 +79,38 @@ export function shareToken(received) {
 }
 
 /**
+ * Whether the server at this address knows the token of this tab. It is asked for a proof, and is not sent the
+ * token: after a restart another program may listen here.
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<boolean>}
+ */
+export async function isKnownDaemon(signal) {
+  const encoder = new TextEncoder();
+  const challenge = crypto.randomUUID();
+  const response = await send(`/v1/proof?challenge=${challenge}`, { signal });
+  const proof = response.ok ? (await response.json()).proof : "";
+  const key = await crypto.subtle.importKey("raw", encoder.encode(sessionStorage.getItem(KEY) ?? ""),
+    { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const port = location.port || "80";
+  const expected = await crypto.subtle.sign("HMAC", key, encoder.encode(`${port}:${challenge}`));
+  return proof === Array.from(new Uint8Array(expected), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} init
+ * @returns {Promise<Response>}
+ */
+async function send(path, init) {
+  try {
+    return await fetch(`${BASE}${path}`, { ...init, cache: "no-store", credentials: "omit", redirect: "error" });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, "The daemon does not answer.");
+  }
+}
+
+/**
  * @param {string} path
  * @param {RequestInit} init
  * @returns {Promise<Response>}
@@ -81,14 +119,7 @@ async function request(path, init) {
   /** @type {Record<string, string>} */
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
   if (init.body) headers["Content-Type"] = "application/json";
-  /** @type {Response} */
-  let response;
-  try {
-    response = await fetch(`${BASE}${path}`, { ...init, headers, cache: "no-store", credentials: "omit", redirect: "error" });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "The daemon does not answer. Run indexer open to start it and to open this page again.");
-  }
+  const response = await send(path, { ...init, headers });
   if (!response.ok) {
     const said = await response.json().catch(() => null);
     throw new ApiError(response.status, said?.error?.message ?? `status ${response.status}`);
@@ -122,8 +153,8 @@ export async function post(route, body = {}, signal) {
 }
 
 /**
- * The status of the daemon, each time it changes, until the signal ends it. An EventSource cannot send the
- * token, so the stream is read by `fetch`.
+ * The status of the daemon, each time it changes, until the daemon or the signal ends it. An EventSource cannot
+ * send the token, so the stream is read by `fetch`. Raises ApiError if nothing comes for `SILENCE_MS`.
  * @param {(status: any) => void} show
  * @param {AbortSignal} signal
  */
@@ -133,7 +164,7 @@ export async function watchStatus(show, signal) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await inTime(reader.read());
     if (done) return;
     const events = (text + value).split("\n\n");
     text = events.pop() ?? "";
@@ -142,4 +173,16 @@ export async function watchStatus(show, signal) {
       if (data) show(JSON.parse(data.slice("data: ".length)));
     }
   }
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} answer
+ * @returns {Promise<T>}
+ */
+function inTime(answer) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ApiError(0, "The daemon does not answer.")), SILENCE_MS);
+    answer.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }

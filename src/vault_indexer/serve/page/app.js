@@ -1,26 +1,34 @@
-/** The page: takes the token, shows the view that the address names, and what has gone wrong. */
+/** The page: takes the token, shows the view that the address names, what the daemon does, what has gone wrong. */
 
-import { ApiError, VAULT, forgetToken, get, inVault, shareToken, takeToken, useToken } from "./api.js";
+import { ApiError, VAULT, forgetToken, get, inVault, isKnownDaemon, shareToken, takeToken, useToken } from "./api.js";
 import { recordClicks } from "./clicks.js";
-import { byId, h } from "./dom.js";
+import { daemonState, followDaemon, noteLoss } from "./daemon.js";
+import { announce, byId, count, h, quantity, setTitle } from "./dom.js";
 import { showGraph } from "./graph.js";
 import { showHealth } from "./health.js";
 import { showJudge } from "./judge.js";
 import { showNote } from "./note.js";
 import { currentRoute, setAddress } from "./route.js";
+import { keepScroll, restoreScroll } from "./scroll.js";
 import { focusSearch, showSearch } from "./search.js";
+import { hasShortcuts, showSettings } from "./settings.js";
 
 /** @type {Record<string, (main: HTMLElement, values: URLSearchParams, signal: AbortSignal) => void | Promise<void>>} */
 const VIEWS = { search: showSearch, note: showNote, graph: showGraph, health: showHealth, judge: showJudge };
 const TITLES = { search: "Search", note: "Note", graph: "Graph", health: "Health", judge: "Judge" };
-const THEMES = ["system", "light", "dark"];
+
+const RETRY_MS = 1000;
 
 let running = new AbortController();
+
+/** Whether the view waits for the daemon: for an answer at all, or for its first index. */
+let isWaiting = false;
 
 /** Show the view that the address names, instead of the one before. */
 async function show() {
   running.abort();
   running = new AbortController();
+  isWaiting = false;
   const { signal } = running;
   const main = byId("main");
   if (!takeToken()) {
@@ -29,15 +37,20 @@ async function show() {
   }
   const { view, values } = currentRoute();
   const name = /** @type {keyof typeof TITLES} */ (view in VIEWS ? view : "search");
-  document.title = `${TITLES[name]} · vault-indexer`;
   for (const link of document.querySelectorAll("nav a[data-view]")) {
     if (link instanceof HTMLElement && link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   main.dataset.view = name;
-  if (name !== "search") main.replaceChildren(h("p", { class: "quiet-text", role: "status" }, "…"));
+  if (name !== "search") {
+    setTitle(TITLES[name]);
+    main.replaceChildren(h("p", { class: "quiet-text", role: "status" }, "…"));
+  }
+  restoreScroll(main, signal);
   try {
     await VIEWS[name](main, values, signal);
+    // A note, the one view that names itself by a heading, is known when it is shown.
+    if (name === "note" && !signal.aborted) setTitle(main.querySelector("h1")?.textContent || TITLES.note);
   } catch (error) {
     if (!signal.aborted) showError(error);
   }
@@ -46,9 +59,15 @@ async function show() {
 /** @param {unknown} error */
 function showError(error) {
   const main = byId("main");
-  if (error instanceof ApiError && error.status === 401) {
+  const status = error instanceof ApiError ? error.status : -1;
+  noteLoss(error);
+  if (status === 401) {
     forgetToken();
     askForToken(main, "The daemon has started again, and its token is another one now.");
+  } else if (status === 0 || status === 503) {
+    isWaiting = true;
+    main.replaceChildren(h("section", { class: "message", role: "status" }, h("h1", {}, "Waiting for the index"),
+      h("p", {}, error instanceof Error ? error.message : ""), h("p", {}, "This view comes by itself.")));
   } else {
     const text = error instanceof Error ? error.message : String(error);
     main.replaceChildren(h("section", { class: "message", role: "alert" }, h("h1", {}, "This did not work"),
@@ -61,6 +80,7 @@ function showError(error) {
  * @param {string} reason
  */
 function askForToken(main, reason) {
+  byId("daemon").hidden = true;
   const input = h("input", { id: "token", type: "text", autocomplete: "off", spellcheck: "false",
     placeholder: "http://127.0.0.1:…/#token=…" });
   const use = () => {
@@ -79,18 +99,29 @@ function askForToken(main, reason) {
     h("p", { id: "token-help", role: "status" })));
 }
 
+/** Show the page with the token that it has. The daemon proves that it knows the token before it is sent. */
 async function start() {
-  await show();
-  if (!takeToken()) return;
+  if (!takeToken()) {
+    await show();
+    return;
+  }
   try {
+    if (!(await isKnownDaemon())) {
+      showError(new ApiError(401, ""));
+      return;
+    }
     const { vaults } = await get("vaults");
     const shown = vaults.length === 1 ? vaults[0] : null;
     if (!shown) showChoice(vaults);
     byId("vault").textContent = shown ? shown.path.split(/[/\\]/).pop() || "Vault" : VAULT || "All vaults";
-    if (shown || VAULT) recordClicks((await get("status")).records_clicks === true);
+    void followDaemon(Boolean(shown || VAULT));
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401 && takeToken()) showError(error);
+    if (!(error instanceof ApiError)) throw error;
+    showError(error);
+    if (error.status !== 401) setTimeout(() => void start(), RETRY_MS);
+    return;
   }
+  await show();
 }
 
 /**
@@ -115,40 +146,78 @@ function showChoice(vaults) {
   document.body.dataset.vaults = VAULT ? "one" : "all";
 }
 
+let before = daemonState();
+
+/** The daemon has told something: say what it does, and show what had to wait for it. */
+function followState() {
+  const now = daemonState();
+  const { contact, status } = now;
+  if (contact === "changed") {
+    forgetToken();
+    askForToken(byId("main"), "The daemon has started again, and its token is another one now.");
+    return;
+  }
+  if (status) recordClicks(status.records_clicks === true);
+  showDaemon(contact, status);
+  const isBack = contact === "answering" && before.contact === "lost";
+  const isBuilt = before.status && isBuilding(before.status) && !(status && isBuilding(status));
+  before = now;
+  if (isWaiting && contact === "answering" && (!status || status.generation > 0)) void show();
+  else if (isBuilt && byId("main").dataset.view === "graph") void show();
+  else if (isBack || isBuilt) document.dispatchEvent(new CustomEvent("renewed"));
+}
+
+/** @param {any} status */
+function isBuilding(status) {
+  return status.state === "building" || (status.progress !== null && ["rebuilding", "indexing"].includes(status.state));
+}
+
+/**
+ * The line under the bar: what the daemon does that every view has to know of.
+ * @param {string} contact
+ * @param {any} status
+ */
+function showDaemon(contact, status) {
+  const place = byId("daemon");
+  const said = place.dataset.state;
+  if (contact === "lost") {
+    place.dataset.state = "lost";
+    place.replaceChildren(h("span", {}, "The daemon does not answer. This page goes on when it runs again: ",
+      h("code", {}, "indexer start")));
+    if (said !== "lost") announce("The daemon does not answer.");
+  } else if (status && isBuilding(status)) {
+    const what = status.state === "rebuilding" ? "The index is built again" : "The index is being built";
+    const { notes, total } = status.progress ?? { notes: 0, total: 0 };
+    place.dataset.state = "building";
+    place.replaceChildren(h("span", {}, total ? `${what}: ${count(notes)} of ${quantity(total, "note")}` : what),
+      h("progress", { max: Math.max(1, total), value: notes, "aria-label": what }));
+    if (said !== "building") announce(what);
+  } else {
+    if (said === "building") announce("The index is complete.");
+    if (said === "lost") announce("The daemon answers again.");
+    delete place.dataset.state;
+  }
+  place.hidden = !place.dataset.state;
+}
+
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   const inField = event.target instanceof HTMLElement && /^(?:INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-  if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
-  const keys = /** @type {Record<string, () => void>} */ ({
-    "/": focusSearch,
-    g: () => location.assign("#/graph"),
-    h: () => location.assign("#/health"),
-  });
-  const action = keys[event.key];
-  if (action) {
-    event.preventDefault();
-    action();
-  }
+  if (inField || event.ctrlKey || event.metaKey || event.altKey || !hasShortcuts()) return;
+  const views = document.body.dataset.vaults === "all" ? {} : { g: "#/graph", h: "#/health" };
+  const view = /** @type {Record<string, string>} */ (views)[event.key];
+  if (event.key === "/") focusSearch();
+  else if (view) location.assign(view);
+  else return;
+  event.preventDefault();
 }
 
-/** @param {string} theme */
-function useTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = `Theme: ${theme}`;
-}
-
-function nextTheme() {
-  const now = document.documentElement.dataset.theme ?? "system";
-  const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
-  localStorage.setItem("theme", next);
-  useTheme(next);
-}
-
-useTheme(THEMES.find((one) => one === localStorage.getItem("theme")) ?? "system");
-byId("theme").addEventListener("click", nextTheme);
+showSettings();
+keepScroll();
 byId("skip").addEventListener("click", () => byId("main").focus());
 addEventListener("keydown", onKey);
 addEventListener("hashchange", () => void show());
+document.addEventListener("daemon", followState);
 addEventListener("unhandledrejection", (event) => {
   if (event.reason instanceof ApiError) showError(event.reason);
 });

@@ -7,7 +7,7 @@
 
 /** Attributes that `h` may set. Anything else is a mistake in this page, and is refused. */
 const ATTRIBUTES = new Set([
-  "alt", "class", "colspan", "datetime", "disabled", "for", "height", "hidden", "href", "id", "lang", "max", "min",
+  "alt", "class", "colspan", "datetime", "dir", "disabled", "for", "height", "hidden", "href", "id", "lang", "max", "min",
   "name", "open", "placeholder", "rel", "role", "scope", "spellcheck", "start", "tabindex", "target", "title", "type",
   "value", "viewBox", "width", "autocomplete", "checked", "selected", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy",
   "r", "d", "transform", "text-anchor", "enterkeyhint", "draggable",
@@ -102,6 +102,18 @@ export function marked(text, marks) {
 export function announce(text) {
   const place = document.getElementById("announce");
   if (place && place.textContent !== text) place.textContent = text;
+}
+
+/** @type {string} what the tab shows */
+let titled = "";
+
+/**
+ * Name the tab: what it shows, and the vault.
+ * @param {string} [shown] the one before, if it is left out: the name of the vault is known now
+ */
+export function setTitle(shown = titled) {
+  titled = shown;
+  document.title = [shown, byId("vault").textContent].filter(Boolean).join(" · ");
 }
 
 /**

@@ -37,6 +37,12 @@ export class Drawing {
     this.view = { x: 0, y: 0, k: 1 };
     this.places = new Float32Array(nodes.length * 2);
     this.lines = links.map((link) => svg("line", { class: `edge ${link.kind}` }));
+    /** @type {Set<number>[]} the nodes beside each node */
+    this.beside = nodes.map(() => new Set());
+    for (const { source, target } of links) {
+      this.beside[source].add(target);
+      this.beside[target].add(source);
+    }
     this.lines.forEach((line, at) => line.style.setProperty("stroke-width", String(links[at].width)));
     this.dots = nodes.map((node, at) => svg("circle", { class: `node ${node.kind}`, r: node.r, "data-at": at },
       svg("title", {}, node.label)));
@@ -77,7 +83,7 @@ export class Drawing {
       top = Math.min(top, this.places[2 * at + 1] - r);
       bottom = Math.max(bottom, this.places[2 * at + 1] + r);
     }
-    const k = Math.min(1.6, (width - 96) / (right - left), (height - 64) / (bottom - top));
+    const k = Math.min(1.6, (width - Math.min(96, width / 6)) / (right - left), (height - 64) / (bottom - top));
     this.view = { k, x: width / 2 - (k * (left + right)) / 2, y: height / 2 - (k * (top + bottom)) / 2 };
   }
 
@@ -141,6 +147,24 @@ export class Drawing {
     this.nodes.forEach((node, at) => this.labels[at].classList.toggle("chosen", node.id === id));
   }
 
+  /**
+   * Bring out a node with those beside it, and name it whatever room there is; without one, none.
+   * @param {number | null} at
+   */
+  hover(at) {
+    this.element.classList.toggle("hovered", at !== null);
+    const near = (/** @type {number} */ other) => at !== null && (other === at || this.beside[at].has(other));
+    this.dots.forEach((dot, other) => dot.classList.toggle("near", near(other)));
+    this.labels.forEach((label, other) => label.classList.toggle("near", near(other)));
+    this.lines.forEach((line, number) => line.classList.toggle("near",
+      at !== null && (this.links[number].source === at || this.links[number].target === at)));
+    if (at === null) return;
+    const { x, y, k } = this.view;
+    this.labels[at].setAttribute("x", (this.places[2 * at] * k + x).toFixed(1));
+    this.labels[at].setAttribute("y", (this.places[2 * at + 1] * k + y + this.nodes[at].r * k + LABEL_PX + 2).toFixed(1));
+    this.labels[at].classList.remove("off");
+  }
+
   /** @param {AbortSignal} signal */
   listen(signal) {
     /** @type {Map<number, { x: number, y: number }>} */
@@ -178,6 +202,20 @@ export class Drawing {
       const at = event.target instanceof SVGElement ? event.target.dataset.at : undefined;
       if (at !== undefined && travelled < 6) this.options.choose(this.nodes[Number(at)].id);
     }, { signal });
-    addEventListener("resize", () => this.place(), { signal });
+    this.element.addEventListener("pointerover", (event) => {
+      const at = event.target instanceof SVGElement ? event.target.dataset.at : undefined;
+      if (at !== undefined) this.hover(Number(at));
+    }, { signal });
+    this.element.addEventListener("pointerout", (event) => {
+      if (!(event.target instanceof SVGElement) || event.target.dataset.at === undefined) return;
+      this.hover(null);
+      this.place();
+    }, { signal });
+    const room = new ResizeObserver(() => {
+      if (!this.moved) this.fit();
+      this.place();
+    });
+    room.observe(this.element);
+    signal.addEventListener("abort", () => room.disconnect());
   }
 }

@@ -1,7 +1,7 @@
 /** The graph view: around a note, around the hits of a query, or the whole vault as clusters. */
 
 import { get } from "./api.js";
-import { announce, count, h, quantity } from "./dom.js";
+import { announce, count, h, quantity, setTitle } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { address, go } from "./route.js";
 
@@ -79,7 +79,9 @@ async function showNeighbourhood(place, values, signal) {
       h("a", { class: "button", href: address("graph", { path: node.path }) }, "Draw around it")] : [],
   }));
   show(place, { title, summary: `${quantity(nodes.length, "file")}, ${quantity(links.length, "edge")}${
-    found.more ? "; more were left out" : ""}`, nodes, links, items, distance: 60 }, signal);
+    found.more ? "; more were left out" : ""}`, nodes, links, items, distance: 60,
+  legend: [["centre", path ? "the note" : "a hit"], ["note", "a note"], ["attachment", "a file"], ["link", "a link"],
+    ["related", "near in meaning"]] }, signal);
 }
 
 /** @param {number} steps */
@@ -114,12 +116,24 @@ async function showClusters(place, values, signal) {
   }));
   const title = folder ? `The folder ${folder}` : by === "folder" ? "The vault by folder" : "The vault by links";
   show(place, { title, summary: `${quantity(found.notes, "note")} in the vault, ${
-    quantity(nodes.length, "cluster")}`, nodes, links, items, distance: 150 }, signal);
+    quantity(nodes.length, "cluster")}`, nodes, links, items, distance: 150,
+  legend: [["cluster", "larger: more notes"], ["link", "wider: more links"]] }, signal);
+}
+
+/**
+ * What the kinds of nodes and lines mean, of those that are drawn.
+ * @param {{ nodes: any[], links: any[], legend: string[][] }} graph
+ */
+function legend(graph) {
+  const drawn = new Set([...graph.nodes, ...graph.links].map(({ kind }) => kind));
+  return h("ul", { class: "graph-legend", "aria-label": "Legend" }, ...graph.legend
+    .filter(([kind]) => drawn.has(kind))
+    .map(([kind, meaning]) => h("li", { class: `kind-${kind}` }, meaning)));
 }
 
 /**
  * @param {HTMLElement} place
- * @param {{ title: string, summary: string, nodes: any[], links: any[], distance: number,
+ * @param {{ title: string, summary: string, nodes: any[], links: any[], distance: number, legend: string[][],
  *   items: { id: string, label: string, note: string, actions: (Node | null)[] }[] }} graph
  * @param {AbortSignal} signal
  */
@@ -142,7 +156,7 @@ function show(place, graph, signal) {
   const zoom = (/** @type {string} */ name, /** @type {number} */ factor, /** @type {string} */ label) =>
     h("button", { type: "button", "aria-label": label, onclick: () => drawing.zoom(factor) }, name);
   place.replaceChildren(
-    h("div", { class: "graph-canvas" }, drawing.element,
+    h("div", { class: "graph-canvas" }, drawing.element, legend(graph),
       h("div", { class: "zoom", role: "group", "aria-label": "Zoom" }, zoom("+", 1.4, "Zoom in"),
         zoom("−", 1 / 1.4, "Zoom out"),
         h("button", { type: "button", onclick: () => {
@@ -151,5 +165,6 @@ function show(place, graph, signal) {
         } }, "Fit"))),
     h("aside", { class: "rail", "aria-label": "Nodes" },
       h("h2", {}, graph.title), h("p", { class: "line" }, graph.summary), details, list));
+  setTitle(graph.title);
   announce(`${graph.title}: ${graph.summary}`);
 }

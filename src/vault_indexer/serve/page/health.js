@@ -1,18 +1,18 @@
 /** The health view: what the index holds and lacks, and the orders to it, with live progress. */
 
-import { ApiError, get, post, watchStatus } from "./api.js";
+import { ApiError, get, post } from "./api.js";
+import { daemonState } from "./daemon.js";
 import { announce, count, h, quantity } from "./dom.js";
 import { address } from "./route.js";
 
 /**
- * Show the view. The signal ends its requests and the stream of the status.
+ * Show the view. The signal ends its requests and listeners.
  * @param {HTMLElement} main
  * @param {URLSearchParams} _values
  * @param {AbortSignal} signal
  */
 export async function showHealth(main, _values, signal) {
-  const view = new HealthView(main, signal);
-  await Promise.all([view.figures(), view.watch()]);
+  await new HealthView(main, signal).figures();
 }
 
 class HealthView {
@@ -31,31 +31,31 @@ class HealthView {
     this.pause = h("button", { type: "button", onclick: () => this.order(() => this.togglePause()) }, "Pause indexing");
     this.figuresPlace = h("div", { class: "cards" });
     this.folder = h("dd");
+    this.buttons = [this.rebuild, this.verify, this.repair, this.pause];
     this.paused = false;
-    this.wasBuilding = false;
+    this.isBusy = false;
     main.replaceChildren(h("section", { class: "health", "aria-label": "Health" },
       h("h1", {}, "Health of the vault"), this.state,
       h("div", { class: "tools" }, this.rebuild, this.pause, this.verify, this.repair), this.result,
       this.figuresPlace));
+    document.addEventListener("daemon", () => this.showState(), { signal });
+    document.addEventListener("renewed", () => void this.figures(), { signal });
+    this.showState();
   }
 
-  /** Show the status each time it changes. */
-  async watch() {
-    while (!this.signal.aborted) {
-      try {
-        await watchStatus((status) => this.show(status), this.signal);
-        return;
-      } catch (error) {
-        if (this.signal.aborted) return;
-        if (!(error instanceof ApiError) || error.status !== 503) throw error;
-        this.show(await get("status", {}, this.signal));
-        return;
-      }
+  showState() {
+    const { contact, status } = daemonState();
+    for (const button of this.buttons) button.disabled = contact !== "answering" || this.isBusy;
+    if (contact === "lost") {
+      this.state.replaceChildren(h("p", { class: "pill unusable" }, "not running"),
+        h("p", { class: "line" }, "The daemon does not answer. The figures below are those of before."));
+    } else if (status) {
+      this.showStatus(status);
     }
   }
 
   /** @param {any} status */
-  show(status) {
+  showStatus(status) {
     this.paused = status.paused;
     this.folder.textContent = status.index_dir;
     this.pause.textContent = status.paused ? "Resume indexing" : "Pause indexing";
@@ -79,8 +79,6 @@ class HealthView {
       h("dl", { class: "figures" }, ...rows.flatMap((row) => row && row[1]
         ? [h("dt", {}, row[0]), h("dd", {}, row[1])] : [])),
       this.skipped(status.skipped)));
-    if (this.wasBuilding && !building) void this.figures();
-    this.wasBuilding = building;
   }
 
   /** @param {any[]} skipped */
@@ -92,7 +90,8 @@ class HealthView {
 
   /** @param {() => Promise<string>} run */
   async order(run) {
-    for (const button of [this.rebuild, this.verify, this.repair, this.pause]) button.disabled = true;
+    this.isBusy = true;
+    this.showState();
     this.result.textContent = "…";
     try {
       this.result.textContent = await run();
@@ -100,7 +99,8 @@ class HealthView {
       if (!(error instanceof ApiError)) return;
       this.result.textContent = error.message;
     } finally {
-      for (const button of [this.rebuild, this.verify, this.repair, this.pause]) button.disabled = false;
+      this.isBusy = false;
+      this.showState();
     }
   }
 

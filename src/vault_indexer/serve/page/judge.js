@@ -1,8 +1,9 @@
 /** The judging view: a question, and one note after the other that a person grades, without ranks. */
 
 import { get, post } from "./api.js";
-import { announce, h, quantity } from "./dom.js";
+import { announce, h, quantity, setTitle } from "./dom.js";
 import { address, go } from "./route.js";
+import { hasShortcuts } from "./settings.js";
 
 /** @typedef {{ path: string, title: string, excerpt: string }} PooledNote */
 
@@ -60,6 +61,7 @@ class Judging {
   show() {
     const note = this.left[this.at];
     const { question, grades, folder } = this.pool;
+    setTitle(`Judge: ${question}`);
     const place = note ? `${this.at + 1} of ${this.left.length}` : "No note is left";
     this.main.replaceChildren(h("section", { class: "judge", "aria-label": "Judging" },
       h("p", {}, h("a", { href: address("judge") }, "All questions")),
@@ -80,7 +82,7 @@ class Judging {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.left[this.at]) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.left[this.at] || !hasShortcuts()) return;
     if (event.key === "s") this.skip();
     else if (/^\d$/.test(event.key) && Number(event.key) < this.pool.grades.length) void this.grade(Number(event.key));
     else return;

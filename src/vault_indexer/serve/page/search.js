@@ -2,14 +2,38 @@
 
 import { ApiError, get, inVault } from "./api.js";
 import { recordClick } from "./clicks.js";
-import { announce, byId, h, marked, quantity } from "./dom.js";
+import { noteLoss } from "./daemon.js";
+import { announce, byId, h, marked, quantity, setTitle } from "./dom.js";
+import { recentQueries, rememberQuery } from "./recent.js";
 import { address, go, setAddress } from "./route.js";
+import { hasShortcuts } from "./settings.js";
 
-const FIELDS = "path,kind,title,header_path,line,uri,relevance,snippet,marks,tags,shares";
+const FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,shares";
 const LIMIT = 20;
 const MOST_REQUESTS = 2;
 const RETRY_MS = 1000;
-const EXAMPLES = ["notes about a topic", "\"an exact phrase\"", "tag:#garden", "path:Projects", "after:7d", "-word"];
+
+/** After so long without an answer the page says that it searches, and that the daemon is slow. */
+const SAY_SEARCHING_MS = 200;
+const SAY_SLOW_MS = 3000;
+
+const RECENT_NOTES = 6;
+
+/** A query that all notes meet: without words, those changed last come first. */
+const ALL_NOTES = "after:1970-01-02";
+
+/** @type {[string, string][]} */
+const EXAMPLES = [
+  ["notes about a topic", "by meaning, in your own words"],
+  ["\"an exact phrase\"", "these words, in this order"],
+  ["tag:#", "with a tag"],
+  ["path:", "in a folder"],
+  ["after:7d", "changed in the last week"],
+  ["-word", "without a word"],
+];
+
+/** Where a value of an operator, a tag or a property ends: there, the vault knows how to go on. */
+const COMPLETABLE = /(?:^|[\s(])-?(?:[a-z][a-z-]*:(?:"[^"]*|\S*)|\[[^\]]*|#\S*)$/i;
 
 /**
  * Show the view. The signal ends its requests and listeners.
@@ -37,19 +61,24 @@ class SearchView {
     this.shown = 0;
     this.running = 0;
     this.waits = false;
+    /** The query of the hits that are shown; null while none are. @type {string | null} */
+    this.shownQuery = null;
+    this.opensFirst = false;
+    /** @type {ReturnType<typeof setTimeout>[]} */
+    this.timers = [];
     /** @type {Set<string>} the places whose reasons are open, for they stay so when a new answer holds them */
     this.explained = new Set();
     this.completions = new Completions(this);
     this.input = h("input", {
       id: "q", type: "search", class: "query", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
-      placeholder: "Search by meaning, word and link", role: "combobox", "aria-label": "Search the vault",
+      dir: "auto", placeholder: "Search by meaning, word and link", role: "combobox", "aria-label": "Search the vault",
       "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "completions",
       oninput: () => this.typed(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
       onblur: () => this.completions.close(),
     });
     this.input.value = values.get("q") ?? "";
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Filters" });
-    this.summary = h("p", { class: "summary" });
+    this.summary = h("div", { class: "summary" });
     this.notices = h("div", { class: "notices" });
     this.list = h("ol", { class: "hits", id: "hits", "aria-label": "Hits" });
     this.list.addEventListener("keydown", (event) => this.keyInList(event));
@@ -62,6 +91,8 @@ class SearchView {
     );
     this.showChips();
     this.input.focus({ preventScroll: true });
+    document.addEventListener("renewed", () => void this.search(), { signal });
+    signal.addEventListener("abort", () => this.timers.forEach(clearTimeout));
     this.search();
   }
 
@@ -93,6 +124,7 @@ class SearchView {
   }
 
   typed() {
+    this.opensFirst = false;
     this.remember(false);
     this.search();
     void this.completions.ask();
@@ -103,12 +135,14 @@ class SearchView {
    * answer is shown unless that of a later request is shown already.
    */
   async search() {
+    setTitle(this.query || "Search");
     this.waits = this.running >= MOST_REQUESTS;
+    if (this.query && this.query !== this.shownQuery) this.sayLater();
     if (this.waits) return;
     const sequence = ++this.sequence;
     if (!this.query) {
       this.shown = sequence;
-      this.showExamples();
+      await this.showStart();
       return;
     }
     this.running += 1;
@@ -119,6 +153,7 @@ class SearchView {
     } catch (error) {
       if (!(error instanceof ApiError)) return;
       if (error.status === 401) throw error;
+      noteLoss(error);
       this.showUnlessStale(sequence, () => this.showProblem(error.message));
       if (error.status === 503) this.retryLater();
     } finally {
@@ -137,6 +172,30 @@ class SearchView {
     show();
   }
 
+  /** Say that an answer is under way, unless it comes soon; the hits until then are those of another query. */
+  sayLater() {
+    if (this.timers.length) return;
+    const say = (/** @type {string} */ text) => {
+      this.list.classList.add("old");
+      this.summary.textContent = text;
+      announce(text);
+    };
+    this.timers = [setTimeout(() => say("Searching …"), SAY_SEARCHING_MS),
+      setTimeout(() => say("Searching … The daemon has not answered yet."), SAY_SLOW_MS)];
+  }
+
+  /**
+   * The list is that of a query; "" where there is no answer.
+   * @param {string | null} query
+   */
+  arrive(query) {
+    this.shownQuery = query;
+    this.timers.forEach(clearTimeout);
+    this.timers = [];
+    this.list.classList.remove("old");
+    if (query !== null && query !== this.query) this.sayLater(); // another answer is under way
+  }
+
   /** The daemon is building its first index, or is busy: ask again until it answers. */
   retryLater() {
     const timer = setTimeout(() => void this.search(), RETRY_MS);
@@ -145,17 +204,46 @@ class SearchView {
 
   /** @param {string} text */
   showProblem(text) {
+    this.arrive(null);
+    this.opensFirst = false;
     this.list.replaceChildren();
     this.notices.replaceChildren();
     this.summary.textContent = text;
     announce(text);
   }
 
-  showExamples() {
+  /** Nothing is typed: what was looked for in this tab, what changed last, what can be typed. */
+  async showStart() {
+    this.arrive(null);
     this.list.replaceChildren();
     this.notices.replaceChildren();
-    this.summary.replaceChildren(h("span", {}, "Write what you look for as you would say it. Or try "),
-      ...EXAMPLES.flatMap((example, at) => [at ? ", " : "", h("code", {}, example)]), ".");
+    const queries = recentQueries();
+    const notes = h("ul", { class: "plain" });
+    const part = (/** @type {string} */ name, /** @type {Node} */ content) =>
+      h("section", { class: "start-part" }, h("h2", {}, name), content);
+    const recent = part("Changed last", notes);
+    recent.hidden = true;
+    this.summary.replaceChildren(h("div", { class: "start" },
+      queries.length ? part("Recent queries", h("ul", { class: "plain" }, ...queries.map((query) => h("li", {},
+        h("button", { type: "button", class: "quiet", dir: "auto", onclick: () => this.write(query) }, query))))) : null,
+      recent,
+      part("What you can type", h("dl", { class: "examples" }, ...EXAMPLES.flatMap(([example, help]) => [
+        h("dt", {}, h("button", { type: "button", class: "quiet", onclick: () => this.write(example) },
+          h("code", {}, example))),
+        h("dd", {}, help)])))));
+    const asked = { q: ALL_NOTES, by: "note", limit: RECENT_NOTES, fields: "path,kind,title,language,line,uri" };
+    const answer = await get("search", asked, this.signal).catch(() => null);
+    if (!answer?.results.length) return;
+    notes.append(...answer.results.filter(isReadable).map((/** @type {any} */ hit) => h("li", {},
+      h("a", { href: readAddress(hit), dir: "auto", lang: hit.language }, hit.title))));
+    recent.hidden = false;
+  }
+
+  /** @param {string} text the query from now on */
+  write(text) {
+    this.input.value = text;
+    this.input.focus();
+    this.typed();
   }
 
   /**
@@ -164,20 +252,23 @@ class SearchView {
    */
   show(answer, asked) {
     const hits = answer.results;
+    this.arrive(asked.q);
     // Who is among the hits already stays there when the last answer arrives.
     const focused = Array.from(this.list.children).findIndex((one) => one.contains(document.activeElement));
     this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked)));
     if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
     const found = hits.length === LIMIT ? `The best ${LIMIT} hits` : quantity(hits.length, "hit");
     const doubt = hits.length && answer.verdict === "none" ? ", probably not about this" : "";
-    const text = hits.length ? `${found}${doubt}` : "Nothing is found";
-    this.summary.replaceChildren(`${text} · ${Math.round(answer.took_ms)} ms`, hits.length ? legend() : "");
-    announce(text);
+    const none = answer.verdict === "none" ? "Nothing is found" : "Nothing is found yet";
+    const text = hits.length ? `${found}${doubt}` : none;
+    this.summary.textContent = `${text} · ${Math.round(answer.took_ms)} ms`;
+    if (asked.q === this.query) announce(text);
     this.notices.replaceChildren(
       ...answer.corrections.map((/** @type {any} */ one) =>
         h("p", {}, "Also searched: ", h("strong", {}, one.to), ` for “${one.from}”`)),
       ...answer.notices.map((/** @type {string} */ one) => h("p", {}, one)));
     document.dispatchEvent(new CustomEvent("hits", { detail: { query: answer.query, tookMs: answer.took_ms } }));
+    if (this.opensFirst && asked.q === this.query) this.openFirst();
   }
 
   /**
@@ -186,24 +277,30 @@ class SearchView {
    * @param {Asked} asked
    */
   hit(hit, at, asked) {
-    const readable = hit.kind === "note" || hit.kind === "canvas";
-    const here = inVault(hit.vault, address("note", { path: hit.path, line: hit.line }));
+    const here = isReadable(hit) ? readAddress(hit) : null;
+    const inObsidian = hit.uri.startsWith("obsidian:") ? hit.uri : null;
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
-    const folder = hit.path.slice(0, hit.path.length - hit.path.split("/").pop().length - 1);
+    const folder = hit.path.split("/").slice(0, -1).join("/");
     if (this.explained.has(place(hit))) void this.toggleWhy(hit, asked, details, toggle);
-    const opened = () => void (readable && recordClick(asked.q, hit.path, at + 1));
-    return h("li", { class: "hit", "data-read": readable ? here : null, onread: opened },
+    const opened = () => {
+      rememberQuery(asked.q);
+      if (here) void recordClick(asked.q, hit.path, at + 1);
+    };
+    const to = here ?? inObsidian;
+    const text = { dir: "auto", lang: hit.language || null };
+    return h("li", { class: "hit" },
       h("div", { class: "hit-head" },
-        h("a", { class: "hit-title", href: hit.uri, onclick: opened }, hit.title),
-        h("span", { class: "hit-path" }, hit.vault ? `${hit.vault}: ` : null, folder, readable ? null : ` ${hit.kind}`)),
-      hit.header_path && h("p", { class: "hit-headings" }, hit.header_path),
-      hit.snippet && h("p", { class: "snippet" }, ...marked(hit.snippet, hit.marks)),
-      h("div", { class: "hit-foot" }, picture(hit.shares),
-        readable && h("a", { href: here, class: "action", onclick: opened }, "Read here"),
-        readable && h("a", { href: inVault(hit.vault, address("graph", { path: hit.path })), class: "action" }, "Graph"),
-        toggle,
+        to ? h("a", { class: "hit-title", ...text, href: to, onclick: opened }, hit.title)
+          : h("span", { class: "hit-title", tabindex: -1, ...text }, hit.title),
+        h("span", { class: "hit-path", dir: "auto" }, hit.vault ? `${hit.vault}: ` : null, folder,
+          here ? null : ` ${hit.kind}`)),
+      hit.header_path && h("p", { class: "hit-headings", ...text }, hit.header_path),
+      hit.snippet && h("p", { class: "snippet", ...text }, ...marked(hit.snippet, hit.marks)),
+      h("div", { class: "hit-foot" }, picture(hit.shares), toggle,
+        inObsidian && h("a", { href: inObsidian, class: "action obsidian", onclick: opened }, "Obsidian"),
+        here && h("a", { href: inVault(hit.vault, address("graph", { path: hit.path })), class: "action" }, "Graph"),
         ...hit.tags.slice(0, 4).map((/** @type {string} */ tag) => h("button", { type: "button", class: "tag",
           "aria-label": `Filter by tag ${tag}`, onclick: () => this.addFilter(`tag:#${tag}`) }, `#${tag}`))),
       details);
@@ -228,10 +325,10 @@ class SearchView {
     if (!found || details.childElementCount) return;
     const { vector, keyword, graph, note, filters } = found.why;
     const rows = [
-      ["Words", keyword && `rank ${keyword.rank}: ${Object.entries(keyword.terms)
+      [hue("words", "Words"), keyword && `rank ${keyword.rank}: ${Object.entries(keyword.terms)
         .map(([term, share]) => `${term} ${Number(share).toFixed(1)}`).join(", ")}`],
-      ["Meaning", vector && `rank ${vector.rank}, cosine ${vector.score.toFixed(2)}`],
-      ["Links", graph && `rank ${graph.rank}, by ${graph.via.slice(0, 3).join(", ")}`],
+      [hue("meaning", "Meaning"), vector && `rank ${vector.rank}, cosine ${vector.score.toFixed(2)}`],
+      [hue("links", "Links"), graph && `rank ${graph.rank}, by ${graph.via.slice(0, 3).join(", ")}`],
       ["Whole note", note && `holds ${Math.round(note.coverage * 100)} % of the words by weight`],
       ["Filters", filters.length ? filters.join(" ") : null],
       ["Relevance", hit.relevance.toFixed(2)],
@@ -262,20 +359,28 @@ class SearchView {
 
   /** @param {KeyboardEvent} event */
   key(event) {
+    if (event.isComposing) return; // Enter and the arrows belong to the input method
     if (this.completions.key(event)) {
       event.preventDefault();
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       this.focusHit(0);
     } else if (event.key === "Enter") {
-      const first = this.list.querySelector("a.hit-title");
-      if (first instanceof HTMLElement) first.click();
+      this.opensFirst = this.query !== "";
+      if (this.opensFirst && this.shownQuery === this.query) this.openFirst();
     } else if (event.key === "Backspace" && !this.input.value && this.filters.length) {
       this.filters.pop();
       this.showChips();
       this.remember(true);
       this.search();
     }
+  }
+
+  /** Open the first hit. The hits are those of what is typed. */
+  openFirst() {
+    this.opensFirst = false;
+    const first = this.list.querySelector("a.hit-title");
+    if (first instanceof HTMLElement) first.click();
   }
 
   /** @param {KeyboardEvent} event */
@@ -286,28 +391,40 @@ class SearchView {
     if (event.key === "ArrowDown") this.focusHit(at + 1);
     else if (event.key === "ArrowUp" && at === 0) this.input.focus();
     else if (event.key === "ArrowUp") this.focusHit(at - 1);
-    else if (event.key === "o" && item.dataset.read) this.read(item, item.dataset.read);
-    else if (event.key === "w") item.querySelector("button")?.click();
+    else if (event.key === "o" && hasShortcuts()) click(item, "a.obsidian");
+    else if (event.key === "w" && hasShortcuts()) click(item, "button");
     else if (event.key === "Escape") this.input.focus();
     else return;
     event.preventDefault();
   }
 
-  /**
-   * @param {HTMLElement} item
-   * @param {string} to
-   */
-  read(item, to) {
-    item.dispatchEvent(new Event("read"));
-    if (to.startsWith("/")) location.assign(to);
-    else go(to);
-  }
-
   /** @param {number} at */
   focusHit(at) {
-    const link = this.list.children[at]?.querySelector("a.hit-title");
+    const link = this.list.children[at]?.querySelector(".hit-title");
     if (link instanceof HTMLElement) link.focus();
   }
+}
+
+/** @param {any} hit */
+function isReadable(hit) {
+  return hit.kind === "note" || hit.kind === "canvas";
+}
+
+/**
+ * Where the page shows the note of a hit, at the hit's line.
+ * @param {any} hit
+ */
+function readAddress(hit) {
+  return inVault(hit.vault, address("note", { path: hit.path, line: hit.line }));
+}
+
+/**
+ * @param {HTMLElement} item
+ * @param {string} selector
+ */
+function click(item, selector) {
+  const found = item.querySelector(selector);
+  if (found instanceof HTMLElement) found.click();
 }
 
 /**
@@ -319,7 +436,7 @@ function place(hit) {
 }
 
 /**
- * What words, meaning and links gave, as three bars.
+ * What words, meaning and links gave, as one bar of three parts.
  * @param {{ words: number, meaning: number, links: number }} shares
  */
 function picture(shares) {
@@ -335,10 +452,13 @@ function picture(shares) {
     }));
 }
 
-/** What the colours of the bars mean. */
-function legend() {
-  return h("span", { class: "legend", "aria-hidden": "true" },
-    ...["words", "meaning", "links"].map((name) => h("span", { class: name }, name)));
+/**
+ * A name in the colour of its part of the bar.
+ * @param {string} kind
+ * @param {string} name
+ */
+function hue(kind, name) {
+  return h("span", { class: `hue ${kind}` }, name);
 }
 
 /** The ways to go on with the query, under the input. */
@@ -359,10 +479,10 @@ class Completions {
     const sequence = ++this.sequence;
     const input = this.view.input;
     const before = input.value.slice(0, input.selectionStart ?? undefined);
-    if (!before.trim() || document.body.dataset.vaults === "all") return this.close();
+    if (!COMPLETABLE.test(before) || document.body.dataset.vaults === "all") return this.close();
     const found = await get("complete", { q: before }, this.view.signal).catch(() => null);
     if (sequence !== this.sequence) return;
-    this.items = found?.items ?? [];
+    this.items = (found?.items ?? []).filter((/** @type {any} */ item) => item.kind !== "operator");
     this.replaces = found?.replaces ?? "";
     this.active = -1;
     this.show();
@@ -397,12 +517,11 @@ class Completions {
   key(event) {
     const last = this.items.length - 1;
     if (last < 0) return false;
-    const isOperator = this.items[0].kind === "operator";
     if (event.key === "Escape") this.close();
     else if (event.key === "Tab" && !event.shiftKey) this.accept(Math.max(0, this.active));
     else if (event.key === "Enter" && this.active >= 0) this.accept(this.active);
-    else if (event.key === "ArrowDown" && !isOperator) this.move(this.active < last ? this.active + 1 : 0);
-    else if (event.key === "ArrowUp" && !isOperator) this.move(this.active > 0 ? this.active - 1 : last);
+    else if (event.key === "ArrowDown") this.move(this.active < last ? this.active + 1 : 0);
+    else if (event.key === "ArrowUp") this.move(this.active > 0 ? this.active - 1 : last);
     else return false;
     return true;
   }
@@ -415,16 +534,13 @@ class Completions {
 
   /** @param {number} at */
   accept(at) {
-    const { text, kind } = this.items[at];
+    const { text } = this.items[at];
     const input = this.view.input;
     const end = input.selectionStart ?? input.value.length;
-    const start = end - this.replaces.length;
-    const isFilter = kind !== "operator";
-    input.setRangeText(isFilter ? "" : text, start, end, "end");
-    input.value = isFilter ? input.value.trim() : input.value;
+    input.setRangeText("", end - this.replaces.length, end, "end");
+    input.value = input.value.trim();
     this.close();
-    if (isFilter) this.view.addFilter(text);
-    else this.view.typed();
+    this.view.addFilter(text);
   }
 }
 
