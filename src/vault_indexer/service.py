@@ -221,6 +221,7 @@ class VaultService:
             tuple(notices),
             found.corrections,
             found.verdict,
+            found.missing_words,
         )
 
     def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:

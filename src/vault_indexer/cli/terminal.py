@@ -49,10 +49,17 @@ def clean(text: str, blank: str = " ") -> str:
 
 
 def out() -> Console:
-    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
+    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe.
+
+    Printing raises BrokenPipeError where nobody reads any more."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """rich would end the process with status 1, which means "nothing found"."""
+            raise BrokenPipeError
+
+    return Output(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False)
 
 
 def err() -> Console:

@@ -143,6 +143,7 @@ def search_vaults(ready: ReadyVaults, request: SearchRequest) -> SearchAnswer:
         (*found.notices, *ready.all_notices(late)),
         found.corrections,
         found.verdict,
+        found.missing_words,
     )
 
 
