@@ -34,8 +34,8 @@ loses less than one answer in a hundred."""
 
 
 LEAST_WORDS = 2
-"""Words of the question that a quote, with the title and heading above it, has at least, if the question has as
-many that say something. With one alone, it is about another thing as often as not."""
+"""Words of the question that a quote, with the title and heading above it, has at least, if the question has
+as many that say something. With one alone, it is about another thing as often as not."""
 
 RELEVANCE_WORTH = 8.0
 LEAST_SUPPORT = 5.0

@@ -20,9 +20,7 @@ def print_explanation(answer: ExplainJson) -> None:
     """The note and its place, the evidence for it, and what else there is to say, on standard output."""
     console = out()
     console.print(text((answer["path"], "cyan"), (f"   {_place(answer)}", "bold")))
-    cells = (
-        [_cell(*one) for one in _evidence(answer["query"], answer["why"])] if answer["why"] else []
-    )
+    cells = [_cell(*one) for one in _evidence(answer["query"], answer["why"])] if answer["why"] else []
     _print_cells(console, cells)
     for reason in answer["reasons"]:
         console.print(text((f"  {reason}", "")))

@@ -36,7 +36,9 @@ class GrepLines:
     lines: Annotated[bool, typer.Option("--lines", help="As grep prints it: PATH:LINE:TEXT.")] = False
     null: Annotated[
         bool,
-        typer.Option("--null", "-0", help="With --files, --paths or --lines: end each with NUL, for xargs -0."),
+        typer.Option(
+            "--null", "-0", help="With --files, --paths or --lines: end each with NUL, for xargs -0."
+        ),
     ] = False
 
     @property

@@ -26,13 +26,13 @@ _WEAK_NOTES = 3
 
 _NAMES = ("title", "aliases")
 _TITLE_SHARE = 0.2
-"""From this part of the score by word on, the title is evidence: below, it has only words such as "the"."""
+"""From this part of the score by word on, the title is evidence: below, it has words such as "the"."""
 
 _NEAR_RANK = 10
 """Up to this rank among the chunks nearest in meaning, meaning is evidence: so many hits a search lists."""
 
 _LINK_WEIGHT = 0.2
-"""From this weight on, links to the note say the words of the query; below, they lead there from other hits."""
+"""From this weight on, links to the note say the words of the query; below, they come from other hits."""
 
 _EVIDENCE = ("name", "title", "words", "meaning", "links", "changed since")
 _LINE_DIGITS = 4

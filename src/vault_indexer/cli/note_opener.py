@@ -21,7 +21,7 @@ _LINE_OPTIONS: Mapping[str, str] = {
     "hx": "{file}:{line}",
     "subl": "{file}:{line}",
 }
-"""How an editor is told a line, by the name of its program; all others understand `+LINE FILE`, as vi does."""
+"""How an editor is told a line, by the name of its program. Others understand `+LINE FILE`, as vi does."""
 
 
 def open_note(vault: Path, hit: HitJson) -> None:
@@ -32,7 +32,9 @@ def open_note(vault: Path, hit: HitJson) -> None:
     """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor:
-        command = editor_command(editor, (vault / hit["path"]).absolute(), hit["line"] if has_text(hit) else None)
+        command = editor_command(
+            editor, (vault / hit["path"]).absolute(), hit["line"] if has_text(hit) else None
+        )
         try:
             subprocess.run(command, check=False)
         except OSError as error:

@@ -14,7 +14,6 @@ from vault_indexer.cli.parameters import complain
 from vault_indexer.errors import UsageError
 from vault_indexer.text.bounds import MAX_QUERY_BYTES
 
-
 _STANDARD_INPUT = "-"
 _UNKNOWN_LETTER = re.compile(r"-[A-Za-z]")
 

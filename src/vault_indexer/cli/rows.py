@@ -47,6 +47,20 @@ def print_ends(console: Console, path: str, style: str, end: str, *, indent: int
     console.print(shown, no_wrap=True, crop=False)
 
 
+def print_row(console: Console, name: str, value: str, style: str, *, indent: int = 0) -> None:
+    """A name and a value on one line; on a terminal the value is wrapped below itself."""
+    lead = text((" " * indent + name + "  " * bool(name), "bold"))
+    shown = text((value, style))
+    if not console.is_terminal:
+        console.print(lead.append_text(shown), no_wrap=True, crop=False)
+        return
+    lead_width = lead.cell_len
+    for line in shown.wrap(console, max(_LEAST_WIDTH, console.width - lead_width), overflow="fold"):
+        line.rstrip()
+        console.print(lead + line, no_wrap=True, crop=False)
+        lead = text((" " * lead_width, ""))
+
+
 def shorten_path(path: str, width: int) -> str:
     """The path in at most `width` columns: a longer one without its middle."""
     if cell_width(path) <= width:

@@ -22,6 +22,7 @@ from vault_indexer.config.sources import (
     from_environment,
     from_file,
     from_options,
+    unknown_variables,
 )
 from vault_indexer.config.values import RawValue, check, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
@@ -37,7 +38,8 @@ class LoadedConfig:
     """The active settings, and for every dotted key where its value came from.
 
     `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
-    read. `vault` is the one that the argument, the variable or the key `vault` names.
+    read. `vault` is the one that the argument, the variable or the key `vault` names. `warnings` are
+    sentences on what is odd and has no effect.
     """
 
     settings: Settings
@@ -45,6 +47,7 @@ class LoadedConfig:
     files: tuple[Path, ...] = ()
     vault: Path | None = None
     looked_at: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def load(
@@ -83,7 +86,7 @@ def _load(
 ) -> LoadedConfig:
     files, sources = _read_files(vault, config_file, environ)
     chosen = list(from_options(options))
-    variables = list(from_environment(environ, _key_variables([*sources, chosen], environ)))
+    variables = list(from_environment(environ))
 
     active, problems = _check_values(item for source in [*sources, variables, chosen] for item in source)
     settings, disagreements = _assemble(active, {problem.key for problem in problems})
@@ -91,7 +94,8 @@ def _load(
         raise ConfigError([*problems, *disagreements])
     origins = {name: active[name].origin if name in active else DEFAULT_ORIGIN for name in SCHEMA}
     looked_at = tuple(file.path for file in config_files(vault, config_file, environ))
-    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at)
+    warnings = unknown_variables(environ, _key_variables([*sources, chosen], environ))
+    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at, warnings)
 
 
 def _read_files(

@@ -21,7 +21,7 @@ from vault_indexer.cli.hits import (
 from vault_indexer.cli.parameters import AllVaults, Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand, query_text
 from vault_indexer.cli.reach import ask_all, ask_reached
-from vault_indexer.cli.rows import path_style, print_ends
+from vault_indexer.cli.rows import path_style, print_ends, print_row
 from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import note as say
@@ -43,7 +43,10 @@ _PLACE_INDENT = 6
 class Ask:
     """What to ask, and how."""
 
-    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="As you would ask a person; - reads standard input.")]
+    question: Annotated[
+        list[str],
+        typer.Argument(metavar="QUESTION", help="As you would ask a person; - reads standard input."),
+    ]
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, max=200, help="Passages to read; 0: as configured.")
     ] = 0
@@ -86,7 +89,9 @@ def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:
     missing = missing_words(answer["missing_words"])
     passages = first_notes(answer["passages"])
     if answer["kind"] in ("declined", "passages"):
-        none = "No note answers this." if answer["kind"] == "declined" else "No sentence clearly answers this."
+        none = (
+            "No note answers this." if answer["kind"] == "declined" else "No sentence clearly answers this."
+        )
         say(" ".join(filter(None, (none, missing, closest(passages) if passages else ""))))
         print_notes(passages, folders)
     else:
@@ -113,14 +118,12 @@ def _dropped(answer: AskJson) -> str:
 
 def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folders: FoldersOfHits) -> None:
     """The label, then each sentence in quotation marks if it stands so in a note, with its places below."""
-    from rich.padding import Padding
-
     console = out()
     console.print(text((label, "bold")))
     for sentence in sentences:
         words = " ".join(sentence["text"].split())
-        shown = text((f'"{words}"' if sentence["verdict"] == "quoted" else words, ""))
-        console.print(Padding(shown, (0, 0, 0, _QUOTE_INDENT), expand=False) if console.is_terminal else text((" " * _QUOTE_INDENT, "")).append_text(shown))
+        shown = f'"{words}"' if sentence["verdict"] == "quoted" else words
+        print_row(console, "", shown, "", indent=_QUOTE_INDENT)
         for citation in sentence["citations"]:
             _print_citation(console, citation, folders.of(citation))
 
