@@ -124,8 +124,8 @@ class Sandbox:
         ) as process:
             os.close(slave)
             shown = _read_all(master, time.monotonic() + timeout)
-            code = process.wait(timeout)
-        return Ran(code, shown.replace("\r\n", "\n"), "")
+            status = process.wait(timeout)
+        return Ran(status, shown.replace("\r\n", "\n"), "")
 
     def daemon_file(self) -> dict[str, object]:
         found = json.loads((self.index_dir / "daemon.json").read_text())

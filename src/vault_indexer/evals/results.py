@@ -19,9 +19,6 @@ CaseVerdict = Literal["pass", "fail", "skip", "error"]
 VERDICTS: tuple[CaseVerdict, ...] = ("pass", "skip", "fail", "error")
 """From the best to the worst."""
 
-MOST_FAILURES = 125
-"""The largest exit status that says how many cases failed: a shell uses those above for itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
