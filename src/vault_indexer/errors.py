@@ -86,7 +86,7 @@ class UnavailableError(VaultIndexerError):
 
 
 class VaultError(UnavailableError):
-    """The vault is missing, not a folder, or cannot be read."""
+    """The vault is missing, not a folder, cannot be read, or has suddenly lost its notes."""
 
 
 class ExclusionError(VaultError):

@@ -158,8 +158,11 @@ class IndexSession(Protocol):
         """Wait until all changes of the vault up to now are in; False if the deadline passed first."""
         ...
 
-    def rebuild(self, report: Callable[[Progress], None], *, refit: bool) -> RebuildReport:
-        """Build the next generation and activate it. Raises VaultIndexerError."""
+    def rebuild(
+        self, report: Callable[[Progress], None], *, refit: bool, force: bool = False
+    ) -> RebuildReport:
+        """Build the next generation and activate it. Raises VaultIndexerError; VaultError where the vault has
+        suddenly lost its notes and `force` is false."""
         ...
 
     def status(self) -> StatusReport:
@@ -227,6 +230,7 @@ class VaultService:
             tuple(notices),
             found.corrections,
             state.restrict(found.verdict),
+            found.missing_words,
         )
 
     def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
@@ -511,9 +515,12 @@ class VaultService:
         self._session.resume()
         return self._session.status()
 
-    def rebuild(self, report: Callable[[Progress], None], *, refit: bool = True) -> RebuildReport:
-        """Rebuild the index beside the active one, then activate it."""
-        return self._session.rebuild(report, refit=refit)
+    def rebuild(
+        self, report: Callable[[Progress], None], *, refit: bool = True, force: bool = False
+    ) -> RebuildReport:
+        """Rebuild the index beside the active one, then activate it. Raises VaultError where the vault has
+        suddenly lost its notes, unless `force` is true."""
+        return self._session.rebuild(report, refit=refit, force=force)
 
     def export(self) -> Iterator[str]:
         """All that the index holds, as canonical JSON lines."""

@@ -103,15 +103,19 @@ class Sandbox:
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         return self.run(*arguments, *place, timeout=timeout)
 
-    def terminal(self, *arguments: str, columns: int = 80, timeout: float = PROCESS_S) -> Ran:
-        """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` holds all that it shows."""
+    def terminal(
+        self, *arguments: str, columns: int = 80, code: str | None = None, timeout: float = PROCESS_S
+    ) -> Ran:
+        """`indexer ARGUMENTS` on this vault and index, or the Python `code` instead, at a terminal: `out` is
+        all that it shows."""
         import pty  # not on Windows
 
         master, slave = pty.openpty()
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
+        program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
         kept = {name: value for name, value in self.environ.items() if name not in _TERMINAL_VARIABLES}
         with subprocess.Popen(
-            [sys.executable, "-m", "vault_indexer.cli", *arguments, *place],
+            [sys.executable, *program, *arguments, *place],
             env={**kept, "TERM": "xterm-256color", "COLUMNS": str(columns)},
             cwd=self.root,
             stdin=slave,
@@ -120,8 +124,8 @@ class Sandbox:
         ) as process:
             os.close(slave)
             shown = _read_all(master, time.monotonic() + timeout)
-            code = process.wait(timeout)
-        return Ran(code, shown.replace("\r\n", "\n"), "")
+            status = process.wait(timeout)
+        return Ran(status, shown.replace("\r\n", "\n"), "")
 
     def daemon_file(self) -> dict[str, object]:
         found = json.loads((self.index_dir / "daemon.json").read_text())

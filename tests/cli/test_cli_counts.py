@@ -36,6 +36,6 @@ def test_a_vault_of_one_note_is_reported_in_the_singular(tmp_path_factory: pytes
     assert "1 text embedded" in rebuilt.out
     assert "1 file skipped:" in rebuilt.err
     status = sandbox.indexer("status")
-    assert "1 note, 1 chunk" in status.out
+    assert "1 note, up to date, 1 skipped" in status.out
     for ran in (rebuilt, status):
         assert ONE_OF_MANY.findall(ran.out + ran.err) == []

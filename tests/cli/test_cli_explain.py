@@ -20,7 +20,8 @@ def test_a_note_that_is_there(indexed: Sandbox) -> None:
     told = json.loads(ran.out)
     assert (told["path"], told["rank"], told["shown"]) == ("Kitchen/Bread.md", 1, True)
     assert told["why"]["keyword"]["terms"]
-    assert "in the answer" in indexed.indexer("explain", "Bread", "kneading").out
+    assert told["candidates"] == 3
+    assert "Kitchen/Bread.md   place 1 of " in indexed.indexer("explain", "Bread", "kneading").out
 
 
 def test_a_note_that_a_filter_keeps_out(indexed: Sandbox) -> None:

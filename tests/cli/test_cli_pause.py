@@ -37,7 +37,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     running.write("Paused.md", "# Paused\n\nAbout a zeppelin.\n")
     wait_until(lambda: running.indexer("status", "--json").data["pending"] == 1)
     status = running.indexer("status")
-    assert "paused, 1 change pending" in status.out
+    assert "1 change not searched yet" in status.out
     assert "until `indexer resume`" in status.out
     data = running.indexer("status", "--json").data
     assert (data["paused"], data["paused_until"], data["state"]) == (True, "", "paused")
@@ -66,7 +66,7 @@ def test_a_pause_for_a_time_says_until_when(running: Sandbox) -> None:
     told = running.indexer("pause", "--for", "30m", "--json").data
     assert told["paused"] is True
     assert str(told["paused_until"]).endswith("Z")
-    assert "paused    until 2" in running.indexer("status").out
+    assert "paused       until 2" in running.indexer("status").out
     assert "until 2" in running.indexer("pause", "--for", "1h").err, "the last word counts"
 
 

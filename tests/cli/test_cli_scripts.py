@@ -106,6 +106,7 @@ def test_odd_names_reach_a_program_as_they_are(tmp_path: Path) -> None:
         (("--paths", "--json"), "one at a time"),
         (("--paths", "--lines"), "one at a time"),
         (("--null",), "--paths or --lines"),
+        (("--files", "--paths"), "one at a time"),
         (("--json", "-0"), "--paths or --lines"),
     ],
 )
@@ -117,12 +118,12 @@ def test_options_that_exclude_each_other(sandbox: Sandbox, options: tuple[str, .
         assert ran.complains(said)
 
 
-def test_nothing_found_is_silent_but_for_the_status(sandbox: Sandbox) -> None:
+def test_nothing_found_is_said_on_standard_error(sandbox: Sandbox) -> None:
     for path in list(sandbox.vault.rglob("*.md")):
         path.unlink()
     assert sandbox.indexer("rebuild").code == 0
     ran = sandbox.indexer("search", "telescope", "--paths")
-    assert (ran.code, ran.out, ran.err) == (1, "", "")
+    assert (ran.code, ran.out, ran.err) == (1, "", 'No match. No note has the word "telescope".\n')
 
 
 def test_the_package_is_the_command(sandbox: Sandbox) -> None:
@@ -135,4 +136,4 @@ def test_the_package_is_the_command(sandbox: Sandbox) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr == "indexer: --null ends the lines of --paths or --lines: add one of them\n"
+    assert done.stderr == "indexer: --null ends the lines of --files, --paths or --lines: add one of them\n"

@@ -72,8 +72,8 @@ def test_a_note_of_obsidian_opens_in_obsidian(sandbox: Sandbox) -> None:
 def test_the_text_around_a_hit_is_indented_and_marked(served: Sandbox) -> None:
     command = ("search", "kneading doughs", "--expand", "section", "--limit", "1")
     piped = served.indexer(*command).out.splitlines()
-    assert piped[0].startswith("1  ")
-    assert "   ## Kneading" in piped
+    assert piped[0].startswith("Kitchen/Bread.md  ")
+    assert "      ## Kneading" in piped
     assert all(line.startswith("   ") for line in piped[1:] if line)
     marked = re.findall(r"\x1b\[1;33m(\w+)\x1b\[0m", served.terminal(*command).out)
     assert {"Kneading", "Knead", "dough"} <= set(marked)

@@ -151,6 +151,7 @@ def test_the_public_names() -> None:
         "is_vault_name",
         "load",
         "load_own",
+        "missing_settings",
         "refused_in_note",
         "remove_vault",
         "rows",

@@ -133,19 +133,19 @@ def test_a_run_that_passes_prints_a_report(sandbox: Sandbox) -> None:
     assert "4 cases: 4 passed, 0 failed" in ran.err
 
 
-def test_the_exit_status_is_the_number_of_failures(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_exit_status_of_failures_is_1(sandbox: Sandbox, tmp_path: Path) -> None:
     for number in range(3):
         text = SEARCH.replace("id: rings", f"id: bad-{number}").replace("Sky/", "No/")
         write_case(tmp_path, f"l1/bad-{number}", text)
     write_case(tmp_path, "l1/broken", LINKS.replace("note: Sky/Night sky.md", "note: Nowhere.md"))
     out = tmp_path / "reports" / "report.json"
     ran = evaluate(sandbox, "run", "--cases", str(tmp_path), "--report", "json", "--out", str(out))
-    assert ran.code == 4
+    assert ran.code == 1
     assert ran.out == ""
     data = json.loads(out.read_text())
     assert data["summary"]["counts"] == {"passed": 0, "failed": 3, "skipped": 0, "errors": 1}
     again = evaluate(sandbox, "run", "--cases", str(tmp_path), "--json", "--baseline", str(out))
-    assert again.code == 4
+    assert again.code == 1
     assert again.data["diff_vs_baseline"] == {
         "baseline": str(out),
         "newly_failing": [],

@@ -127,7 +127,7 @@ class Answerer:
         self, reading: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
     ) -> tuple[AnswerSentence, ...]:
         chosen = choose_quotes(reading.of_hits(_narrow(hits)), hits, words, self.settings.ask.sentences)
-        return tuple(AnswerSentence(one.quote, (reading.cite(one),), "quoted") for one in chosen)
+        return tuple(AnswerSentence(one.readable, (reading.cite(one),), "quoted") for one in chosen)
 
     def _readings(self, reading: SentenceReader, hits: Sequence[Hit]) -> tuple[Reading, ...]:
         """The passages that fit into the prompt, with their sentences numbered."""

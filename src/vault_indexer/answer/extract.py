@@ -33,6 +33,10 @@ LEAST_WORTH = 0.4
 loses less than one answer in a hundred."""
 
 
+LEAST_WORDS = 2
+"""Words of the question that a quote, with the title and heading above it, has at least, if the question has
+as many that say something. With one alone, it is about another thing as often as not."""
+
 RELEVANCE_WORTH = 8.0
 LEAST_SUPPORT = 5.0
 """Passages of a weak verdict may answer if the relevance of the best hit, so many times, and the weight of
@@ -46,6 +50,7 @@ class _Candidate:
     sentence: Sentence
     worth: float
     terms: frozenset[str]
+    is_related: bool
 
 
 def choose_quotes(
@@ -54,12 +59,13 @@ def choose_quotes(
     """At most `most` sentences, best first: the best ones of each hit, and none that repeats another.
 
     A sentence is as good as the share of the question's words that it holds, each word by its rarity, and as
-    its hit. One is not chosen if neither it nor what it stands under holds a word of the question.
+    its hit. It is chosen only if it, with the title and heading above it, has at least two of the question's
+    words that say something, or the only one.
     """
     of_hits: dict[int, list[_Candidate]] = {}
     for sentence in sentences:
         one = _candidate(sentence, hits[sentence.hit], words)
-        if one.worth > 0:
+        if one.worth > 0 and one.is_related:
             of_hits.setdefault(sentence.hit, []).append(one)
     best = [
         one
@@ -89,7 +95,15 @@ def _candidate(sentence: Sentence, hit: Hit, words: Sequence[QuestionWord]) -> _
     around = terms.union(analyze(title, sentence.note.row.language))
     share += HEADING_SHARE * (share_held(words, around) - share)
     worth = share * (1 - RANK_SHARE + RANK_SHARE * hit.score)
-    return _Candidate(sentence, worth * (CODE_SHARE if sentence.is_code else 1.0), terms)
+    worth *= CODE_SHARE if sentence.is_code else 1.0
+    return _Candidate(sentence, worth, terms, is_related=_has_words(words, around))
+
+
+def _has_words(words: Sequence[QuestionWord], terms: frozenset[str]) -> bool:
+    """Whether a text with these terms has as many words of the question as a quote needs."""
+    telling = [word for word in words if word.weight]
+    held = sum(not word.terms.isdisjoint(terms) for word in telling)
+    return held >= min(LEAST_WORDS, len(telling))
 
 
 def _without_repeats(candidates: list[_Candidate], most: int) -> list[_Candidate]:

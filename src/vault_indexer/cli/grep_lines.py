@@ -30,25 +30,29 @@ class NotePlace(NamedTuple):
 class GrepLines:
     """One line a place instead of the view for a person."""
 
-    paths: Annotated[
-        bool, typer.Option("--paths", help="One line a place: PATH:LINE, to be opened from here.")
+    files: Annotated[
+        bool, typer.Option("--files", "-l", help="Print the path of each note once, and nothing else.")
     ] = False
+    paths: Annotated[bool, typer.Option("--paths", help="Print PATH:LINE for each place.")] = False
     lines: Annotated[bool, typer.Option("--lines", help="As grep prints it: PATH:LINE:TEXT.")] = False
     null: Annotated[
-        bool, typer.Option("--null", "-0", help="With --paths or --lines: end each with NUL, for xargs -0.")
+        bool,
+        typer.Option(
+            "--null", "-0", help="With --files, --paths or --lines: end each with NUL, for xargs -0."
+        ),
     ] = False
 
     @property
     def wanted(self) -> bool:
-        """Whether one of the two was asked for."""
-        return self.paths or self.lines
+        """Whether one of the three was asked for."""
+        return self.files or self.paths or self.lines
 
     def check(self, output: Output) -> None:
         """Raises UsageError for options that exclude each other."""
-        if self.paths + self.lines + output.json > 1:
-            raise UsageError("--paths, --lines, --json: one at a time")
+        if self.files + self.paths + self.lines + output.json > 1:
+            raise UsageError("--files, --paths, --lines, --json: one at a time")
         if self.null and not self.wanted:
-            raise UsageError("--null ends the lines of --paths or --lines: add one of them")
+            raise UsageError("--null ends the lines of --files, --paths or --lines: add one of them")
 
     def print(self, vault: Path, places: Iterable[NotePlace]) -> None:
         """Print each place of one vault."""
@@ -63,6 +67,8 @@ class GrepLines:
         end = b"\0" if self.null else b"\n"
         plain = sys.stdout.isatty()
         sys.stdout.flush()
+        if self.files:
+            places = dict.fromkeys((vault, NotePlace(place.path, None, "")) for vault, place in places)
         for vault, place in places:
             path = shown_path(place.path, vault)
             path = path if self.null else quote_path(path)

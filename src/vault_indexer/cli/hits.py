@@ -1,14 +1,14 @@
-"""Hits for a person: where, how good, the words that match, and why."""
+"""What a hit looks like in plain text: its note, the evidence for it, and its places with their text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.rows import path_style
+from vault_indexer.cli.rows import cut_text, path_style, print_ends, shorten_path
 from vault_indexer.cli.terminal import note, out, text
 from vault_indexer.serve.shapes import HitJson, InVaultJson, SearchJson, WhyJson
 from vault_indexer.text.control_characters import clean
@@ -17,11 +17,27 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_BAR = "▁▂▃▄▅▆▇█"
 _MARK = "bold yellow"
 _WORD = re.compile(r"\w+")
 _STEM = 4
 """Letters that a word has to share with another form of it."""
+
+_WEAK_NOTES = 3
+"""Notes that are listed where none clearly matches."""
+
+_NAMES = ("title", "aliases")
+_TITLE_SHARE = 0.2
+"""From this part of the score by word on, the title is evidence: below, it has words such as "the"."""
+
+_NEAR_RANK = 10
+"""Up to this rank among the chunks nearest in meaning, meaning is evidence: so many hits a search lists."""
+
+_LINK_WEIGHT = 0.2
+"""From this weight on, links to the note say the words of the query; below, they come from other hits."""
+
+_EVIDENCE = ("name", "title", "words", "meaning", "links", "changed since")
+_LINE_DIGITS = 4
+_INDENT = _LINE_DIGITS + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,63 +52,82 @@ class FoldersOfHits:
         return self.by_name.get(hit.get("vault", ""), self.only)
 
 
-def print_hits(answer: SearchJson, folders: FoldersOfHits, *, explain: bool) -> None:
-    """All hits on standard output; what the index has to say of itself on standard error."""
-    console = out()
+def hits_to_show(answer: SearchJson, *, nearest: bool = False) -> list[HitJson]:
+    """The hits that a person or a script gets: all of a clear match, those of three notes of a weak one, and
+    none where nothing matches. With `nearest` always all."""
     hits = answer["results"]
-    digits = len(str(len(hits)))
-    print_verdict(answer)
-    for rank, hit in enumerate(hits, start=1):
-        if rank > 1:
-            console.print()
-        _print_hit(
-            console, hit, f"{rank:>{digits}}", path_style(folders.of(hit), hit["path"]), explain=explain
-        )
-    if not hits:
-        note(f"nothing found for: {answer['query']}")
-    print_notices(answer)
+    if nearest or answer["verdict"] in ("strong", "likely"):
+        return hits
+    return first_notes(hits) if answer["verdict"] == "weak" else []
 
 
-def print_verdict(answer: SearchJson) -> None:
-    """On standard error, that the hits are probably not what the query asks for."""
-    words = {"none": "nothing in this vault is about this; nearest:", "weak": "no hit is a clear match"}
-    if answer["results"] and answer["verdict"] in words:
-        note(words[answer["verdict"]])
+def first_notes(hits: Sequence[HitJson]) -> list[HitJson]:
+    """The hits of the first three notes."""
+    notes = list(dict.fromkeys(_note_of(hit) for hit in hits))[:_WEAK_NOTES]
+    return [hit for hit in hits if _note_of(hit) in notes]
+
+
+def print_verdict(answer: SearchJson, shown: Sequence[HitJson]) -> None:
+    """On standard error, before the hits: that they do not match the query, or only weakly, and which words
+    no note has. Nothing of a clear match."""
+    if answer["verdict"] in ("strong", "likely"):
+        return
+    missing = missing_words(answer["missing_words"])
+    if shown:
+        note(f"{missing or 'No clear match.'} {closest(shown)}")
+    else:
+        hint = "(--nearest shows the closest)" if answer["results"] else ""
+        note(" ".join(filter(None, ("No match.", missing, hint))))
+
+
+def closest(hits: Sequence[HitJson]) -> str:
+    """The heading of hits that do not clearly match."""
+    has_words = any({"title", "words", "name"} & set(evidence_of(hit)) for hit in hits)
+    return "Closest:" if has_words else "Closest in meaning:"
+
+
+def missing_words(words: Sequence[str]) -> str:
+    """A sentence on the words of a query that no note has; "" without any."""
+    named = ", ".join(f'"{word}"' for word in words)
+    return f"No note has the word{'s' if len(words) > 1 else ''} {named}." if words else ""
 
 
 def print_notices(answer: SearchJson) -> None:
-    """What the index has to say of itself, on standard error."""
+    """What the index has to say of itself, on standard error, and which words of a match no note has."""
+    if answer["verdict"] in ("strong", "likely") and (missing := missing_words(answer["missing_words"])):
+        note(missing)
     for notice in answer["notices"]:
         note(f"note: {notice}")
 
 
-def _print_hit(console: Console, hit: HitJson, rank: str, path_style: str, *, explain: bool) -> None:
-    console.print(
-        text(
-            (f"{rank}  ", "dim"),
-            (_level(hit["score"]), "green"),
-            (f" {hit['score']:.2f}  ", "dim"),
-            (hit["title"], "bold"),
-            ("  ", ""),
-            (_place(hit), path_style),
-            (_kind(hit), "dim"),
-            ("  changed since" if hit["stale"] else "", "yellow"),
-        )
-    )
-    below = len(rank) + 2
-    if hit["header_path"] and hit["header_path"] != hit["title"]:
-        _print_indented(console, text((hit["header_path"], "dim")), below)
-    passage = hit.get("passage")
-    if passage or hit["snippet"]:
-        _print_indented(console, _passage(passage["text"], hit) if passage else _snippet(hit), below)
-    reasons = [("relevance", f"{hit['relevance']:.2f}"), *reasons_of(hit["why"])] if explain else []
-    for name, reason in reasons:
-        _print_indented(console, text((f"{name:<10}", "magenta"), (reason, "dim")), below)
+def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
+    """The notes of the hits in their order, each with its evidence and its places, on standard output."""
+    console = out()
+    for found in _by_note(hits):
+        evidence = {word for hit in found for word in evidence_of(hit)}
+        words = ", ".join(word for word in _EVIDENCE if word in evidence)
+        first = found[0]
+        print_ends(console, _path(first), path_style(folders.of(first), first["path"]), words)
+        for hit in sorted(found, key=lambda hit: hit["line"]):
+            _print_place(console, hit)
 
 
-def _place(hit: HitJson) -> str:
-    path = f"{vault_prefix(hit)}{hit['path']}"
-    return path if _has_name_alone(hit) else f"{path}:{hit['line']}"
+def print_places(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
+    """Each hit by itself, best first, on one line."""
+    console = out()
+    for hit in hits:
+        end = f":{hit['line']}" if has_text(hit) else ""
+        path = shorten_path(f"{_path(hit)}{end}", console.width // 2)
+        line = text((path, path_style(folders.of(hit), hit["path"])), ("  ", ""))
+        line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
+        line.rstrip()
+        console.print(line, no_wrap=True, crop=False)
+
+
+def has_text(hit: HitJson) -> bool:
+    """Whether the text of the file is searched; else its name alone is. A daemon of an older version gives no
+    kind."""
+    return hit.get("kind", "note") not in ("attachment", "base")
 
 
 def vault_prefix(found: InVaultJson) -> str:
@@ -100,30 +135,74 @@ def vault_prefix(found: InVaultJson) -> str:
     return f"{found['vault']}: " if "vault" in found else ""
 
 
-def _kind(hit: HitJson) -> str:
-    return f"  ({hit['kind']})" if _has_name_alone(hit) else ""
+def evidence_of(hit: HitJson) -> list[str]:
+    """What speaks for a hit, in words: those of `_EVIDENCE`."""
+    found = [] if has_text(hit) else ["name"]
+    found += _evidence_of(hit["why"])
+    if hit["stale"]:
+        found.append("changed since")
+    return found
 
 
-def _has_name_alone(hit: HitJson) -> bool:
-    """Whether only the file's name is searched. A daemon of an older version gives no kind."""
-    return hit.get("kind", "note") in ("attachment", "base")
+def _evidence_of(why: WhyJson) -> list[str]:
+    found = []
+    keyword, vector, graph = why["keyword"], why["vector"], why["graph"]
+    if keyword and keyword.get("coverage") != 0:  # 0: it has only words such as "the"
+        named = sum(keyword["fields"].get(name, 0.0) for name in _NAMES)
+        if why["title"] or named >= _TITLE_SHARE * keyword["score"] > 0:
+            found.append("title")
+        if set(keyword["fields"]) - {*_NAMES, "path"} or not keyword["fields"]:
+            found.append("words")
+    elif why["title"]:
+        found.append("title")
+    if vector and vector["rank"] <= _NEAR_RANK:
+        found.append("meaning")
+    if graph and graph["score"] >= _LINK_WEIGHT:
+        found.append("links")
+    if not found and (vector or graph):
+        found.append("meaning" if vector else "links")
+    return found
 
 
-def _print_indented(console: Console, line: Text, by: int) -> None:
+def _by_note(hits: Iterable[HitJson]) -> Collection[list[HitJson]]:
+    notes: dict[tuple[str, str], list[HitJson]] = {}
+    for hit in hits:
+        notes.setdefault(_note_of(hit), []).append(hit)
+    return notes.values()
+
+
+def _note_of(hit: HitJson) -> tuple[str, str]:
+    return hit.get("vault", ""), hit["path"]
+
+
+def _path(hit: HitJson) -> str:
+    return f"{vault_prefix(hit)}{hit['path']}"
+
+
+def _print_place(console: Console, hit: HitJson) -> None:
+    if not has_text(hit):
+        return
+    line = text((f"{hit['line']:>{_LINE_DIGITS}}  ", "dim"))
+    if passage := hit.get("passage"):
+        console.print(line)
+        _print_indented(console, _passage(passage["text"], hit))
+        return
+    line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
+    line.rstrip()
+    console.print(line, no_wrap=True, crop=False)
+
+
+def _print_indented(console: Console, line: Text) -> None:
     """Every line indented; wrapped on a terminal, as it is where a program reads."""
     from rich.padding import Padding
 
     if console.is_terminal:
-        console.print(Padding(line, (0, 0, 0, by), expand=False))
+        console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
         return
     for part in line.split("\n", allow_blank=True):
-        part.pad_left(by)
+        part.pad_left(_INDENT)
         part.rstrip()
         console.print(part)
-
-
-def _level(score: float) -> str:
-    return _BAR[min(len(_BAR) - 1, int(score * len(_BAR)))]
 
 
 def _passage(passage: str, hit: HitJson) -> Text:
@@ -160,38 +239,9 @@ def _snippet(hit: HitJson) -> Text:
     return shown
 
 
-def reasons_of(why: WhyJson) -> list[tuple[str, str]]:
-    """Why a hit is there, each reason with its name."""
-    reasons: list[tuple[str, str]] = []
-    if vector := why["vector"]:
-        reasons.append(("meaning", f"rank {vector['rank']}, cosine {vector['score']:.2f}"))
-    if keyword := why["keyword"]:
-        terms = _shares(keyword["terms"])
-        fields = _shares(keyword["fields"])
-        rank = f"rank {keyword['rank']}, BM25F {keyword['score']:.1f}"
-        held = keyword.get("coverage")
-        holds = "" if held is None else f"holds {held:.0%} of the query"
-        parts = [rank, holds, terms, fields and f"in {fields}"]
-        reasons.append(("words", " · ".join(part for part in parts if part)))
-    if note := why.get("note"):
-        cosine = "" if note["cosine"] is None else f"cosine {note['cosine']:.2f}, "
-        reasons.append(("note", f"{cosine}holds {note['coverage']:.0%} of the query"))
-    if graph := why["graph"]:
-        via = ", ".join(graph["via"])
-        reasons.append(
-            ("links", f"rank {graph['rank']}, weight {graph['score']:.2f}" + (f" · via {via}" if via else ""))
-        )
-    if why["title"]:
-        reasons.append(("title", f"the query is its title, alias or file name: + {why['title']:.3f}"))
-    if why["recency"] != 1:
-        reasons.append(("recent", f"× {why['recency']:g}"))
-    if why["fused"]:
-        reasons.append(("fused", f"{why['fused']:.4f}"))
-    if why["filters"]:
-        reasons.append(("filters", " ".join(why["filters"])))
-    return reasons
-
-
-def _shares(shares: dict[str, float]) -> str:
-    ordered = sorted(shares.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name} {share:.1f}" for name, share in ordered)
+def _first_mark(hit: HitJson) -> tuple[int, int]:
+    """Where the first matched word is in the snippet as it is shown; its beginning without one."""
+    if not hit["marks"]:
+        return 0, 0
+    start, end = hit["marks"][0]
+    return len(clean(hit["snippet"][:start])), len(clean(hit["snippet"][:end]))

@@ -18,6 +18,7 @@ from vault_indexer.bootstrap import (
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault
 from vault_indexer.config import NamedVault
 from vault_indexer.daemon.discovery import read_daemon
@@ -33,7 +34,10 @@ from vault_indexer.service import VaultService
 def target_of(place: Place) -> Target:
     """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
     vault = named_or_enclosing_vault(place, os.environ)
-    return resolve_target(vault, place.index_dir, place.config, environ=os.environ, options={})
+    target = resolve_target(vault, place.index_dir, place.config, environ=os.environ, options={})
+    for warning in target.config.warnings:
+        note(f"Warning: {warning}")
+    return target
 
 
 @contextmanager
@@ -63,10 +67,12 @@ class InProcess:
         with open_service(self._target, build=endpoint.builds_index) as service:
             return answer(endpoint, AnswerContext(service, NO_DAEMON), arguments)
 
-    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+    def rebuild(
+        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
+    ) -> RebuildJson:
         """Rebuild in this process, whether or not there is an index."""
         with closing(open_to_rebuild(self._target)) as service:
-            report = service.rebuild(lambda progress: show(progress_json(progress)), refit=refit)
+            report = service.rebuild(lambda progress: show(progress_json(progress)), refit=refit, force=force)
             return rebuild_json(report)
 
 
@@ -92,9 +98,11 @@ class AllInProcess:
             )
             return answer(endpoint, AnswerContext(vaults, NO_DAEMON), arguments)
 
-    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+    def rebuild(
+        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
+    ) -> RebuildJson:
         """Refused: raises UsageError."""
-        del show, refit
+        del show, refit, force
         raise UsageError("this works on one vault: name one with --vault")
 
 

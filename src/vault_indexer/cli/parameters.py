@@ -19,9 +19,6 @@ from typer.core import TyperCommand
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
 
-BROKEN_PIPE = 141
-"""As the shell reports a program ended by SIGPIPE: whoever read has read enough."""
-
 _SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -158,7 +155,7 @@ def _exit_status(command: Callable[[], int | None]) -> int:
         return 130
     except BrokenPipeError:
         _discard_output()
-        return BROKEN_PIPE
+        return 0  # who reads has read enough: no error, and not the answer "no"
     except OSError as error:
         if error.errno not in _SURROUNDINGS:
             raise

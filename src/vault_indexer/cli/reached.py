@@ -23,7 +23,9 @@ class Index(Protocol):
         """The answer of an endpoint. Raises VaultIndexerError."""
         ...
 
-    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+    def rebuild(
+        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
+    ) -> RebuildJson:
         """Rebuild the index; `show` is called with the progress. Raises VaultIndexerError."""
         ...
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from vault_indexer.cli.terminal import text
+from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _COLUMN_WIDTH = 60
 _LEAST_WIDTH = 20
 """Columns for the text of a row, however narrow the terminal says that it is."""
+
+_CUT = "…"
 
 
 def path_style(vault: Path, path: str) -> str:
@@ -28,6 +31,68 @@ def path_style(vault: Path, path: str) -> str:
     is_obsidian = (vault / ".obsidian").is_dir()
     uri = f"obsidian://open?path={quote(str(file), safe='')}" if is_obsidian else file.absolute().as_uri()
     return f"cyan link {uri}"
+
+
+def print_ends(console: Console, path: str, style: str, end: str, *, indent: int = 0) -> None:
+    """One line with a path at its beginning and a text at its end: at the right margin of a terminal, where a
+    long path is cut in its middle; two spaces behind the path where a program reads."""
+    if not console.is_terminal:
+        line = text((" " * indent, ""), (path, style), (f"  {end}" if end else "", ""))
+        console.print(line, no_wrap=True, crop=False)
+        return
+    room = max(_LEAST_WIDTH, console.width - indent - cell_width(end) - (2 if end else 0))
+    shown = text((" " * indent, ""), (shorten_path(clean(path), room), style))
+    if end:
+        gap = max(2, console.width - shown.cell_len - cell_width(end))
+        shown.append_text(text((" " * gap, ""), (end, "green")))
+    console.print(shown, no_wrap=True, crop=False)
+
+
+def print_row(console: Console, name: str, value: str, style: str, *, indent: int = 0) -> None:
+    """A name and a value on one line; on a terminal the value is wrapped below itself."""
+    lead = text((" " * indent + name + "  " * bool(name), "bold"))
+    shown = text((value, style))
+    if not console.is_terminal:
+        console.print(lead.append_text(shown), no_wrap=True, crop=False)
+        return
+    lead_width = lead.cell_len
+    for line in shown.wrap(console, max(_LEAST_WIDTH, console.width - lead_width), overflow="fold"):
+        line.rstrip()
+        console.print(lead + line, no_wrap=True, crop=False)
+        lead = text((" " * lead_width, ""))
+
+
+def shorten_path(path: str, width: int) -> str:
+    """The path in at most `width` columns: a longer one without its middle."""
+    if cell_width(path) <= width:
+        return path
+    left, right = 0, len(path)
+    while cell_width(path[: left + 1]) <= (width - 1) // 2:
+        left += 1
+    while cell_width(path[right - 1 :]) <= width - 1 - cell_width(path[:left]):
+        right -= 1
+    return f"{path[:left]}{_CUT}{path[right:]}"
+
+
+def cut_text(line: Text, width: int, shown: tuple[int, int]) -> Text:
+    """The line in at most `width` columns. Of a longer one the end is cut, and the beginning as well where
+    the span `shown`, in characters, would be lost."""
+    start, end = shown
+    width = max(_LEAST_WIDTH, width)
+    if line.cell_len <= width:
+        return line
+    if line[:end].cell_len >= width:
+        space = line.plain.rfind(" ", 0, max(1, start - width // 3)) + 1
+        line = text((_CUT, "")).append_text(line[space:])
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def cell_width(shown: str) -> int:
+    """The columns that a text takes on a terminal."""
+    from rich.cells import cell_len
+
+    return cell_len(shown)
 
 
 def print_rows(console: Console, rows: Sequence[Sequence[Text]], *, head: int) -> None:

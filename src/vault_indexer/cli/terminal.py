@@ -69,11 +69,18 @@ def note(line: str) -> None:
 
 
 def out() -> Console:
-    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
+    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe.
+
+    Printing raises BrokenPipeError where nobody reads any more."""
     from rich.console import Console
 
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """rich would end the process with status 1, which means "nothing found"."""
+            raise BrokenPipeError
+
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return Console(file=styled(sys.stdout), highlight=False, width=width, markup=False)
+    return Output(file=styled(sys.stdout), highlight=False, width=width, markup=False)
 
 
 def err() -> Console:

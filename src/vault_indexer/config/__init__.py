@@ -4,6 +4,7 @@ from vault_indexer.config.documents import commented_config
 from vault_indexer.config.load import LoadedConfig, load, load_own
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
+from vault_indexer.config.requirements import missing_settings
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import Row, as_json, rows
 from vault_indexer.config.sources import config_files
@@ -30,6 +31,7 @@ __all__ = [
     "is_vault_name",
     "load",
     "load_own",
+    "missing_settings",
     "refused_in_note",
     "remove_vault",
     "rows",

@@ -22,6 +22,7 @@ from vault_indexer.config.sources import (
     from_environment,
     from_file,
     from_options,
+    unknown_variables,
 )
 from vault_indexer.config.values import RawValue, check, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
@@ -41,7 +42,8 @@ class LoadedConfig:
 
     `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
     read. `added_origins` names that of the vault for the lists that it adds to. `vault` is the one that the
-    argument, the variable or the key `vault` names.
+    argument, the variable or the key `vault` names. `warnings` are sentences on what is odd and has no
+    effect.
     """
 
     settings: Settings
@@ -50,6 +52,7 @@ class LoadedConfig:
     vault: Path | None = None
     looked_at: tuple[Path, ...] = ()
     added_origins: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def load(
@@ -88,7 +91,7 @@ def _load(
 ) -> LoadedConfig:
     files, sources = _read_files(vault, config_file, environ)
     chosen = list(from_options(options))
-    variables = list(from_environment(environ, _key_variables([*sources, chosen], environ)))
+    variables = list(from_environment(environ))
 
     parsed = [item for source in [*sources, variables, chosen] for item in source]
     added = [item for item in parsed if isinstance(item, RawValue) and item.of_vault and item.key in _ADDED]
@@ -103,8 +106,15 @@ def _load(
     origins = {name: value.origin for name, value in (beside | active).items()}
     origins = {name: origins.get(name, DEFAULT_ORIGIN) for name in SCHEMA}
     looked_at = tuple(file.path for file in config_files(vault, config_file, environ))
-    added_origins = MappingProxyType({name: value.origin for name, value in beside.items()})
-    return LoadedConfig(settings, MappingProxyType(origins), tuple(files), vault, looked_at, added_origins)
+    return LoadedConfig(
+        settings,
+        MappingProxyType(origins),
+        tuple(files),
+        vault,
+        looked_at,
+        MappingProxyType({name: value.origin for name, value in beside.items()}),
+        unknown_variables(environ, _key_variables([*sources, chosen], environ)),
+    )
 
 
 def _read_files(

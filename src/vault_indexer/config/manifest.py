@@ -84,13 +84,19 @@ _FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
 
 
 def differences(old: Manifest, new: Manifest) -> list[str]:
-    """A line for each difference, such as `chunking_config.max_chunk_chars: 1500 -> 900`."""
+    """A line for each difference by the name of its key, such as `chunking.max_chunk_chars is now 900`. Of
+    another strategy or provider its own options are not listed: they follow from it."""
     before, after = dict(_flat(_comparable(old))), dict(_flat(_comparable(new)))
-    return [
-        f"{name}: {before.get(name, 'none')} -> {after.get(name, 'none')}"
+    changed = [
+        name
         for name in [*before, *(name for name in after if name not in before)]
         if before.get(name) != after.get(name)
     ]
+    for leader in _LEADERS:
+        if leader in changed:
+            table = leader.rpartition(".")[0]
+            changed = [name for name in changed if name == leader or not name.startswith(f"{table}.")]
+    return [f"{_key_of(name)} is now {after.get(name, 'not set').strip(chr(34))}" for name in changed]
 
 
 def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
@@ -145,6 +151,9 @@ def language_model(settings: Settings) -> str:
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""
 
 
+_LEADERS = ("chunking_config.strategy", "embedding_model.provider")
+_TABLES = MappingProxyType({"chunking_config": "chunking", "embedding_model": "embedding"})
+
 _DEFAULT_STRATEGY = "header_based"
 """Its options stand in `[chunking]` itself, those of any other in `[chunking.<strategy>]`."""
 
@@ -158,6 +167,12 @@ def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
 
 def _is_contextual_by_rule(chunking: ChunkingSettings) -> bool:
     return any("contextual" in rule.choice for rule in chunking.rules)
+
+
+def _key_of(name: str) -> str:
+    """The key of the configuration that a part of the manifest comes from, else its name."""
+    table, _, rest = name.partition(".")
+    return f"{_TABLES[table]}.{rest}" if table in _TABLES else name
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:

@@ -90,20 +90,28 @@ def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
     return _from_bytes(content, file, user_file)
 
 
-def from_environment(environ: Mapping[str, str], key_variables: frozenset[str]) -> Iterator[Parsed]:
-    """The values and problems of the INDEXER_* variables; an empty one counts as not set.
-
-    `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
-    """
-    ignored = RESERVED_VARIABLES | key_variables
+def from_environment(environ: Mapping[str, str]) -> Iterator[Parsed]:
+    """The values and problems of the INDEXER_* variables; an empty one counts as not set."""
     variables = {name: value for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value}
     for variable, key in VARIABLES.items():
         if variable in variables:
             yield RawValue(key, variables[variable], f"environment {variable}", is_text=True)
-    for variable in sorted(variables.keys() - VARIABLES.keys() - ignored):
+
+
+def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str]) -> tuple[str, ...]:
+    """A warning for each INDEXER_* variable that sets nothing. It is no mistake of the configuration: any
+    program of the machine may have set it.
+
+    `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
+    """
+    ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys()
+    stray = (name for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value)
+    warnings = []
+    for variable in sorted(set(stray) - ignored):
         near = nearest(variable, [*VARIABLES, *RESERVED_VARIABLES])
-        hint = f"unknown variable; did you mean {near}?" if near else "unknown variable"
-        yield ConfigProblem(printable(variable), "", hint, "environment")
+        hint = f"; did you mean {near}?" if near else ""
+        warnings.append(f"the variable {printable(variable)} is unknown and ignored{hint}")
+    return tuple(warnings)
 
 
 def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:

@@ -92,10 +92,10 @@ class LocalSession(_AssemblySession):
         vault_sync, reasons = self.open_as_is()
         damaged = existed and vault_sync.current is None
         if reasons and build and vault_sync.has_unconfirmed_losses():
-            self._notices.extend(f"not rebuilt yet: {reason}" for reason in reasons)
+            self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
         elif reasons and build:
             self._switch(report, refit=vault_sync.current is None)
-            self._done.extend(f"rebuilt: {reason}" for reason in reasons)
+            self._done.append(f"rebuilt: {'; '.join(reasons)}")
             if damaged:
                 self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
         elif vault_sync.current is None:
@@ -161,9 +161,11 @@ class LocalSession(_AssemblySession):
             self._complete(_ignore_progress)
         return True
 
-    def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
+    def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:
         """Build here and now."""
         with self._busy, self._index_errors():
+            if not force:
+                self._open().check_losses()
             done = self._switch(report, refit=refit)
             self._complete(report)
             return done
@@ -288,7 +290,7 @@ class ReadOnlySession(_AssemblySession):
         """Freshness cannot be promised."""
         return False
 
-    def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:  # noqa: ARG002 - refused
+    def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:  # noqa: ARG002 - refused
         """Refused: raises LockedError."""
         raise self._busy
 

@@ -19,6 +19,7 @@ class LoopRequest(Generic[Answer]):
 
     report: Callable[[Progress], None] = lambda _progress: None
     refit: bool = False
+    force: bool = False
     repair: bool = False
     started: bool = False
     _done: threading.Event = field(default_factory=threading.Event)

@@ -12,7 +12,7 @@ from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
-from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.errors import UnavailableError, VaultError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import index_errors
 
@@ -157,6 +157,10 @@ class RebuildTask:
         self._waits_for_turn = not self._turn.take(self)
         if self._waits_for_turn:
             return
+        self._refuse_losses()
+        if not (self._requests or needed):
+            self._turn.give_back(self)
+            return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
         refit = is_first or any(request.refit for request in self._requests)
@@ -168,6 +172,18 @@ class RebuildTask:
             raise
         for request in self._requests:
             request.started = True
+
+    def _refuse_losses(self) -> None:
+        """Fail the requests that would delete the notes of a vault that has suddenly lost them."""
+        cautious = [request for request in self._requests if not request.force]
+        if not cautious:
+            return
+        try:
+            self._vault_sync.check_losses()
+        except VaultError as error:
+            self._requests = [request for request in self._requests if request.force]
+            for request in cautious:
+                request.fail(error)
 
     def _report(self, progress: Progress) -> None:
         self.progress = progress

@@ -141,9 +141,9 @@ class DaemonSession:
         indexing is paused."""
         return self._loop.wait_for_scan(deadline_s)
 
-    def rebuild(self, report: Report, *, refit: bool) -> RebuildReport:
+    def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:
         """Have the next generation built, and wait until it is active."""
-        request: LoopRequest[RebuildReport] = LoopRequest(report=report, refit=refit)
+        request: LoopRequest[RebuildReport] = LoopRequest(report=report, refit=refit, force=force)
         self._loop.request_build(request)
         return request.wait()
 

@@ -231,6 +231,14 @@ class VaultSync:
         survey = self._survey(EVERYTHING, self._unconfirmed)
         return survey is None or not survey.verdict.ok
 
+    def check_losses(self) -> None:
+        """Raises VaultError if a rebuild would delete notes that the vault has suddenly lost, or if the vault
+        cannot be read."""
+        if self.has_unconfirmed_losses():
+            raise VaultError(
+                f"not rebuilt, the index is kept: {self.degraded}. --force rebuilds all the same"
+            )
+
     def skipped(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed, with their reasons."""
         if self.current is None:

@@ -183,7 +183,8 @@ class Correction:
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the
-    best hit, before `min_relevance` leaves any out."""
+    best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of the query
+    that no note has."""
 
     query: str
     took_ms: float
@@ -192,14 +193,16 @@ class SearchAnswer:
     notices: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
     verdict: Verdict = "none"
+    missing_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Where a note is in the answer to a query, and why, or why not.
 
-    `rank` is its best chunk's place among all that were ranked (None: not ranked), `shown` whether the
-    answer holds it. `why` and `relevance` are of that chunk. `reasons` are sentences for a person.
+    `rank` is its best chunk's place among the `candidates` that were ranked (None: not ranked), `shown`
+    whether the answer holds it. `why` and `relevance` are of that chunk. `reasons` are sentences for a person
+    that say what these do not.
     """
 
     query: str
@@ -209,6 +212,7 @@ class Explanation:
     why: Why | None
     reasons: tuple[str, ...]
     relevance: float | None = None
+    candidates: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from math import exp, isnan
 from typing import TYPE_CHECKING, Literal
 
@@ -74,6 +75,12 @@ _SMALL_ODDS = 2.7
 _FEW_CHUNKS = 20.0
 """What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
 background tell little there, and "none" shall not be said of a hit that holds some of the words."""
+
+_FIRST_HITS = 5
+_LATER_HIT = 0.6
+"""The hits that the verdict depends on, and the relevance from which one behind the first does. Without this
+bound, "none" is said of 76% of the questions without an answer in English instead of 80%, in Spanish of 75%
+instead of 81% (XQuAD, sets far)."""
 
 _LEAST_SPREAD = 1e-6
 _AFTER_LATIN = "\u0250"
@@ -164,7 +171,8 @@ def relevance_of(
     fields: FieldWeights,
     provider: str,
 ) -> dict[int, float]:
-    """The relevance of each of the chunks, in [0, 1]. A note whose name is the query has 1."""
+    """The relevance of each of the chunks, in [0, 1]. A note whose name is the query has 1; one whose title
+    has a word of the query is at least weakly about it."""
     wanted = np.array(sorted(keys), np.int64)
     weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
     shares = _shares(snapshot, prepared, weights, wanted, fields)
@@ -173,18 +181,23 @@ def relevance_of(
     own, foreign = choose(), choose(foreign=True)
     foreign_notes = _foreign_notes(snapshot, prepared, wanted) if foreign is not own else set[int]()
     is_short = _is_short(snapshot, prepared, weights, fields)
+    titled = _titled(snapshot, prepared, weights, wanted)
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
         share = max(held, _linked_share(ranked, key))
-        least = WEAK if is_short and z >= _NEAR_Z else 0.0
+        least = WEAK if key in titled or (is_short and z >= _NEAR_Z) else 0.0
         odds = foreign if note_id_of(key) in foreign_notes else own
         found[key] = max(least, odds.relevance(share, z, len(snapshot.keywords)))
     return {key: 1.0 if ranked.titles.get(key) else found[key] for key in keys}
 
 
 def verdict_of(relevance: Iterable[float]) -> Verdict:
-    """What an answer is worth, by the relevance of its hits, the best one first; "none" without hits."""
-    best = next(iter(relevance), 0.0)
+    """What an answer is worth, by the relevance of its hits, in their order; "none" without hits.
+
+    The best of the first five hits decides. One behind the first counts from `_LATER_HIT` on: the best of
+    five chunks that are not about the query is often a weak one."""
+    first, *others = *islice(relevance, _FIRST_HITS), 0.0
+    best = max(first, *(one for one in others if one >= _LATER_HIT), 0.0)
     if best >= STRONG:
         return "strong"
     if best >= LIKELY:
@@ -263,6 +276,14 @@ def _is_short(snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, fiel
     if not 0 < len(words) <= _SHORT:
         return False
     return any(snapshot.keywords.knows(term, fields) or is_common(term.word) for term in words)
+
+
+def _titled(snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
+    """Those of the chunks whose note has a word of the query that says something in its title or an alias."""
+    words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
+    forms = {form for term in words for form in term.forms}
+    found: list[int] = snapshot.keywords.among(keys, forms, ("title", "aliases")).tolist()
+    return set(found)
 
 
 def _shares(

@@ -13,7 +13,7 @@ from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank import Ranked, relative
+from vault_indexer.search.rank import Ranked
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
 
@@ -31,7 +31,9 @@ class Place:
 
 def explanation(query: str, note: NoteRow, place: Place, reasons: Sequence[str]) -> Explanation:
     """The whole answer for one note."""
-    return Explanation(query, note.path, place.rank, place.shown, place.why, tuple(reasons))
+    return Explanation(
+        query, note.path, place.rank, place.shown, place.why, tuple(reasons), candidates=place.candidates
+    )
 
 
 def filter_reasons(
@@ -46,14 +48,10 @@ def filter_reasons(
         yield f"it matches the filter {' '.join(prepared.filters)}"
 
 
-def place_reasons(place: Place, limit: int, ranked: Ranked, key: int) -> Iterator[str]:
-    """For a note that was ranked."""
-    score = relative(ranked, key)
-    yield f"its best chunk is {place.rank} of {place.candidates} candidates, at {score:.2f} of the best"
+def place_reasons(place: Place, limit: int) -> Iterator[str]:
+    """For a note that was ranked: why the answer does not show it."""
     if not place.shown:
         yield f"the answer has at most {limit} hits and ends before it: ask for more"
-    if ranked.titles.get(key):
-        yield "the query is its title, an alias or its file name, which puts it first"
 
 
 def absence_reasons(

@@ -56,10 +56,24 @@ def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> t
         notices=(),
         deadline=QueryDeadline(_NO_LIMIT_S),
     )
+    return _weighed_words(snapshot, prepared, fields)
+
+
+def missing_words(snapshot: Snapshot, prepared: PreparedQuery, fields: FieldWeights) -> tuple[str, ...]:
+    """The words of a query that say something and that no note has, each once, as written."""
+    if not prepared.words:
+        return ()
+    words = _weighed_words(snapshot, prepared, fields)
+    return tuple(dict.fromkeys(one.word for one in words if one.weight and not one.is_known))
+
+
+def _weighed_words(
+    snapshot: Snapshot, prepared: PreparedQuery, fields: FieldWeights
+) -> tuple[QuestionWord, ...]:
     weights = word_weights(snapshot, prepared).tolist()
     return tuple(
         QuestionWord(term.word, weight, term.forms, snapshot.keywords.knows(term, fields))
-        for term, weight in zip(words, weights, strict=True)
+        for term, weight in zip(prepared.words, weights, strict=True)
     )
 
 

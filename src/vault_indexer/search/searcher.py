@@ -27,6 +27,7 @@ from vault_indexer.search.explain import (
 )
 from vault_indexer.search.prepare import PreparedQuery, prepare_query
 from vault_indexer.search.present import ExpandMode, Expansion, HitBuilder, RankedChunk, Snippets
+from vault_indexer.search.question import missing_words
 from vault_indexer.search.rank import LISTED, Ranked, list_by_time, rank, reasons_of, relative
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import FieldWeights
@@ -46,6 +47,7 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
     verdict: Verdict = "none"
+    missing_words: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -121,7 +123,8 @@ class Searcher:
         notices = (*prepared.notices, *prepared.notices_of_filters(found=bool(relevance or files)))
         if all_hits and all_hits[0] in files:
             verdict = "strong"
-        return SearchResult(all_hits, notices, prepared.corrections, verdict)
+        missing = missing_words(snapshot, prepared, self.fields)
+        return SearchResult(all_hits, notices, prepared.corrections, verdict, missing)
 
     def explain(
         self,
@@ -142,7 +145,7 @@ class Searcher:
         if key is None:
             reasons += absence_reasons(snapshot, prepared, ranked, self.fields, note)
         else:
-            reasons += place_reasons(place, self.limit(request), ranked, key)
+            reasons += place_reasons(place, self.limit(request))
         relevance = None if key is None else self.relevance(snapshot, prepared, ranked, [key])[key]
         return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
-from vault_indexer.model import Hit, SearchRequest, Verdict
+from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.confidence import verdict_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, QueriedVault, prepare_together
 from vault_indexer.search.present import RankedChunk
-from vault_indexer.search.question import QuestionWord, question_words
+from vault_indexer.search.question import QuestionWord, missing_words, question_words
 from vault_indexer.search.rank import (
     LISTED,
     Ranked,
@@ -86,7 +86,7 @@ def search_together(
     Where the vaults have one model, the answer is nearly that of one index over all of them: statistics of
     words are summed, scores by word count beside the best one of all, and what was found in one vault counts
     for the others. Vaults of different models are fused by rank, and a notice says so. The verdict is that of
-    the best hit. Raises as `Searcher.search`.
+    one vault: the first hits decide. Raises as `Searcher.search`.
     """
     vaults = [replace(one, searcher=one.searcher.with_settings(settings)) for one in vaults]
     try:
@@ -142,11 +142,21 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     ordered = [hits[one.group, one.key] for one in shown if (one.group, one.key) in hits]
     files = [file for part in built for file in part.files]
     all_hits = with_files(ordered, files)[:limit]
-    verdict = _verdict(shown, built)
+    relevance = {one: value for part in built for one, value in part.relevance.items()}
+    verdict = verdict_of(relevance[one] for one in shown)
     if all_hits and all_hits[0].kind in ("attachment", "base"):
         verdict = "strong"
     notices = _notices(groups, found=bool(shown or files))
-    return SearchResult(all_hits, notices, groups[0].prepared[0].corrections, verdict)
+    corrections = groups[0].prepared[0].corrections
+    return SearchResult(all_hits, notices, corrections, verdict, _missing_words(groups))
+
+
+def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
+    """The words of the query that no vault has. The vaults of a group share their words."""
+    first, *others = (
+        missing_words(one.vaults[0].snapshot, one.prepared[0], one.lead.fields) for one in groups
+    )
+    return tuple(word for word in first if all(word in other for other in others))
 
 
 def _merged(rankings: Sequence[Ranked]) -> list[_Candidate]:
@@ -196,15 +206,6 @@ def _build(
             hits,
             tuple(replace(file, vault=vault.name) for file in files),
         )
-
-
-def _verdict(shown: Sequence[_Candidate], built: Sequence[_Built]) -> Verdict:
-    """That of the best hit; where groups are fused by rank, of the best of their first ones."""
-    relevance = {one: value for part in built for one, value in part.relevance.items()}
-    firsts: dict[int, float] = {}
-    for one in shown:
-        firsts.setdefault(one.group, relevance[one])
-    return verdict_of([max(firsts.values(), default=0.0)])
 
 
 def _newest(groups: Sequence[_Group], request: SearchRequest) -> SearchResult:

@@ -51,9 +51,11 @@ class DaemonClient:
             "Answer", self._request(endpoint, parameters, None if endpoint.is_long_lived else _TIMEOUT_S)
         )
 
-    def rebuild(self, show: Callable[[ProgressJson], None], *, refit: bool) -> RebuildJson:
+    def rebuild(
+        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
+    ) -> RebuildJson:
         """Start a rebuild, or join the one that is running, and watch it until it ends."""
-        self._request(REBUILD, {"wait": False, "refit": refit}, _TIMEOUT_S)
+        self._request(REBUILD, {"wait": False, "refit": refit, "force": force}, _TIMEOUT_S)
         while True:
             state = self.ask(REBUILD_STATE)
             if state["error"]:

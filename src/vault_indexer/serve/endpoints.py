@@ -589,6 +589,12 @@ REBUILD: Endpoint[RebuildJson] = Endpoint(
             default=True,
             help="Compute new token weights if the number of notes has changed much.",
         ),
+        Parameter(
+            name="force",
+            kind=bool,
+            default=False,
+            help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then.",
+        ),
     ),
     answer=RebuildJson,
     answer_help="The rebuild has ended.",

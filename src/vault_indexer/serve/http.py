@@ -261,7 +261,7 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
         rebuilds = of_vaults.one(CHOSEN_VAULT.get())
-        rebuilds.start(refit=bool(arguments["refit"]))
+        rebuilds.start(refit=bool(arguments["refit"]), force=bool(arguments["force"]))
         if not arguments["wait"]:
             return JSONResponse(rebuilds.state(), status_code=202)
         ended = rebuilds.wait(stopping)

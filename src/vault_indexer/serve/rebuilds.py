@@ -48,13 +48,15 @@ class Rebuilds:
         self._report: RebuildJson | None = None
         self._error: ErrorJson | None = None
 
-    def start(self, *, refit: bool) -> None:
+    def start(self, *, refit: bool, force: bool = False) -> None:
         """Begin one, unless one runs: then that is the one."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return
             self._progress, self._report, self._error = None, None, None
-            self._thread = threading.Thread(target=self._run, args=(refit,), name="rebuild", daemon=True)
+            self._thread = threading.Thread(
+                target=self._run, args=(refit, force), name="rebuild", daemon=True
+            )
             self._thread.start()
 
     def wait(self, stopping: Callable[[], bool]) -> RebuildRunJson:
@@ -76,9 +78,9 @@ class Rebuilds:
                 "error": self._error,
             }
 
-    def _run(self, refit: bool) -> None:
+    def _run(self, refit: bool, force: bool) -> None:
         try:
-            report = rebuild_json(self._service().rebuild(self._record_progress, refit=refit))
+            report = rebuild_json(self._service().rebuild(self._record_progress, refit=refit, force=force))
         except VaultIndexerError as error:
             self._record_failure(error_json(error))
         except Exception:  # noqa: BLE001 - logged, and told to whoever waits

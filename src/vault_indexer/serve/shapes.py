@@ -138,6 +138,7 @@ class SearchJson(TypedDict):
     notices: list[str]
     corrections: list[CorrectionJson]
     verdict: Literal["strong", "likely", "weak", "none"]
+    missing_words: list[str]
 
 
 class CitationJson(InVaultJson):
@@ -196,6 +197,7 @@ class ExplainJson(TypedDict):
     query: str
     path: str
     rank: int | None
+    candidates: int
     shown: bool
     why: WhyJson | None
     relevance: float | None

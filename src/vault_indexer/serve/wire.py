@@ -81,6 +81,7 @@ def search_json(answer: SearchAnswer, fields: str = "") -> SearchJson:
         "notices": list(answer.notices),
         "corrections": [{"from": one.written, "to": one.searched} for one in answer.corrections],
         "verdict": answer.verdict,
+        "missing_words": list(answer.missing_words),
     }
 
 
@@ -232,6 +233,7 @@ def explain_json(explanation: Explanation) -> ExplainJson:
         "query": explanation.query,
         "path": explanation.path,
         "rank": explanation.rank,
+        "candidates": explanation.candidates,
         "shown": explanation.shown,
         "why": _why_json(explanation.why) if explanation.why else None,
         "relevance": None if explanation.relevance is None else round(explanation.relevance, 4),

@@ -148,6 +148,7 @@ def search_vaults(ready: ReadyVaults, request: SearchRequest) -> SearchAnswer:
         (*found.notices, *ready.all_notices(late)),
         found.corrections,
         state.restrict(found.verdict),
+        found.missing_words,
     )
 
 

@@ -10,30 +10,43 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.hits import FoldersOfHits, vault_prefix
+from vault_indexer.cli.hits import (
+    FoldersOfHits,
+    closest,
+    first_notes,
+    missing_words,
+    print_notes,
+    vault_prefix,
+)
 from vault_indexer.cli.parameters import AllVaults, Output, Place, one_command
-from vault_indexer.cli.query_words import QueryCommand
+from vault_indexer.cli.query_words import QueryCommand, query_text
 from vault_indexer.cli.reach import ask_all, ask_reached
-from vault_indexer.cli.rows import path_style
+from vault_indexer.cli.rows import path_style, print_ends, print_row
 from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import ASK, Value
-from vault_indexer.serve.shapes import AnswerSentenceJson, AskJson, CitationJson, HitJson
+from vault_indexer.serve.shapes import AnswerSentenceJson, AskJson, CitationJson
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 DECLINED = 1
 
+_QUOTE_INDENT = 2
+_PLACE_INDENT = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What to ask, and how."""
 
-    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="As you would ask a person.")]
+    question: Annotated[
+        list[str],
+        typer.Argument(metavar="QUESTION", help="As you would ask a person; - reads standard input."),
+    ]
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, max=200, help="Passages to read; 0: as configured.")
     ] = 0
@@ -47,7 +60,7 @@ class Ask:
     def parameters(self) -> dict[str, Value]:
         """The parameters of the endpoint."""
         return {
-            "q": " ".join(self.question),
+            "q": query_text(self.question),
             "limit": self.limit,
             "model": not self.no_model,
             "fresh": self.fresh,
@@ -73,31 +86,29 @@ def ask(ask: Ask, place: Place, output: Output, all_vaults: AllVaults = False) -
 
 
 def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:
-    console = out()
-    place = "these vaults" if folders.by_name else "this vault"
-    if answer["kind"] == "declined":
-        say(_declined(answer, place))
-        _print_passages(console, answer["passages"], folders)
-    elif answer["kind"] == "passages":
-        say(f"no sentence of {place} clearly answers this; passages to read:")
-        _print_passages(console, answer["passages"], folders)
+    missing = missing_words(answer["missing_words"])
+    passages = first_notes(answer["passages"])
+    if answer["kind"] in ("declined", "passages"):
+        none = (
+            "No note answers this." if answer["kind"] == "declined" else "No sentence clearly answers this."
+        )
+        say(" ".join(filter(None, (none, missing, closest(passages) if passages else ""))))
+        print_notes(passages, folders)
     else:
-        _print_sentences(console, answer["sentences"], folders)
+        written = f"Written by {answer['model']}, checked against your notes:"
+        _print_sentences(
+            "From your notes, word for word:" if answer["kind"] == "quotes" else written,
+            answer["sentences"],
+            folders,
+        )
+        if missing:
+            say(missing)
     if answer["dropped"]:
         say(_dropped(answer))
     for one in answer["dropped"]:
         say(f"  {one['text']} ({one['reason']})")
-    if answer["kind"] != "declined" and answer["missing_words"]:
-        say(f"no note holds: {', '.join(answer['missing_words'])}")
     for notice in answer["notices"]:
         say(f"note: {notice}")
-
-
-def _declined(answer: AskJson, place: str) -> str:
-    missing = answer["missing_words"]
-    why = f"; no note holds: {', '.join(missing)}" if missing else ""
-    nearest = "; the nearest passages:" if answer["passages"] else ""
-    return f"nothing in {place} answers this{why}{nearest}"
 
 
 def _dropped(answer: AskJson) -> str:
@@ -105,49 +116,22 @@ def _dropped(answer: AskJson) -> str:
     return f"dropped {count} sentence{'s' if count > 1 else ''} of the model that your notes do not confirm:"
 
 
-def _print_sentences(
-    console: Console, sentences: Sequence[AnswerSentenceJson], folders: FoldersOfHits
-) -> None:
-    """The sentences with the numbers of their citations, then the citations."""
-    citations = list({one["id"]: one for sentence in sentences for one in sentence["citations"]}.values())
-    numbers = {one["id"]: number for number, one in enumerate(citations, start=1)}
+def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folders: FoldersOfHits) -> None:
+    """The label, then each sentence in quotation marks if it stands so in a note, with its places below."""
+    console = out()
+    console.print(text((label, "bold")))
     for sentence in sentences:
-        marks = "".join(f"[{numbers[one['id']]}]" for one in sentence["citations"])
-        console.print(text((" ".join(sentence["text"].split()), ""), (f" {marks}", "cyan")))
-    console.print()
-    for one in citations:
-        _print_citation(console, numbers[one["id"]], one, folders.of(one))
+        words = " ".join(sentence["text"].split())
+        shown = f'"{words}"' if sentence["verdict"] == "quoted" else words
+        print_row(console, "", shown, "", indent=_QUOTE_INDENT)
+        for citation in sentence["citations"]:
+            _print_citation(console, citation, folders.of(citation))
 
 
-def _print_citation(console: Console, number: int, citation: CitationJson, vault: Path) -> None:
-    path = f"{vault_prefix(citation)}{citation['path']}"
-    heading = citation["header_path"]
-    shown = heading if heading and heading != citation["title"] else ""
-    console.print(
-        text(
-            (f"[{number}] ", "cyan"),
-            (citation["title"], "bold"),
-            ("  ", ""),
-            (f"{path}:{citation['start_line']}", path_style(vault, citation["path"])),
-            (f"  {shown}" if shown else "", "dim"),
-            (f"  ^{citation['block']}" if citation["block"] else "", "dim"),
-        )
-    )
-
-
-def _print_passages(console: Console, hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
-    for number, hit in enumerate(hits, start=1):
-        place = f"{vault_prefix(hit)}{hit['path']}:{hit['line']}"
-        console.print(
-            text(
-                (f"[{number}] ", "cyan"),
-                (hit["title"], "bold"),
-                ("  ", ""),
-                (place, path_style(folders.of(hit), hit["path"])),
-            )
-        )
-        if hit["snippet"]:
-            console.print(text((f"    {hit['snippet']}", "")))
+def _print_citation(console: Console, citation: CitationJson, vault: Path) -> None:
+    place = f"{vault_prefix(citation)}{citation['path']}:{citation['start_line']}"
+    block = f"^{citation['block']}" if citation["block"] else ""
+    print_ends(console, place, path_style(vault, citation["path"]), block, indent=_PLACE_INDENT)
 
 
 app = one_command(ask, QueryCommand)

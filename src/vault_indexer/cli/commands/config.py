@@ -9,7 +9,7 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault
-from vault_indexer.config import LoadedConfig, as_json, load, rows
+from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows
 from vault_indexer.errors import ConfigError, ExclusionError
 from vault_indexer.vault.ignore import load_ignore_rules
 
@@ -22,6 +22,8 @@ def check(place: Place, output: Output) -> int:
     try:
         loaded = _load(place)
         _check_exclusions(loaded)
+        if lacking := tuple(missing_settings(loaded, os.environ)):
+            raise ConfigError(lacking)
     except ConfigError as error:
         if not output.json:
             raise
@@ -81,7 +83,10 @@ def _load(place: Place) -> LoadedConfig:
     """As for any command, but without a vault it is the user's configuration."""
     vault = named_or_enclosing_vault(place, os.environ)
     options = {"index.dir": place.index_dir} if place.index_dir else {}
-    return load(vault, config_file=place.config, environ=os.environ, options=options)
+    loaded = load(vault, config_file=place.config, environ=os.environ, options=options)
+    for warning in loaded.warnings:
+        note(f"Warning: {warning}")
+    return loaded
 
 
 app = typer.Typer(no_args_is_help=True)

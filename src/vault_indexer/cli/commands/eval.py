@@ -21,7 +21,7 @@ from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import CaseProgress
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.terminal import clean, note
+from vault_indexer.cli.terminal import note
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import (
     LAYERS,
@@ -50,6 +50,7 @@ from vault_indexer.evals import (
     summary_line,
 )
 from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.text.control_characters import clean
 from vault_indexer.text.counts import quantity
 
 _UNFETCHED = 1

@@ -1,4 +1,4 @@
-"""`indexer explain NOTE QUERY`."""
+"""`indexer explain NOTE QUERY`, which is `indexer search QUERY --explain NOTE`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.hits import reasons_of
+from vault_indexer.cli.explanations import print_explanation
 from vault_indexer.cli.parameters import Correct, Output, Place, one_command
 from vault_indexer.cli.query_words import QueryCommand
 from vault_indexer.cli.reach import ask_about
-from vault_indexer.cli.terminal import out, print_json, text
+from vault_indexer.cli.terminal import print_json
 from vault_indexer.serve.endpoints import EXPLAIN
 
 NOT_SHOWN = 1
@@ -24,23 +24,18 @@ def explain(
     correct: Correct = True,
 ) -> int:
     """Explain where a note is among the hits of a query and why, or why it is not there."""
+    return explain_note(place, output, note, " ".join(query), correct=correct)
+
+
+def explain_note(place: Place, output: Output, note: str, query: str, *, correct: bool) -> int:
+    """Print the place of a note in the answer to a query; the exit status says whether it is in it."""
     answer = ask_about(
-        place,
-        note,
-        lambda reached, path: reached.index.ask(EXPLAIN, path=path, q=" ".join(query), correct=correct),
+        place, note, lambda reached, path: reached.index.ask(EXPLAIN, path=path, q=query, correct=correct)
     )
     if output.json:
         print_json(answer)
     else:
-        console = out()
-        found = "in the answer" if answer["shown"] else "not in the answer"
-        console.print(text((answer["path"], "cyan"), (f"  {found}", "bold")))
-        for reason in answer["reasons"]:
-            console.print(text((f"  {reason}", "")))
-        if answer["relevance"] is not None:
-            console.print(text((f"  {'relevance':<10}", "magenta"), (f"{answer['relevance']:.2f}", "dim")))
-        for name, reason in reasons_of(answer["why"]) if answer["why"] else ():
-            console.print(text((f"  {name:<10}", "magenta"), (reason, "dim")))
+        print_explanation(answer)
     return 0 if answer["shown"] else NOT_SHOWN
 
 

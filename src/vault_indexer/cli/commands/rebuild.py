@@ -24,12 +24,15 @@ def rebuild(
     keep_weights: Annotated[
         bool, typer.Option("--keep-weights", help="Keep the token weights of the current index.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Rebuild even if the vault has suddenly lost its notes.")
+    ] = False,
 ) -> None:
     """Build the index again from the vault; the old one answers until the new one is complete."""
 
     def build(reached: Reached) -> RebuildJson:
         with showing() as show:
-            return reached.index.rebuild(show, refit=not keep_weights)
+            return reached.index.rebuild(show, refit=not keep_weights, force=force)
 
     report = ask_reached(place, build)
     if output.json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,17 +11,26 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.commands.explain import explain_note
 from vault_indexer.cli.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.hits import FoldersOfHits, print_hits, print_notices, print_verdict
+from vault_indexer.cli.hits import (
+    FoldersOfHits,
+    hits_to_show,
+    print_notes,
+    print_notices,
+    print_places,
+    print_verdict,
+)
+from vault_indexer.cli.note_opener import open_note
 from vault_indexer.cli.parameters import AllVaults, Correct, Output, Place, one_command
-from vault_indexer.cli.query_words import QueryCommand
+from vault_indexer.cli.query_words import QueryCommand, query_text
 from vault_indexer.cli.reach import ask_all, ask_reached
 from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import SEARCH, Value
-from vault_indexer.serve.shapes import HitJson
+from vault_indexer.serve.shapes import HitJson, SearchJson
 
 NO_HITS = 1
 
@@ -44,7 +54,10 @@ class Expand(StrEnum):
 class Search:
     """What to search, and how."""
 
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words, as you would ask a person.")]
+    query: Annotated[
+        list[str],
+        typer.Argument(metavar="QUERY", help="Words, as you would ask a person; - reads standard input."),
+    ]
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, max=200, help="Hits at most; 0: as configured.")
     ] = 0
@@ -68,7 +81,7 @@ class Search:
     def parameters(self) -> dict[str, Value]:
         """The parameters of the endpoint."""
         return {
-            "q": " ".join(self.query),
+            "q": query_text(self.query),
             "limit": self.limit,
             "by": self.by.value,
             "fresh": self.fresh,
@@ -79,39 +92,64 @@ class Search:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """What of the answer is shown to a person."""
+
+    places: Annotated[
+        bool, typer.Option("--places", help="List every place on a line of its own, best first.")
+    ] = False
+    nearest: Annotated[
+        bool, typer.Option("--nearest", help="Show the closest notes, even if none matches.")
+    ] = False
+    open: Annotated[bool, typer.Option("--open", "-o", help="Open the first hit at its line.")] = False
+    explain: Annotated[
+        str, typer.Option("--explain", metavar="NOTE", help="Explain the place of a note, or its absence.")
+    ] = ""
+
+
 def search(
-    search: Search,
-    place: Place,
-    output: Output,
-    lines: GrepLines,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is there.")] = False,
-    all_vaults: AllVaults = False,
+    search: Search, place: Place, output: Output, lines: GrepLines, view: View, all_vaults: AllVaults = False
 ) -> int:
     """Find notes by meaning, by word and by link; through the daemon when one runs."""
     lines.check(output)
+    asked = search.parameters()
+    if view.explain:
+        return explain_note(place, output, view.explain, str(asked["q"]), correct=search.correct)
     if all_vaults or asks_all(place, os.environ):
         folders = FoldersOfHits(Path(), vaults_in_config(place, os.environ))
-        answer, index_dir = ask_all(place, SEARCH, **search.parameters()), None
+        answer, index_dir = ask_all(place, SEARCH, **asked), None
     else:
-        reached, answer = ask_reached(
-            place, lambda reached: (reached, reached.index.ask(SEARCH, **search.parameters()))
-        )
+        reached, answer = ask_reached(place, lambda reached: (reached, reached.index.ask(SEARCH, **asked)))
         folders, index_dir = FoldersOfHits(reached.vault), reached.index_dir
+    hits = hits_to_show(answer, nearest=view.nearest)
     if output.json:
         print_json(answer)
     elif lines.wanted:
-        lines.print_each((folders.of(hit), _place(hit)) for hit in answer["results"])
-        print_verdict(answer)
+        whole = search.by is By.NOTE
+        lines.print_each((folders.of(hit), _place(hit, whole=whole)) for hit in hits)
+        print_verdict(answer, hits)
         print_notices(answer)
     else:
-        print_hits(answer, folders, explain=explain)
+        _print(answer, hits, folders, view)
         if index_dir is not None:
             hint_at_start(index_dir)
-    return 0 if answer["results"] and answer["verdict"] != "none" else NO_HITS
+    return 0 if hits and answer["verdict"] != "none" else NO_HITS
 
 
-def _place(hit: HitJson) -> NotePlace:
-    return NotePlace(hit["path"], hit["line"], hit["snippet"])
+def _print(answer: SearchJson, hits: Sequence[HitJson], folders: FoldersOfHits, view: View) -> None:
+    print_verdict(answer, hits)
+    if view.open and hits:
+        open_note(folders.of(hits[0]), hits[0])
+    elif view.places:
+        print_places(hits, folders)
+    else:
+        print_notes(hits, folders)
+    print_notices(answer)
+
+
+def _place(hit: HitJson, *, whole: bool) -> NotePlace:
+    return NotePlace(hit["path"], None if whole else hit["line"], hit["snippet"])
 
 
 app = one_command(search, QueryCommand)

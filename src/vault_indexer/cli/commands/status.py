@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import out, print_json, text
+from vault_indexer.cli.rows import print_row, shorten_path
+from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.serve.endpoints import STATUS
 from vault_indexer.serve.shapes import StatusJson
 from vault_indexer.text.counts import quantity
 
 _NAMED = 10
+_NAME_WIDTH = len("not running")
+_UNITS = ("bytes", "kB", "MB", "GB")
+_KILO = 1000
 
 
 def status(place: Place, output: Output) -> None:
@@ -21,38 +27,57 @@ def status(place: Place, output: Output) -> None:
         return
     console = out()
     for name, value, style in _rows(found):
-        console.print(text((f"{name:<10}", "dim"), (value, style)))
+        print_row(console, f"{shorten_path(name, console.width // 2):<{_NAME_WIDTH}}", value, style)
     for file in found["skipped"][:_NAMED]:
-        console.print(text((" " * 10, ""), (file["path"], ""), (f"  {file['reason']}", "dim")))
+        print_row(console, "", f"{file['path']}: {file['reason']}", "dim", indent=2)
 
 
 def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
     daemon = found["daemon"]
-    running = f"process {daemon['pid']} at {daemon['url']}" if daemon["running"] else "not running"
-    pending = f", {quantity(found['pending'], 'change')} pending" if found["pending"] else ""
+    skipped = f"{len(found['skipped']):,} skipped" if found["skipped"] else ""
+    broken = quantity(found["unresolved"], "broken link") if found["unresolved"] else ""
+    state, style = _state(found)
+    counts = ", ".join(filter(None, (quantity(found["notes"], "note"), state, skipped, broken)))
     model = found["manifest"].get("embedding_model")
-    name = "/".join(str(model[key]) for key in ("provider", "name")) if isinstance(model, dict) else ""
-    owed = found["vectors_owed"]
+    size = _size(Path(found["index_dir"]))
+    running = str(daemon["url"]) if daemon["running"] else "indexed at each search"
     rows = [
-        ("vault", found["vault"], "bold"),
-        ("index", found["index_dir"], ""),
-        ("daemon", running, "green" if daemon["running"] else ""),
-        ("state", found["state"] + pending, "green" if found["state"] == "ready" else "yellow"),
-        ("", found["detail"], "yellow"),
+        (_from_home(found["vault"]), counts, style),
+        ("running" if daemon["running"] else "not running", running, ""),
         ("paused", until(found) if found["paused"] else "", "yellow"),
-        ("holds", f"{quantity(found['notes'], 'note')}, {quantity(found['chunks'], 'chunk')}", ""),
-        ("", f"{quantity(owed, 'chunk')} without a vector yet" if owed else "", "yellow"),
-        ("links", f"{found['links']:,}, {found['unresolved']:,} unresolved", ""),
-        ("built", f"generation {found['generation']}, change {found['seq']:,}", ""),
-        ("model", name, ""),
+        ("warning", found["detail"], "yellow"),
         ("watching", found["watching"], ""),
-        ("skipped", f"{len(found['skipped']):,}" if found["skipped"] else "", "yellow"),
+        ("model", str(model["provider"]) if isinstance(model, dict) else "", ""),
+        ("index", f"{size}, {_from_home(found['index_dir'])}", ""),
     ]
-    if found["progress"]:
-        progress = found["progress"]
-        doing = f"{progress['stage']} {progress['notes']:,}/{quantity(progress['total'], 'note')}"
-        rows.insert(4, ("", doing, "yellow"))
     return [row for row in rows if row[1]]
+
+
+def _state(found: StatusJson) -> tuple[str, str]:
+    """How current the index is, and the style that says so."""
+    if progress := found["progress"]:
+        return f"{progress['stage']} {progress['notes']:,} of {progress['total']:,}", "yellow"
+    if found["pending"]:
+        return f"{quantity(found['pending'], 'change')} not searched yet", "yellow"
+    if found["vectors_owed"]:
+        return f"{quantity(found['vectors_owed'], 'chunk')} not searched by meaning yet", "yellow"
+    return ("up to date", "green") if found["state"] == "ready" else (found["state"], "yellow")
+
+
+def _from_home(path: str) -> str:
+    """The path with `~` for the home folder."""
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
+
+
+def _size(folder: Path) -> str:
+    """The bytes of all files below a folder, in decimal units."""
+    size = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+    for unit in _UNITS:
+        if size < _KILO or unit == _UNITS[-1]:
+            break
+        size /= _KILO
+    return f"{size:.0f} {unit}"
 
 
 app = one_command(status)

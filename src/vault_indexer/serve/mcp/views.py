@@ -110,7 +110,8 @@ _SEARCH = ToolView(
     ),
     row=SEARCH,
     keep=keys(
-        "verdict", "notices", "corrections", results=keys(*_PLACE, "relevance", "modified_time", "content")
+        *("verdict", "missing_words", "notices", "corrections"),
+        results=keys(*_PLACE, "relevance", "modified_time", "content"),
     ),
     lists=("results",),
     described="results",

@@ -1,0 +1,109 @@
+"""What `search`, `ask` and `status` print, as a person edits it: `fixtures/views-*.md`.
+
+Of a terminal it is all that is shown, without styles; of a pipe, standard output, then standard error.
+`UPDATE_GOLDEN=1` writes the files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from cli_sandbox import Sandbox
+
+from vault_indexer.cli.start_hint import HINT_FILE
+
+GOLDENS = Path(__file__).parent / "fixtures"
+
+COMMANDS = (
+    "search brown rot on tomatoes",
+    "search unwell kitten",
+    "search xyzzy qwfpgj",
+    "search xyzzy qwfpgj --nearest -n 2",
+    "search slugs --places -n 3",
+    "search slugs and snails --explain Slugs",
+    "search slugs --explain Oven",
+    "ask when are the Perseids at their best?",
+    "ask who was the quarterback of Denver?",
+    "status",
+)
+
+# One process for all commands.
+EACH = """
+import sys
+from vault_indexer.cli.app import main
+for command in sys.argv[1].split("|"):
+    try:
+        main([*command.split(), *sys.argv[2:]])
+    except SystemExit as end:
+        status = end.code or 0
+    sys.stdout.flush()
+    for stream in (sys.stdout, sys.stderr):
+        print(f"[exit status {status}]", end=chr(29), file=stream, flush=True)
+"""
+STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
+SIZE = re.compile(r"\d+ kB")
+LONG = "Garden/A rainy year on the hill/What brown rot and slugs have taught us, and the neighbours.md"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """The bundled notebook with one long path, in a home folder, with its index."""
+    root = tmp_path_factory.mktemp("views")
+    sandbox = Sandbox(root, {"HOME": str(root)})
+    shutil.copytree(
+        str(files("vault_indexer") / "demo"), sandbox.vault, copy_function=shutil.copyfile
+    )  # changed now: no time of the checkout counts
+    sandbox.write(
+        LONG, "# Rainy year\n\nBrown rot came in July, and [[Nobody]] had a roof over the tomatoes.\n"
+    )
+    (sandbox.vault / "bad.md").write_bytes(b"\xff\xfe\x00not text")
+    assert sandbox.indexer("rebuild").code == 0
+    (sandbox.index_dir / HINT_FILE).touch()
+    return sandbox
+
+
+def parts(text: str) -> list[str]:
+    """What each command printed, as it is in the file."""
+    plain = SIZE.sub("N kB", STYLES.sub("", text))
+    return [part.lstrip("\n") for part in plain.split(chr(29))[:-1]]
+
+
+def compare(name: str, sections: list[str]) -> None:
+    """Compare what was printed with a file, or write that."""
+    golden = GOLDENS / f"views-{name}.md"
+    text = "\n".join(sections)
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "columns", [pytest.param(60, marks=pytest.mark.long), 80, pytest.param(120, marks=pytest.mark.long)]
+)
+def test_views_at_a_terminal(demo: Sandbox, columns: int) -> None:
+    shown = parts(demo.terminal("|".join(COMMANDS), code=EACH, columns=columns).out)[::2]
+    for text in shown:
+        data = [
+            line for line in text.splitlines() if not line.startswith("No ")
+        ]  # standard error wraps itself
+        assert all(len(line) <= columns for line in data), text
+    sections = [
+        f"## {command}\n\n```text\n{text}\n```\n" for command, text in zip(COMMANDS, shown, strict=True)
+    ]
+    compare(str(columns), [f"# At a terminal of {columns} columns\n", *sections])
+
+
+def test_views_in_a_pipe(demo: Sandbox) -> None:
+    place = ("--vault", str(demo.vault), "--index-dir", str(demo.index_dir))
+    ran = demo.run("|".join(COMMANDS), *place, code=EACH)
+    found = ["# In a pipe\n"]
+    for command, out, err in zip(COMMANDS, parts(ran.out), parts(ran.err), strict=True):
+        found.append(f"## {command}\n\n```text\n{out}\n```\n")
+        if said := err.rpartition("[exit")[0]:
+            found.append(f"Standard error:\n\n```text\n{said}```\n")
+    compare("pipe", found)

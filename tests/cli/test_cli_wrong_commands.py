@@ -1,0 +1,174 @@
+"""A wrong command gets no wrong answer: options of grep, no match, closed pipes, an emptied vault."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_sandbox import NOTES, Sandbox
+from waiting import PROCESS_S
+
+from vault_indexer.cli.note_opener import editor_command
+from vault_indexer.cli.query_words import query_last
+from vault_indexer.errors import UsageError
+
+
+@pytest.mark.parametrize("letter", ["i", "v", "q", "r"])
+def test_a_single_letter_is_no_word_of_a_query(letter: str) -> None:
+    for arguments in (["canvas", f"-{letter}"], [f"-{letter}", "canvas"]):
+        with pytest.raises(UsageError, match=f"no option -{letter}.*-- -{letter}$"):
+            query_last(arguments, {"-n": 1})
+    assert query_last(["canvas", "--", f"-{letter}"], {}) == ["--", "canvas", f"-{letter}"]
+    assert query_last(["canvas", f"-{letter}x"], {}) == ["--", "canvas", f"-{letter}x"]
+
+
+def test_an_option_of_grep_is_an_error(served: Sandbox) -> None:
+    ran = served.indexer("search", "telescope", "-i")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.complains("there is no option -i", "-- -i")
+
+
+def test_files_prints_each_path_once(served: Sandbox) -> None:
+    served.write(
+        "Sky/Many.md", "# Many\n\n" + "\n\n".join(f"## Zeppelin {n}\n\n{'gas ' * 200}" for n in "abc")
+    )
+    ran = served.indexer("search", "zeppelin", "--fresh", "--limit", "3", "-l")
+    assert (ran.code, len(set(ran.out.splitlines()))) == (0, len(ran.out.splitlines()))
+    assert ran.out.splitlines()[0].endswith("Sky/Many.md")
+    assert served.indexer("search", "zeppelin", "--limit", "3", "--files", "-0").out.split("\0")[-1] == ""
+
+
+def test_paths_of_notes_have_no_line(served: Sandbox) -> None:
+    ran = served.indexer("search", "telescope", "--by", "note", "--paths", "-0")
+    paths = ran.out.split("\0")[:-1]
+    assert paths
+    assert all(path.endswith(".md") for path in paths)
+
+
+def test_nothing_is_printed_of_what_does_not_match(served: Sandbox) -> None:
+    for style in ("--paths", "--lines", "--files", "--places"):
+        ran = served.indexer("search", "xyzzy qwfpgj", style)
+        assert (ran.code, ran.out) == (1, ""), style
+        assert ran.complains('No match. No note has the words "xyzzy", "qwfpgj".', "--nearest")
+    near = served.indexer("search", "xyzzy qwfpgj", "--nearest", "--paths")
+    assert near.code == 1
+    assert len(near.out.splitlines()) > 1
+    data = served.indexer("search", "xyzzy qwfpgj", "--json").data
+    assert (data["verdict"], data["missing_words"]) == ("none", ["xyzzy", "qwfpgj"])
+    assert data["results"]
+
+
+def test_a_query_from_standard_input(served: Sandbox) -> None:
+    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir), "--json")
+    for command, key in (("search", "query"), ("ask", "question")):
+        done = subprocess.run(
+            [sys.executable, "-m", "vault_indexer.cli", command, "-", *place],
+            input="rings of\n  Saturn\n",
+            env=served.environ,
+            capture_output=True,
+            text=True,
+            timeout=PROCESS_S,
+            check=False,
+        )
+        assert json.loads(done.stdout)[key] == "rings of Saturn", done.stderr
+
+
+def test_a_closed_pipe_is_no_failure(served: Sandbox) -> None:
+    """Whoever reads has closed the pipe before the first line, as `head` does after its last."""
+    code = (
+        "import os, sys\nread, write = os.pipe()\nos.dup2(write, 1)\nos.close(read)\nos.close(write)\n"
+        "from vault_indexer.cli.app import main\nmain()\n"
+    )
+    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir))
+    for options in ((), ("--json",), ("--paths",)):
+        ran = served.run("search", "telescope", *options, *place, code=code)
+        assert (ran.code, ran.err) == (0, ""), options
+
+
+def test_open_runs_the_editor_at_the_line(served: Sandbox) -> None:
+    script = served.root / "editor.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\n")
+    editor = Sandbox(served.root, {"EDITOR": f"{sys.executable} {script}"})
+    ran = editor.indexer("search", "rings of Saturn", "-o")
+    assert (ran.code, ran.out) == (0, f"{['+3', str(served.vault / 'Sky/Night sky.md')]}\n")
+    assert editor.indexer("search", "xyzzy qwfpgj", "-o").out == ""
+    without = Sandbox(served.root, {"EDITOR": "", "VISUAL": ""}).indexer("search", "telescope", "--open")
+    assert (without.code, without.complains("EDITOR")) == (2, True)
+
+
+def test_each_editor_gets_the_line_in_its_way(tmp_path: Path) -> None:
+    note = tmp_path / "a b.md"
+    assert editor_command("vim -R", note, 7) == ["vim", "-R", "+7", str(note)]
+    assert editor_command("/usr/bin/code --wait", note, 7)[2:] == ["--goto", f"{note}:7"]
+    assert editor_command("vim", note, None) == ["vim", str(note)]
+
+
+def empty(vault: Sandbox) -> None:
+    for path in NOTES:
+        (vault.vault / path).unlink()
+
+
+def test_rebuild_refuses_an_emptied_folder(copied: Sandbox) -> None:
+    empty(copied)
+    ran = copied.indexer("rebuild")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.complains("not rebuilt, the index is kept", "3 files were known", "--force")
+    assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+    forced = copied.indexer("rebuild", "--force", "--json")
+    assert (forced.code, forced.data["notes"]) == (0, 0)
+
+
+@pytest.mark.long
+def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -> None:
+    assert copied.indexer("start", "--wait", str(PROCESS_S)).code == 0
+    try:
+        shutil.copytree(copied.vault, copied.root / "kept")
+        empty(copied)
+        ran = copied.indexer("rebuild")
+        assert (ran.code, ran.complains("not rebuilt", "--force")) == (3, True), ran.err
+        assert copied.indexer("status", "--json").data["notes"] == 3
+        shutil.copytree(copied.root / "kept", copied.vault, dirs_exist_ok=True)
+        assert copied.indexer("rebuild", "--json").data["notes"] == 3
+    finally:
+        assert copied.indexer("stop").code == 0
+
+
+def test_one_changed_key_is_one_line(copied: Sandbox) -> None:
+    copied.write(".indexer.toml", '[chunking]\nstrategy = "semantic"\n')
+    ran = copied.indexer("search", "telescope")
+    notices = [line for line in ran.err.splitlines() if line.startswith("note: ")]
+    assert notices == ["note: rebuilt: chunking.strategy is now semantic"]
+
+
+def test_config_check_refuses_what_cannot_run(sandbox: Sandbox) -> None:
+    file = sandbox.root / "config.toml"
+    file.write_text(
+        '[embedding]\nprovider = "openai"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'
+        '[chunking]\nstrategy = "llm"\n'
+    )
+    ran = sandbox.run("config", "check", "--config", str(file))
+    assert ran.code == 2
+    assert ran.complains('embedding.model = "": must be set: embedding.provider is "openai"', str(file))
+    assert ran.complains("NO_SUCH_KEY", "not set")
+    assert ran.complains('llm.provider = "none"')
+    assert len(ran.err.splitlines()) == 3
+    problems = sandbox.run("config", "check", "--json", "--config", str(file)).data["problems"]
+    assert isinstance(problems, list)
+    assert [one["key"] for one in problems] == ["embedding.model", "embedding.api_key_env", "llm.provider"]
+    file.write_text('[embedding]\nprovider = "wordllama"\n')
+    assert sandbox.run("config", "check", "--config", str(file)).code == 0
+
+
+def test_a_stray_variable_is_a_warning(indexed: Sandbox) -> None:
+    stray = Sandbox(indexed.root, {"INDEXER_SEARCH_LIMT": "3"})
+    for command in (("search", "telescope"), ("config", "check")):
+        ran = stray.indexer(*command)
+        assert ran.code == 0, ran.err
+        assert ran.complains(
+            "Warning: the variable INDEXER_SEARCH_LIMT is unknown and ignored; did you mean "
+            "INDEXER_SEARCH_LIMIT?"
+        )
