@@ -87,6 +87,9 @@ class InProcessPool:
         if not stopped():
             next(self.each(job))
 
+    def stop(self) -> None:
+        """No job runs when another thread could call this."""
+
     def close(self) -> None:
         self._begun = None
         self._worker = None

@@ -70,15 +70,19 @@ class VaultSync:
     and `degraded` says why. The thread that calls it handles every error; the index stays usable.
     """
 
-    def __init__(self, assembly: Assembly, *, hold_deletes: bool) -> None:
+    def __init__(
+        self, assembly: Assembly, *, hold_deletes: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.assembly = assembly
         self.current: OpenGeneration | None = None
         self.degraded = ""
         self.rules: IgnoreRules = load_ignore_rules(assembly.vault, assembly.settings.files)
-        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s)
+        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s, clock)
         self.confirm_at = 0.0
         self.damaged = ""
         self._hold_deletes = hold_deletes
+        self._clock = clock
+        self._unfinished: frozenset[str] = frozenset()
         self._to_purge = False
         self._log_to_empty = False
         self._synced_root: RootIdentity | None = None
@@ -136,11 +140,30 @@ class VaultSync:
         if survey is None:
             return Applied(), None
         work = survey.plan_with(self._deletable(survey, whole="" in scope))
-        applied = self.current.writer.apply(work, on_progress, between)
+        applied = self._apply(self.current, work, on_progress, between)
         self.purge_if_needed()
         if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
             self.current = self.assembly.reconfigure(self.current)
         return applied, survey.found
+
+    def take_unfinished(self) -> frozenset[str]:
+        """The paths of the edit that an error has ended, some of which may be indexed; none if the error came
+        before it was known what is to be done. They are forgotten here."""
+        paths, self._unfinished = self._unfinished, frozenset()
+        return paths
+
+    def _apply(
+        self,
+        current: OpenGeneration,
+        work: Plan,
+        on_progress: Callable[[int], None] = _ignore_progress,
+        between: Callable[[], None] = _do_nothing,
+    ) -> Applied:
+        try:
+            return current.writer.apply(work, on_progress, between)
+        except BaseException:
+            self._unfinished = frozenset((*work.read, *work.removed, *(row.path for row in work.linked)))
+            raise
 
     def notes_without_model(self) -> tuple[str, ...]:
         """The notes that were split without the language model that their strategy asks, in order."""
@@ -170,7 +193,8 @@ class VaultSync:
         survey = self._survey(frozenset(due), earlier=None)
         if survey is None:
             return Applied()
-        return self.current.writer.apply(survey.plan_with(survey.losses if survey.verdict.ok else ()))
+        losses = survey.losses if survey.verdict.ok else ()
+        return self._apply(self.current, survey.plan_with(losses))
 
     def has_unconfirmed_losses(self) -> bool:
         """Scan the vault without changing the index: whether it cannot be read, or has suddenly lost its
@@ -204,6 +228,12 @@ class VaultSync:
             self.sync(EVERYTHING)
         return tuple(problems)
 
+    def stop(self) -> None:
+        """End the edit under way with UnavailableError; only `close` may follow. Any thread."""
+        current = self.current
+        if current is not None:
+            current.writer.stop()
+
     def close(self) -> None:
         """Close what is open."""
         if self.current is not None:
@@ -225,7 +255,7 @@ class VaultSync:
             return None
         explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
-        look = Look(found.root, known - len(explained), lost, time.monotonic())
+        look = Look(found.root, known - len(explained), lost, self._clock())
         verdict = judge(look, self._synced_root, earlier)
         if not verdict.ok:
             self._wait_for_confirmation(look, verdict.reason)

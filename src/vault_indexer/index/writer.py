@@ -289,6 +289,11 @@ class IndexWriter:
                     writer.forget_digest(path)
         self._derived.publish()
 
+    def stop(self) -> None:
+        """Raise UnavailableError soon where the writer waits for a worker; only `close` may follow. Any
+        thread."""
+        self._pool.stop()
+
     def close(self) -> None:
         """Write a new vector base if the delta has grown, move the log into the catalog, close."""
         self._derived.close()
