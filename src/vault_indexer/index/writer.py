@@ -279,14 +279,17 @@ class IndexWriter:
         return repaired
 
     def repair(self, problems: Sequence[Problem]) -> None:
-        """Rebuild the derived indices that `verify` found damaged, and remove the digests of files whose
-        rows are wrong: the next scan reads them again."""
-        self._derived.rebuild({problem.store for problem in problems})
+        """Rebuild the derived indices that `verify` found damaged, resolve links again, and remove the
+        digests of files whose rows are wrong: the next scan reads them again."""
+        stores = {problem.store for problem in problems}
+        self._derived.rebuild(stores)
         wrong = [problem.path for problem in problems if problem.store == "vault" and problem.path]
-        if wrong:
+        if wrong or "links" in stores:
             with self._writer.commit() as writer:
                 for path in wrong:
                     writer.forget_digest(path)
+                if "links" in stores:
+                    self._linker.relink_all(writer)
         self._derived.publish()
 
     def stop(self) -> None:
