@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Failed, Job, Outcome, PrepareJob
+from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import SearchRequest
 from vault_indexer.vault.sources import Sink
 from vault_indexer.vault.watch import Surroundings, VaultWatcher
@@ -32,14 +33,20 @@ class Clock:
 
 @dataclass
 class Faults:
-    """What fails at the moment: every note, or those of `poison`. The reading of each takes `seconds`."""
+    """What goes wrong at the moment: the reading of every note fails, or of those of `poison`; those of
+    `deadly` end their worker. The reading of each takes `seconds`."""
 
     everything: bool = False
     poison: set[str] = field(default_factory=set)
+    deadly: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
-    def hits(self, job: Job) -> bool:
-        return isinstance(job, PrepareJob) and (self.everything or not self.poison.isdisjoint(job.paths))
+    def hit(self, job: Job) -> Failed | Died | None:
+        if not isinstance(job, PrepareJob):
+            return None
+        if self.everything or not self.poison.isdisjoint(job.paths):
+            return Failed("the model is down")
+        return Died(fresh=True) if not job.set_aside and not self.deadly.isdisjoint(job.paths) else None
 
 
 class FaultyPool(InProcessPool):
@@ -48,13 +55,10 @@ class FaultyPool(InProcessPool):
         self._faults = faults
         self._clock = clock
 
-    def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Outcome]]:  # noqa: ARG002
-        for job in jobs:
-            self._clock.now += self._faults.seconds
-            if self._faults.hits(job):
-                yield job, Failed("the model is down")
-            else:
-                yield from self.each(job)
+    def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
+        self._clock.now += self._faults.seconds
+        fault = self._faults.hit(job)
+        yield from [(job, fault)] if fault else super().each(job)
 
 
 class Hints:
@@ -130,7 +134,7 @@ def loop_by_hand(where: Place) -> Iterator[LoopByHand]:
     assembly = replace(Assembly.of(where.target()), make_pool=make_pool)
     lock = IndexLock(assembly.index_dir.root, "a test")
     lock.acquire()
-    vault_sync = VaultSync(assembly, hold_deletes=True, clock=clock)
+    vault_sync = VaultSync(assembly, live=True, clock=clock)
     system = Surroundings(monotonic=clock, wall=clock, mounts=lambda: "", source=source)
     watcher = VaultWatcher(assembly.vault, vault_sync.rules, assembly.settings.watch, system)
     reasons = vault_sync.open_current()

@@ -30,7 +30,7 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
     names = [f"Log {n:04}.md" for n in range(2 * PART_NOTES + 10)]
     for name in names:
         where.write(name, f"# {name}\n\nBread was baked. [[Oven]] [[{names[-1]}]]\n")
-    vault_sync = VaultSync(Assembly.of(where.target()), hold_deletes=True)
+    vault_sync = VaultSync(Assembly.of(where.target()), live=True)
     vault_sync.open_current()
     found: list[tuple[set[str], int]] = []
 

@@ -15,6 +15,7 @@ from vault_indexer.bootstrap import Assembly, WorkerSpec, start_worker
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, Outcome
+from vault_indexer.index.worker_pool import Died
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog import CatalogWriter, ResolvedLink
 
@@ -26,9 +27,9 @@ class Vanishing(InProcessPool):
 
     file: Path
 
-    def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Outcome]]:  # noqa: ARG002
+    def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Outcome | Died]]:
         self.file.unlink(missing_ok=True)
-        yield from super().run(jobs)
+        yield from super().run(jobs, fresh=fresh)
 
 
 def build_while_it_vanishes(where: Place) -> VaultService:

@@ -92,21 +92,22 @@ class IndexLoop:
         self._troubles = Troubles()
         builds, vectors = turns or (Turn(), Turn())
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
-        self._embedding = EmbeddingTask(vault_sync, turn=vectors)
-        self._merge = MergeTask(vault_sync, upkeep_limits(assembly.settings.index))
-        self._compaction = CompactionTask(vault_sync, upkeep_limits(assembly.settings.index))
+        self._embedding = EmbeddingTask(vault_sync, clock, vectors)
+        self._merge = MergeTask(vault_sync, upkeep_limits(assembly.settings.index), clock)
+        self._compaction = CompactionTask(vault_sync, upkeep_limits(assembly.settings.index), clock)
         self._publish_task = PublishTask(vault_sync, clock)
-        set_aside = SetAsideRetry(vault_sync)
-        # In order of priority, each with those that must not be busy when it begins something. The first two
-        # share the generation's spare process; a merge would slow down the making of vectors; merge and
+        self._set_aside = SetAsideRetry(vault_sync, clock)
+        self._rechunk = RechunkTask(vault_sync, clock)
+        # In order of priority, each with those that must not be busy when it begins something. The first
+        # three share the generation's spare process; a merge would slow down the making of vectors; merge and
         # compaction take a core and much memory each.
         self._tasks: tuple[tuple[BackgroundTask, tuple[BackgroundTask, ...]], ...] = (
-            (self._embedding, (set_aside,)),
-            (set_aside, (self._embedding,)),
+            (self._set_aside, (self._embedding, self._rechunk)),
+            (self._embedding, (self._set_aside, self._rechunk)),
+            (self._rechunk, (self._set_aside, self._embedding)),
             (self._merge, (self._embedding, self._compaction)),
             (self._compaction, (self._embedding, self._merge)),
             (WordsTask(vault_sync), ()),
-            (RechunkTask(vault_sync), ()),
             (self._publish_task, ()),
         )
         self._checks: RequestQueue[Problems] = RequestQueue()
@@ -219,7 +220,7 @@ class IndexLoop:
             progress=self._rebuild.progress,
             reasons=self._rebuild.reasons,
             remaining=self._remaining,
-            unsynced=len(self._failed),
+            unsynced=len(self._failed) + self._set_aside.untried,
             scans_begun=self._scans_begun,
             scans_done=self._scans_done,
             vault_problem=self._vault_sync.degraded,
@@ -310,7 +311,9 @@ class IndexLoop:
         idle = batch is None and not self._rebuild.busy
         try:
             for task, excluding in self._tasks:
-                task.step(idle=idle and not any(other.busy for other in excluding))
+                # Vectors may be owed for hours: a note that is to be read again comes first.
+                waits = task is self._embedding and (self._set_aside.is_due or self._rechunk.is_due)
+                task.step(idle=idle and not waits and not any(other.busy for other in excluding))
             self._vault_sync.purge_if_needed()
         except Exception as error:
             self._tasks_retry.record_failure(error)
@@ -455,6 +458,8 @@ class IndexLoop:
         self._failed.drop(scope)
         if applied != Applied():
             self._failed.retry_all()
+            self._set_aside.refresh()
+            self._rechunk.refresh()
         current = self._vault_sync.current
         if current is not None and current is not before:  # its manifest says more now
             self._rebuild.use_reasons(current.reasons)

@@ -54,12 +54,13 @@ class DaemonSession:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
         self._recent = RecentNotices()
+        self._closing = threading.Lock()
         self._check_progress: Progress | None = None
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
         self._lock.acquire()
         try:
-            self._vault_sync = VaultSync(assembly, hold_deletes=True, clock=clock)
+            self._vault_sync = VaultSync(assembly, live=True, clock=clock)
             watcher = VaultWatcher(assembly.vault, self._vault_sync.rules, assembly.settings.watch)
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
@@ -182,7 +183,7 @@ class DaemonSession:
     def _close_after_loop(self) -> None:
         self._thread.join()
         try:
-            with index_errors(self._assembly.index_dir.root):
+            with self._closing, index_errors(self._assembly.index_dir.root):
                 self._vault_sync.close()
         except UnavailableError as error:  # the catalog is whole: what is missing is made at the next start
             log.warning("the index could not be closed cleanly: %s", error)

@@ -71,8 +71,10 @@ class VaultSync:
     """
 
     def __init__(
-        self, assembly: Assembly, *, hold_deletes: bool, clock: Callable[[], float] = time.monotonic
+        self, assembly: Assembly, *, live: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
+        """`live`: edits are followed as they come. Then deletions are held, and no edit waits for the
+        language model that splits a note."""
         self.assembly = assembly
         self.current: OpenGeneration | None = None
         self.degraded = ""
@@ -80,7 +82,7 @@ class VaultSync:
         self.hold = DeleteHold(assembly.settings.watch.delete_hold_s, clock)
         self.confirm_at = 0.0
         self.damaged = ""
-        self._hold_deletes = hold_deletes
+        self._live = live
         self._clock = clock
         self._unfinished: frozenset[str] = frozenset()
         self._to_purge = False
@@ -160,15 +162,16 @@ class VaultSync:
         between: Callable[[], None] = _do_nothing,
     ) -> Applied:
         try:
-            return current.writer.apply(work, on_progress, between)
+            return current.writer.apply(work, on_progress, between, ask=not self._live)
         except BaseException:
             self._unfinished = frozenset((*work.read, *work.removed, *(row.path for row in work.linked)))
             raise
 
-    def notes_without_model(self) -> tuple[str, ...]:
-        """The notes that were split without the language model that their strategy asks, in order."""
+    def notes_without_model(self) -> dict[str, str]:
+        """The notes that were split without the language model that their strategy asks, in order, each with
+        the digest of its file."""
         if self.current is None or not self.current.settings.chunking.asks_model:
-            return ()
+            return {}
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.notes_without_model()
 
@@ -179,10 +182,10 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.set_aside()
 
-    def rechunk(self, path: str) -> None:
-        """Read this note again, and ask the model that splits it. If that fails, it stays as it is."""
+    def reread(self, path: str) -> None:
+        """Index this note again as it is now, with what the language model is known to answer."""
         if self.current is not None:
-            self.current.writer.apply(Plan(read=(path,)))
+            self._apply(self.current, Plan(read=(path,)))
 
     def release_due(self) -> Applied:
         """Carry out the deletions whose time has come, if the files are still gone."""
@@ -282,7 +285,7 @@ class VaultSync:
             return ()
         confirmed = self._unconfirmed is not None
         self._synced_root, self._unconfirmed, self.degraded = survey.look.root, None, ""
-        if confirmed or not self._hold_deletes:
+        if confirmed or not self._live:
             for path in survey.losses:
                 self.hold.drop(path)
             return survey.losses
