@@ -48,8 +48,9 @@ from vault_indexer.index.fit import Fit, fit_of, manifest_for
 from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
+from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, limits_of, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
+from vault_indexer.index.published_chunks import ChunkWorker
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
 from vault_indexer.index.sample import sample_texts
 from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
@@ -443,7 +444,9 @@ class Assembly:
         published = published_vault(self.vault, milvus.keeper)
         model = opened.reader.searcher.embedder.model
         publisher = MilvusPublisher(vaults, published.vault, model, store_bodies=milvus.store_bodies)
-        catalog = CatalogPublisher(vaults, publisher, published, opened.generation.number, model.key)
+        worker = ChunkWorker(opened.generation.catalog, limits_of(self.settings.index))
+        number = opened.generation.number
+        catalog = CatalogPublisher(vaults, publisher, published, number, model.key, worker)
         return Publication(catalog, EpochMark(opened.generation))
 
     def open_to_read(self, generation: Generation) -> IndexReader:
