@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,6 +40,8 @@ class Faults:
     poison: set[str] = field(default_factory=set)
     deadly: set[str] = field(default_factory=set)
     seconds: float = 0.0
+    meanwhile: Callable[[], None] = lambda: None
+    """Called before each job."""
 
     def hit(self, job: Job) -> Failed | Died | None:
         if not isinstance(job, PrepareJob):
@@ -56,6 +58,7 @@ class FaultyPool(InProcessPool):
         self._clock = clock
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
+        self._faults.meanwhile()
         self._clock.now += self._faults.seconds
         fault = self._faults.hit(job)
         yield from [(job, fault)] if fault else super().each(job)

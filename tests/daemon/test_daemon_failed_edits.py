@@ -114,6 +114,32 @@ def test_a_note_that_kills_its_worker_again_is_set_aside_by_name(kept: LoopByHan
     assert kept.holding("cerium") == {"Note.md"}, "another note was indexed: it is tried at once"
 
 
+def test_a_save_in_a_storm_of_folders_waits_for_no_scan(kept: LoopByHand) -> None:
+    """Each job takes half a second, and folders are renamed all the time: a scan takes longer than the
+    bound."""
+    for n in range(300):
+        kept.where.write(f"Old/Note {n:03}.md", f"Note {n} is long.\n")
+    saved: dict[int, float] = {}
+    found: dict[int, float] = {}
+
+    def storm() -> None:
+        now, number = kept.clock.now, len(saved)
+        if number < 4 and saved.keys() == found.keys():
+            kept.save("Saved.md", f"Contains cerium{number}x.\n")
+            saved[number] = now
+        folder = next(path for path in kept.where.vault.iterdir() if len(path.name) == 3 and path.is_dir())
+        folder.rename(folder.with_name({"Old": "New", "New": "Old"}[folder.name]))
+        kept.hints[-1].sink.folder_gone("Old")
+        kept.save(f"Made/{now}.md", "Beside it.\n")
+        found.update({n: now for n in saved.keys() - found.keys() if kept.holding(f"cerium{n}x")})
+
+    kept.faults.meanwhile, kept.faults.seconds = storm, 0.5
+    kept.hints[-1].sink.folder_gone("Old")
+    kept.run(60.0)
+    assert len(found) == 4
+    assert max(found[n] - saved[n] for n in found) <= SOON_S
+
+
 @given(
     st.sets(st.sampled_from("abcdefghij"), min_size=1),
     st.sets(st.sampled_from("abcdefghij")),

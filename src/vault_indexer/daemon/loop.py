@@ -417,6 +417,8 @@ class IndexLoop:
             self._reload_rules()
         self._scans_begun += batch.scan_all
         self._publish()  # `wait_for_scan` must not count the scan that begins now
+        if batch.first:
+            self._sync(batch.first)
         found = self._sync(batch.scope, self._set_remaining, self._sync_few)
         self._remaining = 0
         if batch.scan_all and found is not None:
