@@ -54,10 +54,12 @@ _TASKS_RETRY_LATEST_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The loop's clock in seconds, and how long it waits for a change until it looks at everything else."""
+    """The loop's clock in seconds, how long it waits for a change until it looks at everything else, and
+    after how long without one the workers end."""
 
     clock: Callable[[], float] = time.monotonic
     tick_s: float = _TICK_S
+    idle_s: float = 300.0
 
 
 class IndexLoop:
@@ -123,6 +125,7 @@ class IndexLoop:
         self._step_began: float | None = None
         self._index_deleted = False
         self._is_cold = False
+        self._edited_at: float | None = clock()
         self._stopping = False
 
     def request_build(self, request: LoopRequest[RebuildReport]) -> None:
@@ -299,6 +302,7 @@ class IndexLoop:
         self._confirm_losses()
         if not (self._stopping or self._index_deleted):
             self._release_deletions()
+            self._end_idle_workers(batch)
             if self._step_tasks(batch) and not self._failed:
                 self._troubles.end(Cause.INDEXING)
 
@@ -320,6 +324,15 @@ class IndexLoop:
             raise
         self._tasks_retry.reset()
         return True
+
+    def _end_idle_workers(self, batch: Batch | None) -> None:
+        """Give the memory of the workers back where no edit has come for long; the next one starts others."""
+        if batch is not None:
+            self._edited_at = self._clock()
+        elif self._edited_at is not None and self._clock() - self._edited_at >= self._pace.idle_s:
+            self._edited_at = None
+            if self._vault_sync.current is not None:
+                self._vault_sync.current.writer.rest()
 
     def _release_deletions(self) -> None:
         """Carry out the deletions that were held long enough."""

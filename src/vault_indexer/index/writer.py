@@ -294,6 +294,10 @@ class IndexWriter:
                     self._linker.relink_all(writer)
         self._derived.publish()
 
+    def rest(self) -> None:
+        """End the workers; the next edit starts others."""
+        self._pool.close()
+
     def stop(self) -> None:
         """Raise UnavailableError soon where the writer waits for a worker; only `close` may follow. Any
         thread."""

@@ -33,6 +33,7 @@ from vault_indexer.system.process_limits import (
 )
 from vault_indexer.system.processes import ENDING_SIGNALS, ask_to_end, is_alive, start_in_background
 from vault_indexer.system.streams import is_read, open_missing_streams
+from vault_indexer.system.user_limits import missing_limits
 
 __all__ = [
     "EDIT_BYTES",
@@ -57,6 +58,7 @@ __all__ = [
     "keep_little",
     "keep_to_one_thread",
     "long_path",
+    "missing_limits",
     "name_fault",
     "only_writer",
     "open_missing_streams",
