@@ -29,7 +29,7 @@ def serve(folder: Path, limit: str, value: int) -> subprocess.CompletedProcess[s
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
     [
-        ("-n", 64, "the daemon needs 128 open files, and is allowed 64: raise `ulimit -n`"),
+        ("-n", 64, "the daemon needs 128 open files, and has 64: raise `ulimit -n`"),
         (
             "-v",
             400 * 1024,
