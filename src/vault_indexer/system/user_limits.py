@@ -34,7 +34,7 @@ else:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
             if files < NEEDED_FILES:
                 return (
-                    f"the daemon needs {NEEDED_FILES} open files, and is allowed {files}: raise `ulimit -n`"
+                    f"the daemon needs {NEEDED_FILES} open files, and has {files}: raise `ulimit -n`"
                 )
         size = resource.getrlimit(resource.RLIMIT_AS)[0]
         if size != resource.RLIM_INFINITY and size < NEEDED_MB * 1024**2:
