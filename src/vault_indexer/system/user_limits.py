@@ -33,9 +33,7 @@ else:
             files = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
             if files < NEEDED_FILES:
-                return (
-                    f"the daemon needs {NEEDED_FILES} open files, and has {files}: raise `ulimit -n`"
-                )
+                return f"the daemon needs {NEEDED_FILES} open files, and has {files}: raise `ulimit -n`"
         size = resource.getrlimit(resource.RLIMIT_AS)[0]
         if size != resource.RLIM_INFINITY and size < NEEDED_MB * 1024**2:
             allowed = size // 1024**2
