@@ -26,7 +26,8 @@ import numpy as np
 from milvus_lite_server import LiteServer, lite_server, resident_mb
 from search_quality import folder
 from vault_indexer.bootstrap import Assembly, open_index, resolve_target
-from vault_indexer.index.publishing import Change, published_chunks
+from vault_indexer.index.published_chunks import published_chunks
+from vault_indexer.index.publishing import Change
 from vault_indexer.model import Progress
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store.catalog import CatalogReader

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
+from vault_indexer.chunk.llm_client import LlmSwitch
 from vault_indexer.config import (
     LoadedConfig,
     Manifest,
@@ -49,8 +50,9 @@ from vault_indexer.index.fit import Fit, fit_of, manifest_for
 from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
+from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, limits_of, note_budget
 from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
+from vault_indexer.index.published_chunks import ChunkWorker
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
 from vault_indexer.index.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
@@ -59,7 +61,7 @@ from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_fo
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import RebuildReport, SkippedFile
-from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, Llm
 from vault_indexer.providers import (
     AUTO_PROVIDERS,
     LazyEmbedder,
@@ -234,14 +236,15 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
     """In the worker: parser, chunker, model and caches of a worker."""
     embedder = LazyEmbedder(worker.model, partial(_embedder, worker.settings, worker.weights))
     unmetered = UnmeteredEmbedder(embedder, meter)
-    chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache)
+    llm = LlmSwitch(llm_for(worker.settings.llm)) if worker.settings.chunking.asks_model else None
+    chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache, llm=llm)
     return Preparer(
         worker.vault,
         worker.settings.files.max_file_bytes,
         lambda _: chunker,
         embedder,
         [CatalogReader(path) for path in worker.caches if path.exists()],
-        asks_model=worker.settings.chunking.asks_model,
+        llm=llm,
     )
 
 
@@ -252,13 +255,19 @@ def start_worker(worker: WorkerSpec) -> NoteWorker:
 
 
 def make_chunker(
-    settings: Settings, embedder: Embedder, *, strategy: str | None = None, llm_cache: Path | None = None
+    settings: Settings,
+    embedder: Embedder,
+    *,
+    strategy: str | None = None,
+    llm_cache: Path | None = None,
+    llm: Llm | None = None,
 ) -> Chunker:
     """The chunker that the settings choose, with every model that a strategy may need.
 
     It follows the rules of the settings and the frontmatter of each note. With `strategy`, it splits every
     note by that one. Models are loaded when a note first needs them. `llm_cache` is the folder where answers
-    of the language model are kept (None: nowhere). Raises UsageError for a strategy that does not exist.
+    of the language model are kept (None: nowhere), and `llm` that model (None: the one of the settings).
+    Raises UsageError for a strategy that does not exist.
     """
     if strategy is not None and strategy not in STRATEGIES:
         raise UsageError(f"no strategy {strategy!r}: choose one of {', '.join(STRATEGIES)}")
@@ -269,7 +278,7 @@ def make_chunker(
         chunking,
         embedder=embedder,
         tokenizer=WordLlamaTokenizer() if settings.embedding.provider in _WITH_TOKENIZER else None,
-        llm=llm_for(settings.llm) if chunking.asks_model else None,
+        llm=(llm or llm_for(settings.llm)) if chunking.asks_model else None,
         llm_cache=llm_cache,
     )
 
@@ -440,7 +449,9 @@ class Assembly:
         published = published_vault(self.vault, milvus.keeper)
         model = opened.reader.searcher.embedder.model
         publisher = MilvusPublisher(vaults, published.vault, model, store_bodies=milvus.store_bodies)
-        catalog = CatalogPublisher(vaults, publisher, published, opened.generation.number, model.key)
+        worker = ChunkWorker(opened.generation.catalog, limits_of(self.settings.index))
+        number = opened.generation.number
+        catalog = CatalogPublisher(vaults, publisher, published, number, model.key, worker)
         return Publication(catalog, EpochMark(opened.generation))
 
     def open_to_read(self, generation: Generation) -> IndexReader:

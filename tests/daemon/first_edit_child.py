@@ -69,7 +69,7 @@ def main(vault: Path, index: Path) -> None:
         start: Callable[[], NoteWorker] = partial(start_listing, worker, listed)
         return WorkerPool(size, start)
 
-    vault_sync = VaultSync(replace(assembly, make_pool=listing_pool), hold_deletes=True)
+    vault_sync = VaultSync(replace(assembly, make_pool=listing_pool), live=True)
     vault_sync.open_current()
     assert vault_sync.current is not None
     vault_sync.sync(EVERYTHING)

@@ -48,7 +48,7 @@ def index(vault: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def live(vault: Path, index: Path) -> Iterator[VaultSync]:
-    with closing(VaultSync(assembly_of(vault, index), hold_deletes=False)) as vault_sync:
+    with closing(VaultSync(assembly_of(vault, index), live=False)) as vault_sync:
         assert vault_sync.open_current() == ()
         yield vault_sync
 

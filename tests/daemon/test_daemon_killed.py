@@ -9,12 +9,36 @@ import threading
 from pathlib import Path
 
 import pytest
-from vault_at_work import NOTES, Place, daemon, holding, indexer_processes, opened, place, silent, wait_for
+from vault_at_work import (
+    NOTES,
+    Place,
+    daemon,
+    holding,
+    indexer_processes,
+    opened,
+    place,
+    silent,
+    stop,
+    wait_for,
+)
 
+from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.export import export_lines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def tick(self, seconds: float) -> bool:
+        self.now += seconds
+        return True
 
 
 def kill_children(least: int = 1) -> None:
@@ -46,6 +70,21 @@ def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
             kill_children()
             where.write("Bread.md", f"# Bread\n\n{word}\n")
             wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
+
+
+def test_workers_end_when_no_edit_comes_for_long(tmp_path: Path) -> None:
+    where, clock = place(tmp_path), Clock()
+    with opened(where):
+        pass
+    service = VaultService(DaemonSession(Assembly.of(where.target()), clock))
+    try:
+        for word in ("zirconium", "basalt"):
+            where.write("Bread.md", f"# Bread\n\n{word}\n")
+            wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
+            wait_for(lambda: list(indexer_processes(os.getpid())))
+            wait_for(lambda: clock.tick(30) and not list(indexer_processes(os.getpid())))
+    finally:
+        stop(service)
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
     names = [f"Log {n:04}.md" for n in range(2 * PART_NOTES + 10)]
     for name in names:
         where.write(name, f"# {name}\n\nBread was baked. [[Oven]] [[{names[-1]}]]\n")
-    vault_sync = VaultSync(Assembly.of(where.target()), hold_deletes=True)
+    vault_sync = VaultSync(Assembly.of(where.target()), live=True)
     vault_sync.open_current()
     found: list[tuple[set[str], int]] = []
 
@@ -47,7 +47,8 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
 
     vault_sync.sync(EVERYTHING, between=save)
     saved = {names[0], names[-1], "New.md"}
-    assert [paths for paths, _ in found] == [saved, saved]
+    assert len(found) > 1
+    assert all(paths == saved for paths, _ in found)
     assert found[0][1] < PART_NOTES + 20, "most of the others were still to come"
     vault_sync.hold.take_due()
     vault_sync.close()

@@ -202,7 +202,7 @@ def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: 
     with opened(where):
         pass
     manifest_of(where, 1).write_text("spec_version = 1\n")
-    vault_sync = VaultSync(Assembly.of(where.target()), hold_deletes=False)
+    vault_sync = VaultSync(Assembly.of(where.target()), live=False)
     assert vault_sync.open_current(), "a rebuild is due"
     where.write("Quince.md", "---\nchunking: word\n---\nquince jelly sets slowly now\n")
     vault_sync.sync(EVERYTHING)

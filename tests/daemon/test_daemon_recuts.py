@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -14,11 +16,12 @@ from vault_at_work import Place, daemon, hits, opened, place, wait_for
 
 from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
 NOTES = {f"Note {n:02}.md": f"# Part {n}\n\nPlain words about item{n}.\n" for n in range(6)}
-REASON = "cut without its language model, which gave no answer; it is asked again"
+REASON = "split without its language model, which has not answered yet; it is asked again"
 
 
 @dataclass
@@ -80,48 +83,100 @@ def test_one_command_does_not_wait_for_a_model_that_is_down(where: Place, server
         assert len(server.requests) == asked
 
 
-@dataclass
-class Scripted:
-    """What `RechunkTask` asks of the index; the model answers for the notes of `answered`."""
+class ScriptedIndex:
+    """What `RechunkTask` asks of the index and its spare process; the model answers for the notes of
+    `answered`."""
 
-    waiting: list[str]
-    answered: frozenset[str] = frozenset()
-    requested: list[str] = field(default_factory=list)
+    owed = 0
 
-    def notes_without_model(self) -> tuple[str, ...]:
-        return tuple(self.waiting)
+    def __init__(self, waiting: Iterable[str], answered: Iterable[str] = ()) -> None:
+        self.waiting = dict.fromkeys(waiting, "digest")
+        self.answered = frozenset(answered)
+        self.requested: list[str] = []
+        self.seq = 1
+        self.current = self.writer = self.spare = self.holder = self
 
-    def rechunk(self, path: str) -> None:
-        self.requested.append(path)
-        if path in self.answered:
-            self.waiting.remove(path)
+    @contextmanager
+    def lease(self) -> Iterator[ScriptedIndex]:
+        yield self
+
+    def begin(self, job: PrepareJob) -> None:
+        self.requested.extend(job.paths)
+
+    def result(self) -> tuple[None, list[SimpleNamespace]]:
+        reason = "" if self.requested[-1] in self.answered else REASON
+        return None, [SimpleNamespace(file=SimpleNamespace(reason=reason))]
+
+    def close(self) -> None:
+        """The process has ended."""
+
+    def notes_without_model(self) -> dict[str, str]:
+        return dict(self.waiting)
+
+    def reread(self, path: str) -> None:
+        del self.waiting[path]
+        self.seq += 1
 
 
-def rechunked_at(vault_sync: Scripted, seconds: int) -> list[int]:
-    """When notes were split again."""
+def asked_at(index: ScriptedIndex, seconds: int) -> list[int]:
+    """When the model was asked for a note; each answer takes a second."""
     clock, moments = Clock(), []
-    task = RechunkTask(cast(VaultSync, vault_sync), clock, first_s=10)
+    task = RechunkTask(cast(VaultSync, index), clock, first_s=10)
     for second in range(seconds):
-        clock.now, before = second, len(vault_sync.requested)
+        clock.now, before = second, len(index.requested)
         task.step(idle=True)
-        if len(vault_sync.requested) > before:
+        if len(index.requested) > before:
             moments.append(second)
     return moments
 
 
-def test_a_model_that_stays_down_is_asked_less_and_less_and_each_note_in_its_turn() -> None:
-    vault_sync = Scripted(sorted(NOTES))
-    assert rechunked_at(vault_sync, 200) == [0, 20, 60, 140]
-    assert vault_sync.requested == sorted(NOTES)[:4]
+def test_a_model_that_stays_down_is_asked_less_and_less_and_for_each_note_in_its_turn() -> None:
+    index = ScriptedIndex(sorted(NOTES))
+    assert asked_at(index, 200) == [0, 2, 4, 6, 8, 10, 21, 41, 81, 161]
+    assert index.requested == [*sorted(NOTES), *sorted(NOTES)[:4]]
+
+
+def test_a_note_that_changed_is_asked_for_at_once() -> None:
+    index, clock = ScriptedIndex(["A.md"]), Clock()
+    task = RechunkTask(cast(VaultSync, index), clock, first_s=10)
+    for _ in range(20):
+        task.step(idle=True)
+    assert index.requested == ["A.md"]
+    assert task.trouble == "1 note split without the language model, which has not answered yet"
+    index.waiting["A.md"] = "another digest"
+    index.seq += 1
+    task.step(idle=True)
+    assert index.requested == ["A.md", "A.md"]
 
 
 def test_once_it_answers_the_others_follow_at_once() -> None:
-    vault_sync = Scripted(sorted(NOTES), answered=frozenset(NOTES))
-    assert rechunked_at(vault_sync, 30) == list(range(6))
-    assert vault_sync.waiting == []
+    index = ScriptedIndex(sorted(NOTES), answered=NOTES)
+    assert asked_at(index, 30) == [0, 2, 4, 6, 8, 10]
+    assert not index.waiting
 
 
 def test_nothing_is_split_again_beside_an_edit() -> None:
-    vault_sync = Scripted(sorted(NOTES))
-    RechunkTask(cast(VaultSync, vault_sync), Clock()).step(idle=False)
-    assert vault_sync.requested == []
+    index = ScriptedIndex(sorted(NOTES))
+    RechunkTask(cast(VaultSync, index), Clock()).step(idle=False)
+    assert index.requested == []
+
+
+def test_no_save_waits_for_the_model_of_another_note(where: Place, server: ModelServer) -> None:
+    with opened(where):
+        pass
+    with daemon(where, processes=True) as service:
+        server.let_all.clear()  # from now on the model holds each answer back
+        where.write("Asking.md", "# Asking\n\nPlain words about item99 and cerium.\n")
+        wait_for(lambda: hits(service, "cerium")[0].path == "Asking.md")
+        wait_for(lambda: any("item99" in str(request) for request in server.requests))
+        where.write("Plain.md", "---\nchunking: none\n---\nOf item98 and holmium.\n")
+        wait_for(lambda: hits(service, "holmium")[0].path == "Plain.md")
+        wait_for(lambda: not service.status().pending)
+        assert "Asking.md" in without_model(service)
+        assert any("language model" in notice for notice in service.search(SearchRequest("bread")).notices)
+        server.let_all.set()
+        wait_for(lambda: not without_model(service))
+        assert service.verify() == ()
+        again = list(service.export())
+    with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
+        assert again == list(service.export())

@@ -71,7 +71,7 @@ def vault_sync(where: Place) -> Iterator[VaultSync]:
         assert service.status().counts.notes == len(NOTES)
         assert hits(service, "fan")[0].path == "Oven.md"
         assert service.verify(repair=False) == (Problem("vault", "set aside", REASON, "Hostile.md"),)
-    made = VaultSync(Assembly.of(where.target()), hold_deletes=False)
+    made = VaultSync(Assembly.of(where.target()), live=False)
     assert made.open_current() == ()
     try:
         yield made
@@ -83,7 +83,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     vault_sync: VaultSync, where: Place
 ) -> None:
     clock = Clock()
-    retry = SetAsideRetry(vault_sync, clock)
+    retry = SetAsideRetry(vault_sync, clock, first_s=60)
     current = vault_sync.current
     assert current is not None
     refusing = Refusing(clock)

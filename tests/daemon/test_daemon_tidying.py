@@ -40,7 +40,7 @@ def source(where: Place) -> Iterator[Source]:
     """Every note was edited but one: the first segment is mostly deleted."""
     with opened(where):
         pass
-    with closing(VaultSync(Assembly.of(where.target()), hold_deletes=False)) as vault_sync:
+    with closing(VaultSync(Assembly.of(where.target()), live=False)) as vault_sync:
         assert vault_sync.open_current() == ()
         for name in list(NOTES)[1:]:
             where.write(name, f"{NOTES[name]}\nEdited.\n")

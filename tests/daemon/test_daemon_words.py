@@ -28,7 +28,7 @@ def where(tmp_path: Path) -> Place:
 def vault_sync(where: Place) -> Iterator[VaultSync]:
     with opened(where):
         pass
-    with closing(VaultSync(Assembly.of(where.target()), hold_deletes=False)) as made:
+    with closing(VaultSync(Assembly.of(where.target()), live=False)) as made:
         assert made.open_current() == ()
         yield made
 

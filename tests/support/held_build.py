@@ -14,6 +14,7 @@ from reliability_lab import InProcessPool
 from vault_indexer.bootstrap import Assembly, Target, WorkerSpec, start_worker
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.worker_pool import Died
 
 FIRST = "First.md"
 """The note that changed last. It is the first part of the build."""
@@ -67,7 +68,7 @@ class HeldPool(InProcessPool):
         super().__init__(partial(start_worker, worker))
         self._gates = gates
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+    def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Outcome | Died]]:  # noqa: ARG002
         for job in jobs:
             for path in job.paths if isinstance(job, PrepareJob) else ():
                 self._gates.wait(path)

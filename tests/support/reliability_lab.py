@@ -22,6 +22,7 @@ from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome
+from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.store.catalog.export import export_lines
@@ -68,24 +69,27 @@ class InProcessPool:
         self._worker: NoteWorker | None = None
         self._begun: Job | None = None
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+    def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Outcome | Died]]:  # noqa: ARG002
         for job in jobs:
             yield from self.each(job)
 
-    def each(self, job: Job) -> Iterator[tuple[Job, Outcome]]:
+    def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
         self._worker = self._worker or self._start()
         yield job, self._worker.handle(job)
 
     def begin(self, job: Job) -> None:
         self._begun = job
 
-    def result(self, timeout_s: float = 0.0) -> tuple[Job, Outcome] | None:  # noqa: ARG002 - the pool's
+    def result(self, timeout_s: float = 0.0) -> tuple[Job, Outcome | Died] | None:  # noqa: ARG002 - the pool's
         job, self._begun = self._begun, None
         return None if job is None else next(self.each(job))
 
     def attend(self, job: Job, stopped: Callable[[], bool]) -> None:
         if not stopped():
             next(self.each(job))
+
+    def stop(self) -> None:
+        """No job runs when another thread could call this."""
 
     def close(self) -> None:
         self._begun = None

@@ -41,9 +41,9 @@ def test_a_few_saves_may_be_taken_once_they_are_due_and_are_taken_once() -> None
 
 
 @pytest.mark.parametrize("larger", ["many", "folder", "all", "rules"])
-def test_what_is_more_than_a_few_saves_waits_for_its_turn(larger: str) -> None:
+def test_the_last_saves_are_taken_before_what_is_larger_unless_rules_changed(larger: str) -> None:
     coalescer = Coalescer(WatchSettings(full_scan_threshold=1000))
-    for number in range(20 if larger == "many" else 2):
+    for number in range(80 if larger == "many" else 2):
         coalescer.add(f"{number}.md", 0.0)
     if larger == "folder":
         coalescer.scan_folder("d", 0.0)
@@ -51,10 +51,42 @@ def test_what_is_more_than_a_few_saves_waits_for_its_turn(larger: str) -> None:
         coalescer.scan_all("start", 0.0)
     elif larger == "rules":
         coalescer.add_control(".indexerignore", 0.0)
-    waiting = coalescer.pending
-    assert coalescer.take_few(60.0) == frozenset()
-    assert coalescer.pending == waiting > 0
-    assert coalescer.take(60.0) is not None
+    saved = [f"{number}.md" for number in range(80 if larger == "many" else 2)]
+    assert coalescer.take_few(60.0) == (set() if larger == "rules" else set(saved[-64:]))
+    assert coalescer.pending
+    left = coalescer.take(60.0)
+    assert left is not None
+    assert left.scan_all or left.scan_folders or left.control or left.dirty == set(saved[:16])
+
+
+def test_a_save_in_a_storm_is_taken_before_the_storm_ends() -> None:
+    coalescer = Coalescer(SETTINGS)
+    taken = {}
+    for tick in range(40):
+        now = tick * 0.1
+        coalescer.scan_all("a folder was moved", now)
+        if tick in (3, 30):
+            coalescer.add(f"saved {tick}.md", now)
+        assert coalescer.take(now) is None
+        batch = coalescer.take_early(now)
+        if batch:
+            taken[tick] = batch.scope
+    assert taken == {20: {"saved 3.md"}, 35: {"saved 30.md"}}
+    batch = coalescer.take(5.0)
+    assert batch is not None
+    assert batch.scan_all
+    assert not batch.first
+
+
+def test_what_was_saved_last_is_indexed_first() -> None:
+    coalescer = Coalescer(SETTINGS)
+    for number in range(80):
+        coalescer.add(f"{number}.md", 0.0)
+    coalescer.add("3.md", 0.1)
+    coalescer.scan_all("a folder was moved", 0.2)
+    batch = coalescer.take(5.0)
+    assert batch is not None
+    assert batch.first == {"3.md", *(f"{number}.md" for number in range(17, 80))}
 
 
 def test_many_in_one_folder_scan_the_folder() -> None:

@@ -109,7 +109,7 @@ class LocalSession(_AssemblySession):
         """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
         self._assembly.index_dir.prepare()
         self._lock.acquire()
-        self._vault_sync = VaultSync(self._assembly, hold_deletes=False)
+        self._vault_sync = VaultSync(self._assembly, live=False)
         with self._index_errors():
             return self._vault_sync, self._vault_sync.open_current()
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.background_task import BackgroundTask
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.embedding_task import EmbeddingTask
+from vault_indexer.daemon.failed_edits import FailedEdits
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.loop_request import STOPPED, LoopRequest, RequestQueue
 from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
@@ -25,18 +28,20 @@ from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
-from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
 from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
+from vault_indexer.index.plan import Applied
 from vault_indexer.index.pool_plan import upkeep_limits
-from vault_indexer.model import RebuildReport
+from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.exclusion_lists import IGNORE_FILE, OBSIDIAN_APP_FILE
+from vault_indexer.vault.walk import Scan
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -44,17 +49,28 @@ log = logging.getLogger("vault_indexer.daemon")
 _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
 _CONFIRM_EVERY_S = 5.0
-_RETRY_S = 3.0
-_RETRY_LATEST_S = 60.0
+_TASKS_RETRY_S = 3.0
+_TASKS_RETRY_LATEST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The loop's clock in seconds, how long it waits for a change until it looks at everything else, and
+    after how long without one the workers end."""
+
+    clock: Callable[[], float] = time.monotonic
+    tick_s: float = _TICK_S
+    idle_s: float = 300.0
 
 
 class IndexLoop:
     """The daemon's one thread that writes the index: it waits for changes, indexes them, and rebuilds.
 
     DaemonSession owns it and calls `run` in a thread of its own. Other threads read `state`, which is
-    replaced as a whole, and call the methods that say "Any thread". A step that fails is logged and tried
-    again after a scan of the whole vault; no error of a step ends the loop. Edits come before background
-    tasks, and a pause holds all of them between two notes.
+    replaced as a whole, and call the methods that say "Any thread". An edit that fails is logged and tried
+    again (see FailedEdits); no error of a step ends the loop. Edits come before background tasks, and a pause
+    holds all of them between two notes. Whenever `pending` is 0 and no notice says otherwise, the index
+    equals the vault.
     """
 
     def __init__(
@@ -63,14 +79,15 @@ class IndexLoop:
         watcher: VaultWatcher,
         lock: IndexLock,
         reasons: tuple[str, ...],
-        clock: Callable[[], float] = time.monotonic,
+        pace: Pace | None = None,
         turns: tuple[Turn, Turn] | None = None,
     ) -> None:
         assembly = vault_sync.assembly
         self.state = LoopState(reasons=reasons)
         self._vault_sync = vault_sync
         self._watcher = watcher
-        self._clock = clock
+        self._pace = pace or Pace()
+        self._clock = clock = self._pace.clock
         self._root = assembly.index_dir.root
         self._changed = threading.Condition()
         self._pause = Pause()
@@ -78,40 +95,39 @@ class IndexLoop:
         self._troubles = Troubles()
         builds, vectors = turns or (Turn(), Turn())
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
-        self._embedding = EmbeddingTask(vault_sync, turn=vectors)
-        self._merge = MergeTask(vault_sync, upkeep_limits(assembly.settings.index))
-        self._compaction = CompactionTask(vault_sync, upkeep_limits(assembly.settings.index))
+        self._embedding = EmbeddingTask(vault_sync, clock, vectors)
+        self._merge = MergeTask(vault_sync, upkeep_limits(assembly.settings.index), clock)
+        self._compaction = CompactionTask(vault_sync, upkeep_limits(assembly.settings.index), clock)
         self._publish_task = PublishTask(vault_sync, clock)
-        set_aside = SetAsideRetry(vault_sync)
-        # In order of priority, each with those that must not be busy when it begins something. The first two
-        # share the generation's spare process; a merge would slow down the making of vectors; merge and
+        self._set_aside = SetAsideRetry(vault_sync, clock)
+        self._rechunk = RechunkTask(vault_sync, clock)
+        # In order of priority, each with those that must not be busy when it begins something. The first
+        # three share the generation's spare process; a merge would slow down the making of vectors; merge and
         # compaction take a core and much memory each.
         self._tasks: tuple[tuple[BackgroundTask, tuple[BackgroundTask, ...]], ...] = (
-            (self._embedding, (set_aside,)),
-            (set_aside, (self._embedding,)),
+            (self._set_aside, (self._embedding, self._rechunk)),
+            (self._embedding, (self._set_aside, self._rechunk)),
+            (self._rechunk, (self._set_aside, self._embedding)),
             (self._merge, (self._embedding, self._compaction)),
             (self._compaction, (self._embedding, self._merge)),
             (WordsTask(vault_sync), ()),
-            (RechunkTask(vault_sync), ()),
             (self._publish_task, ()),
         )
-        self._checks: list[LoopRequest[Problems]] = []
+        self._checks: RequestQueue[Problems] = RequestQueue()
         self._presence = IndexPresence(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
-        self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
+        self._failed = FailedEdits(clock)
+        self._tasks_retry = Retry(self._root, _TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock)
         self._remaining = 0
-        self._unsynced = 0
-        self._batch_size = 0
         self._scans_begun = 0
         self._scans_done = 0
-        self._failed_scans = -1
-        self._scan_after_failure = False
         self._happened: list[str] = []
         self._failure: VaultIndexerError | None = None
         self._step_began: float | None = None
         self._index_deleted = False
         self._is_cold = False
+        self._edited_at: float | None = clock()
         self._stopping = False
         self._note_exclusions()
 
@@ -121,7 +137,7 @@ class IndexLoop:
 
     def request_check(self, request: LoopRequest[Problems]) -> None:
         """Have everything compared with everything. Any thread."""
-        self._checks.append(request)
+        self._checks.put(request)
 
     @property
     def paused(self) -> bool:
@@ -151,43 +167,55 @@ class IndexLoop:
 
     def wait_for_scan(self, deadline_s: float) -> bool:
         """Have the whole vault scanned now, and wait until what was found is in the index. False if that
-        takes longer, and at once while indexing is paused. Any thread but the loop's."""
+        takes longer, and at once where indexing is paused or has ended. Any thread but the loop's."""
         end = time.monotonic() + deadline_s
         with self._changed:
-            if self.paused:
+            if self.paused or self._stopping:
                 return False
             # A scan that is under way may have passed a file before it changed: the one after it counts.
             wanted = self.state.scans_begun + 1
             self._watcher.request_scan("a fresh answer was requested")
             while self.state.scans_done < wanted:
                 seconds = end - time.monotonic()
-                if seconds <= 0 or not self._changed.wait(seconds) or self.paused:
+                if seconds <= 0 or not self._changed.wait(seconds) or self.paused or self._stopping:
                     return False
         return not self.state.vault_problem
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether `stop` was called, or the daemon has to end. Any thread."""
+        return self._stopping
+
     def stop(self) -> None:
-        """Let `run` return after the step under way, and end a build. Any thread."""
+        """Let `run` return soon: an edit under way is left out, and a build ended. Any thread."""
         self._stopping = True
         self._pause.end()
         self._watcher.stop()
+        self._vault_sync.stop()
+        with self._changed:
+            self._changed.notify_all()
 
     def run(self) -> None:
         """Step after step until `stop`."""
         self._warm_later()
         while not self._stopping:
-            try:
-                with index_errors(self._root):
-                    self._step()
-            except Exception as error:  # noqa: BLE001 - logged; the loop outlives whatever one step meets
-                self._fail(error)
-            else:
-                self._end_failure()
-            self._publish()
+            self.step()
+        self._checks.close()
+        self._rebuild.end()
         for task, _ in self._tasks:
             task.end()
-        self._rebuild.end()
-        for check in self._checks:
-            check.fail(UnavailableError("the daemon was stopped"))
+
+    def step(self) -> None:
+        """Wait for something to do, and do it. Never raises."""
+        try:
+            with index_errors(self._root):
+                self._step()
+        except Exception as error:  # noqa: BLE001 - logged; the loop outlives whatever one step meets
+            self._remaining = 0
+            if not self._stopping:
+                self._report(error)
+                self._record_failure(EVERYTHING, 0.0)
+        self._publish()
 
     def _publish(self) -> None:
         """Make the state known to the other threads."""
@@ -198,7 +226,7 @@ class IndexLoop:
             progress=self._rebuild.progress,
             reasons=self._rebuild.reasons,
             remaining=self._remaining,
-            unsynced=self._unsynced,
+            unsynced=len(self._failed) + self._set_aside.untried,
             scans_begun=self._scans_begun,
             scans_done=self._scans_done,
             vault_problem=self._vault_sync.degraded,
@@ -244,23 +272,17 @@ class IndexLoop:
             return self._publish_task.trouble or "the server to which the index is published"
         return "files that are still being written"
 
-    def _fail(self, error: Exception) -> None:
-        """A step failed. A scan of the whole vault repeats its work, after a wait that grows."""
+    def _report(self, error: Exception) -> None:
+        """Name what has failed until all that failed is indexed."""
         foreseen = isinstance(error, VaultIndexerError | OSError)
         self._troubles.begin_with(Cause.INDEXING, "indexing failed", error)
         log.error("%s", self._troubles.get(Cause.INDEXING), exc_info=None if foreseen else error)
         if isinstance(error, DamagedError):
             self._rebuild.reasons = (str(error),)
-        self._unsynced, self._batch_size, self._remaining = self._unsynced + self._batch_size, 0, 0
-        self._failed_scans = self._scans_begun
-        self._scan_after_failure = True
-        self._retry.record_failure(error)
 
-    def _end_failure(self) -> None:
-        """A step succeeded. A failure has ended once the whole vault was scanned after it."""
-        if self._scans_done > self._failed_scans and not self._scan_after_failure:
-            self._troubles.end(Cause.INDEXING)
-            self._retry.reset()
+    def _record_failure(self, scope: Collection[str], seconds: float) -> None:
+        """These paths are not indexed, or only some of them: they are tried again."""
+        self._failed.fail(self._vault_sync.take_unfinished() or scope, seconds)
 
     def _step(self) -> None:
         """Wait for something to do, and do it."""
@@ -277,27 +299,60 @@ class IndexLoop:
         self._step_rebuild()
         self._run_checks()
         if batch is not None and not self._stopping:
-            self._sync(batch)
+            self._index(batch)
             self._watcher.finish_batch()
+        self._retry_failed()
         self._warm_up()
         self._confirm_losses()
-        self._request_retry_scan()
-        if not (self._stopping or self._index_deleted or self._scan_after_failure):
-            self._step_tasks(batch)
+        if not (self._stopping or self._index_deleted):
+            self._release_deletions()
+            self._end_idle_workers(batch)
+            if self._step_tasks(batch) and not self._failed:
+                self._troubles.end(Cause.INDEXING)
 
-    def _step_tasks(self, batch: Batch | None) -> None:
-        """What is done after edits, and waits for the next try where a step has failed."""
+    def _step_tasks(self, batch: Batch | None) -> bool:
+        """What is done after edits. Where it fails, the next try waits; edits do not. Returns whether all of
+        it works."""
+        if not self._tasks_retry.is_due:
+            return False
         # A build makes the same vectors: background tasks wait for it.
         idle = batch is None and not self._rebuild.busy
-        for task, excluding in self._tasks:
-            task.step(idle=idle and not any(other.busy for other in excluding))
-        self._vault_sync.release_due()
-        self._vault_sync.purge_if_needed()
+        try:
+            for task, excluding in self._tasks:
+                # Vectors may be owed for hours: a note that is to be read again comes first.
+                waits = task is self._embedding and (self._set_aside.is_due or self._rechunk.is_due)
+                task.step(idle=idle and not waits and not any(other.busy for other in excluding))
+            self._vault_sync.purge_if_needed()
+        except Exception as error:
+            self._tasks_retry.record_failure(error)
+            raise
+        self._tasks_retry.reset()
+        return True
 
-    def _request_retry_scan(self) -> None:
-        if self._scan_after_failure and self._retry.is_due:
-            self._scan_after_failure = False
-            self._watcher.request_scan("after an error")
+    def _end_idle_workers(self, batch: Batch | None) -> None:
+        """Give the memory of the workers back where no edit has come for long; the next one starts others."""
+        if batch is not None:
+            self._edited_at = self._clock()
+        elif self._edited_at is not None and self._clock() - self._edited_at >= self._pace.idle_s:
+            self._edited_at = None
+            if self._vault_sync.current is not None:
+                self._vault_sync.current.writer.rest()
+
+    def _release_deletions(self) -> None:
+        """Carry out the deletions that were held long enough."""
+        if self._vault_sync.release_due() != Applied():
+            self._failed.retry_all()
+
+    def _retry_failed(self) -> None:
+        """Try again what failed and is due."""
+        scope = None if self._stopping or self._index_deleted else self._failed.next_due()
+        if scope is None:
+            return
+        self._sync(scope, self._set_remaining, self._sync_few)
+        self._remaining = 0
+        self._publish()
+        if not self._failed:
+            self._end_scans()
 
     def _restore_if_gone(self) -> None:
         """An index that was deleted is built again, while the old one answers from its open files. If that
@@ -354,59 +409,92 @@ class IndexLoop:
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
-        checks, self._checks = self._checks, []
-        for check in checks:
-            check.fail(UnavailableError(PAUSED))
+        self._checks.refuse(UnavailableError(PAUSED))
 
     def _confirm_losses(self) -> None:
         """Scan again for losses that one scan does not make plausible."""
-        if self._vault_sync.degraded and time.monotonic() >= self._vault_sync.confirm_at:
-            self._vault_sync.confirm_at = time.monotonic() + _CONFIRM_EVERY_S
+        if self._vault_sync.degraded and self._clock() >= self._vault_sync.confirm_at:
+            self._vault_sync.confirm_at = self._clock() + _CONFIRM_EVERY_S
             self._watcher.request_scan("to confirm what is missing")
 
     def _patience(self) -> float:
         if self._rebuild.busy or self._embedding.busy:
-            return _BUILDING_TICK_S
+            return min(_BUILDING_TICK_S, self._pace.tick_s)
         due = self._vault_sync.hold.next_due()
-        return _TICK_S if due is None else min(_TICK_S, max(0.0, due - time.monotonic()))
+        return self._pace.tick_s if due is None else min(self._pace.tick_s, max(0.0, due - self._clock()))
 
-    def _sync(self, batch: Batch) -> None:
+    def _index(self, batch: Batch) -> None:
+        """Bring the index in step with what the batch names."""
         if self._index_deleted:
-            self._unsynced += len(batch.scope)  # a scan of the whole vault follows the build
+            self._failed.fail(batch.scope)  # the build reads the whole vault
             self._publish()
             return
-        self._batch_size = max(1, len(batch.scope))
         if batch.control:
             self._end_rewriting()  # what it writes could be what the rules now exclude
             self._use_assembly(self._vault_sync.assembly)
         self._scans_begun += batch.scan_all
         self._publish()  # `wait_for_scan` must not count the scan that begins now
+        if batch.first:
+            self._sync(batch.first)
+        found = self._sync(batch.scope, self._set_remaining, self._sync_few)
+        self._remaining = 0
+        if batch.scan_all and found is not None:
+            self._watcher.record_scan_time(found.seconds)
+        if batch.scan_all and (not self._failed or self._vault_sync.degraded):
+            self._end_scans()
+        self._publish()
+
+    def _end_scans(self) -> None:
+        """End `wait_for_scan`: what the scans begun so far have found is in the index, or cannot be read."""
+        if self._scans_done == self._scans_begun:
+            return
+        with self._changed:
+            self._scans_done = self._scans_begun
+            self._publish()
+            self._changed.notify_all()
+
+    def _sync(
+        self,
+        scope: frozenset[str],
+        on_progress: Callable[[int], None] = lambda _left: None,
+        between: Callable[[], None] = lambda: None,
+    ) -> Scan | None:
+        """Bring the index in step with these paths. What fails is tried again later. Returns what was found,
+        None where that is not known."""
+        began = self._clock()
         before = self._vault_sync.current
-        _, found = self._vault_sync.sync(batch.scope, self._set_remaining, self._sync_few)
-        self._remaining = self._batch_size = 0
+        try:
+            with index_errors(self._root):
+                applied, found = self._vault_sync.sync(scope, on_progress, between)
+        except Exception as error:  # noqa: BLE001 - logged, and tried again
+            if not self._stopping:
+                self._report(error)
+                self._record_failure(scope, self._clock() - began)
+            return None
+        if found is None and before is not None:  # the vault cannot be read
+            self._record_failure(scope, self._clock() - began)
+            return None
+        self._failed.drop(scope)
+        if applied != Applied():
+            self._failed.retry_all()
+            self._set_aside.refresh()
+            self._rechunk.refresh()
         current = self._vault_sync.current
         if current is not None and current is not before:  # its manifest says more now
             self._rebuild.use_reasons(current.reasons)
-        if batch.scan_all:
-            self._unsynced = 0
-            if found is not None:
-                self._watcher.record_scan_time(found.seconds)
-            with self._changed:
-                self._scans_done = self._scans_begun
-                self._publish()
-                self._changed.notify_all()
-        else:
-            self._publish()
+        return found
 
     def _sync_few(self) -> None:
         """A few saves do not wait until all of a checkout, or of a large vault, is indexed."""
         few = self._watcher.take_few()
         if few and not self._stopping:
-            self._vault_sync.sync(few)
+            self._sync(few)
 
     def _set_remaining(self, remaining: int) -> None:
         """Called after each note that was read, before anything of its part is written: so a pause holds
         within a long batch, too."""
+        if self._stopping:
+            raise UnavailableError(STOPPED)
         self._remaining = remaining
         self._step_began = self._clock()
         self._publish()
@@ -426,9 +514,10 @@ class IndexLoop:
     def _use_new_generation(self, result: RebuildResult) -> None:
         """The new generation is active, with all that changed meanwhile."""
         self._warm_later()
-        self._unsynced = 0
-        self._scan_after_failure = False  # it holds the whole vault: no failure of the old one counts
-        self._retry.reset()
+        self._failed.drop(EVERYTHING)  # it holds the whole vault: no failure of the old one counts
+        if self._vault_sync.degraded:
+            self._failed.fail(EVERYTHING)
+        self._tasks_retry.reset()
         self._troubles.end(Cause.INDEXING)
         if self._index_deleted:
             self._index_deleted = False
@@ -436,11 +525,12 @@ class IndexLoop:
             self._troubles.end(Cause.INDEX_GONE)
 
     def _run_checks(self) -> None:
-        waiting, self._checks = self._checks, []
-        for request in waiting:
+        for request in self._checks.take():
             try:
                 with index_errors(self._root):
-                    problems = self._vault_sync.verify(repair=request.repair, report=request.report)
+                    problems = self._vault_sync.verify(
+                        repair=request.repair, report=partial(self._report_check, request)
+                    )
             except VaultIndexerError as error:
                 request.fail(error)
                 continue
@@ -451,6 +541,11 @@ class IndexLoop:
                 self._rebuild.answer_after_repair(request, problems)
             else:
                 request.give(problems)
+
+    def _report_check(self, request: LoopRequest[Problems], progress: Progress) -> None:
+        if self._stopping:
+            raise UnavailableError(STOPPED)
+        request.report(progress)
 
     def _use_assembly(self, assembly: Assembly) -> None:
         """Use this configuration, and the exclusions of the vault as they are now. Raises ExclusionError for

@@ -10,6 +10,9 @@ from typing import Generic, TypeVar
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.model import Progress
 
+STOPPED = "the daemon was stopped"
+"""Why a request is not answered any more."""
+
 Answer = TypeVar("Answer")
 
 
@@ -21,7 +24,6 @@ class LoopRequest(Generic[Answer]):
     refit: bool = False
     force: bool = False
     repair: bool = False
-    started: bool = False
     _done: threading.Event = field(default_factory=threading.Event)
     _answer: Answer | None = None
     _error: VaultIndexerError | None = None
@@ -42,3 +44,41 @@ class LoopRequest(Generic[Answer]):
         if self._answer is None:
             raise self._error or UnavailableError("there is no answer")
         return self._answer
+
+
+class RequestQueue(Generic[Answer]):
+    """Requests that wait for the loop. Thread-safe. After `close` each is refused at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[LoopRequest[Answer]] = []
+        self._closed = False
+
+    def __bool__(self) -> bool:
+        with self._lock:
+            return bool(self._waiting)
+
+    def put(self, request: LoopRequest[Answer]) -> None:
+        """Add a request, or refuse it."""
+        with self._lock:
+            if not self._closed:
+                self._waiting.append(request)
+                return
+        request.fail(UnavailableError(STOPPED))
+
+    def take(self) -> list[LoopRequest[Answer]]:
+        """All that wait, in order; they wait no more."""
+        with self._lock:
+            taken, self._waiting = self._waiting, []
+        return taken
+
+    def refuse(self, error: VaultIndexerError) -> None:
+        """Fail all that wait."""
+        for request in self.take():
+            request.fail(error)
+
+    def close(self) -> None:
+        """Refuse what waits and what still comes."""
+        with self._lock:
+            self._closed = True
+        self.refuse(UnavailableError(STOPPED))

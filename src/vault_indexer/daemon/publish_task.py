@@ -171,9 +171,10 @@ class _Follower:
             seconds = self._round()
             if self.trouble:  # a server that is down is not asked more often because there is an edit
                 self._ended.wait(seconds)
-            elif not self._stopping:
-                self._news.wait(seconds)
+            elif not self._stopping and not self._news.wait(seconds) and seconds >= _CHECK_S:
+                self._publication.rest()
         self._publication.close()
+        self._publication.rest()
 
     def _round(self) -> float:
         """One step towards the catalog. Returns for how long nothing is to be done."""

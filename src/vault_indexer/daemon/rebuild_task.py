@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_indexer.daemon.builder import BuilderProcess
-from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.loop_request import STOPPED, LoopRequest, RequestQueue
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
@@ -54,7 +54,8 @@ class RebuildTask:
         self._troubles = troubles
         self._root = vault_sync.assembly.index_dir.root
         self._builder: BuilderProcess | None = None
-        self._requests: list[LoopRequest[RebuildReport]] = []
+        self._waiting: RequestQueue[RebuildReport] = RequestQueue()
+        self._started: list[LoopRequest[RebuildReport]] = []
         self._repairs: list[tuple[LoopRequest[Problems], Problems]] = []
         self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
         self._turn = turn
@@ -67,7 +68,7 @@ class RebuildTask:
 
     def request(self, request: LoopRequest[RebuildReport]) -> None:
         """Have the next generation built. Any thread."""
-        self._requests.append(request)
+        self._waiting.put(request)
 
     def answer_after_repair(self, request: LoopRequest[Problems], problems: Problems) -> None:
         """Answer a check when the damage it found is repaired by a rebuild."""
@@ -110,8 +111,7 @@ class RebuildTask:
 
     def answer(self, result: RebuildResult) -> None:
         """Answer the requests that the build was for."""
-        ended = [request for request in self._requests if request.started]
-        self._requests = [request for request in self._requests if not request.started]
+        ended, self._started = self._started, []
         repaired, self._repairs = self._repairs, []
         error = result.error or UnavailableError("the build has no result")
         for request in ended:
@@ -128,10 +128,7 @@ class RebuildTask:
 
     def refuse(self, error: VaultIndexerError) -> None:
         """Fail the requests for which no build has begun."""
-        refused = [request for request in self._requests if not request.started]
-        self._requests = [request for request in self._requests if request.started]
-        for request in refused:
-            request.fail(error)
+        self._waiting.refuse(error)
 
     def kill(self) -> None:
         """End the build under way. Its requests are answered by the next one."""
@@ -143,53 +140,52 @@ class RebuildTask:
     def end(self) -> None:
         """End the build, and fail every request: the daemon stops."""
         self.kill()
-        stopped = UnavailableError("the daemon was stopped")
-        for request in self._requests:
+        self._waiting.close()
+        stopped = UnavailableError(STOPPED)
+        for request in self._started:
             request.fail(stopped)
         for check, _ in self._repairs:
             check.fail(stopped)
 
     def _begin(self) -> None:
         needed = bool(self.reasons) and self._retry.is_due
-        if not (self._requests or (needed and not self._vault_sync.has_unconfirmed_losses())):
+        if not (self._waiting or self._started or (needed and not self._vault_sync.has_unconfirmed_losses())):
             self._waits_for_turn = False
             return
         self._waits_for_turn = not self._turn.take(self)
         if self._waits_for_turn:
             return
+        self._started += self._waiting.take()
         self._refuse_losses()
-        if not (self._requests or needed):
+        if not (self._started or needed):
             self._turn.give_back(self)
             return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
-        refit = is_first or any(request.refit for request in self._requests)
-        soon = is_first and not self._requests  # nothing else answers searches meanwhile
+        refit = is_first or any(request.refit for request in self._started)
+        soon = is_first and not self._started  # nothing else answers searches meanwhile
         try:
             self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, soon=soon)
         except BaseException:
             self._turn.give_back(self)
             raise
-        for request in self._requests:
-            request.started = True
 
     def _refuse_losses(self) -> None:
         """Fail the requests that would delete the notes of a vault that has suddenly lost them."""
-        cautious = [request for request in self._requests if not request.force]
+        cautious = [request for request in self._started if not request.force]
         if not cautious:
             return
         try:
             self._vault_sync.check_losses()
         except VaultError as error:
-            self._requests = [request for request in self._requests if request.force]
+            self._started = [request for request in self._started if request.force]
             for request in cautious:
                 request.fail(error)
 
     def _report(self, progress: Progress) -> None:
         self.progress = progress
-        for request in self._requests:
-            if request.started:
-                request.report(progress)
+        for request in self._started:
+            request.report(progress)
 
     def _succeed(self) -> None:
         self._builder, self.progress, self.catching_up = None, None, False

@@ -15,8 +15,8 @@ from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
 from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.loop import IndexLoop
-from vault_indexer.daemon.loop_request import LoopRequest
+from vault_indexer.daemon.loop import IndexLoop, Pace
+from vault_indexer.daemon.loop_request import STOPPED, LoopRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.turn import Turn
@@ -54,16 +54,17 @@ class DaemonSession:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
         self._recent = RecentNotices()
+        self._closing = threading.Lock()
         self._check_progress: Progress | None = None
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
         self._lock.acquire()
         try:
-            self._vault_sync = VaultSync(assembly, hold_deletes=True)
+            self._vault_sync = VaultSync(assembly, live=True, clock=clock)
             watcher = VaultWatcher(assembly.vault, self._vault_sync.rules, assembly.settings.watch)
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
-            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, clock, turns)
+            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), turns)
         except BaseException:
             self._lock.release()
             raise
@@ -88,7 +89,10 @@ class DaemonSession:
         return self._assembly.index_dir.root / LLM_CACHE
 
     def reader(self) -> IndexReader:
-        """The active generation. Raises IndexUnusableError while the first one is being built."""
+        """The active generation. Raises IndexUnusableError while the first one is being built,
+        UnavailableError after `close`."""
+        if self._loop.is_stopping:
+            raise UnavailableError(STOPPED)
         current = self._vault_sync.current
         if current is None:
             raise IndexUnusableError(f"the index is not ready yet: {self._build_text()}")
@@ -172,7 +176,8 @@ class DaemonSession:
             self._check_progress = None
 
     def close(self) -> None:
-        """Stop within two seconds: a build is ended, an edit under way is finished or left out whole."""
+        """Stop within two seconds: a build is ended, an edit under way is left out. From then on requests are
+        refused."""
         self._loop.stop()
         self._thread.join(_STOP_S)
         if self._thread.is_alive():
@@ -185,7 +190,7 @@ class DaemonSession:
     def _close_after_loop(self) -> None:
         self._thread.join()
         try:
-            with index_errors(self._assembly.index_dir.root):
+            with self._closing, index_errors(self._assembly.index_dir.root):
                 self._vault_sync.close()
         except UnavailableError as error:  # the catalog is whole: what is missing is made at the next start
             log.warning("the index could not be closed cleanly: %s", error)

@@ -80,7 +80,11 @@ class VaultSync:
     and `degraded` says why. The thread that calls it handles every error; the index stays usable.
     """
 
-    def __init__(self, assembly: Assembly, *, hold_deletes: bool) -> None:
+    def __init__(
+        self, assembly: Assembly, *, live: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`live`: edits are followed as they come. Then deletions are held, and no edit waits for the
+        language model that splits a note."""
         self.assembly = assembly
         self.current: OpenGeneration | None = None
         self.degraded = ""
@@ -88,10 +92,12 @@ class VaultSync:
         self.rules: IgnoreRules = load_rules_for_index(
             assembly.vault, assembly.settings.files, assembly.index_dir
         )
-        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s)
+        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s, clock)
         self.confirm_at = 0.0
         self.damaged = ""
-        self._hold_deletes = hold_deletes
+        self._live = live
+        self._clock = clock
+        self._unfinished: frozenset[str] = frozenset()
         self._to_purge = False
         self._log_to_empty = False
         self._synced_root: RootIdentity | None = None
@@ -169,7 +175,7 @@ class VaultSync:
         work = survey.plan_with(self._deletable(survey, whole="" in scope))
         if "" in scope:
             on_progress = self._count_unread(survey, on_progress)
-        applied = self.current.writer.apply(work, on_progress, between)
+        applied = self._apply(self.current, work, on_progress, between)
         if "" in scope:
             self.unread = None
         self.purge_if_needed()
@@ -193,10 +199,30 @@ class VaultSync:
 
         return note_progress
 
-    def notes_without_model(self) -> tuple[str, ...]:
-        """The notes that were split without the language model that their strategy asks, in order."""
+    def take_unfinished(self) -> frozenset[str]:
+        """The paths of the edit that an error has ended, some of which may be indexed; none if the error came
+        before it was known what is to be done. They are forgotten here."""
+        paths, self._unfinished = self._unfinished, frozenset()
+        return paths
+
+    def _apply(
+        self,
+        current: OpenGeneration,
+        work: Plan,
+        on_progress: Callable[[int], None] = _ignore_progress,
+        between: Callable[[], None] = _do_nothing,
+    ) -> Applied:
+        try:
+            return current.writer.apply(work, on_progress, between, ask=not self._live)
+        except BaseException:
+            self._unfinished = frozenset((*work.read, *work.removed, *(row.path for row in work.linked)))
+            raise
+
+    def notes_without_model(self) -> dict[str, str]:
+        """The notes that were split without the language model that their strategy asks, in order, each with
+        the digest of its file."""
         if self.current is None or not self.current.settings.chunking.asks_model:
-            return ()
+            return {}
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.notes_without_model()
 
@@ -207,10 +233,10 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.set_aside()
 
-    def rechunk(self, path: str) -> None:
-        """Read this note again, and ask the model that splits it. If that fails, it stays as it is."""
+    def reread(self, path: str) -> None:
+        """Index this note again as it is now, with what the language model is known to answer."""
         if self.current is not None:
-            self.current.writer.apply(Plan(read=(path,)))
+            self._apply(self.current, Plan(read=(path,)))
 
     def release_due(self) -> Applied:
         """Carry out the deletions whose time has come, if the files are still gone."""
@@ -221,7 +247,8 @@ class VaultSync:
         survey = self._survey(frozenset(due), earlier=None)
         if survey is None:
             return Applied()
-        return self.current.writer.apply(survey.plan_with(survey.losses if survey.verdict.ok else ()))
+        losses = survey.losses if survey.verdict.ok else ()
+        return self._apply(self.current, survey.plan_with(losses))
 
     def has_unconfirmed_losses(self) -> bool:
         """Scan the vault without changing the index: whether it cannot be read, or has suddenly lost its
@@ -263,6 +290,12 @@ class VaultSync:
             self.sync(EVERYTHING)
         return tuple(problems)
 
+    def stop(self) -> None:
+        """End the edit under way with UnavailableError; only `close` may follow. Any thread."""
+        current = self.current
+        if current is not None:
+            current.writer.stop()
+
     def close(self) -> None:
         """Close what is open."""
         if self.current is not None:
@@ -284,7 +317,7 @@ class VaultSync:
             return None
         explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
-        look = Look(found.root, known - len(explained), lost, time.monotonic())
+        look = Look(found.root, known - len(explained), lost, self._clock())
         verdict = judge(look, self._synced_root, earlier)
         if not verdict.ok:
             self._wait_for_confirmation(look, verdict.reason)
@@ -311,7 +344,7 @@ class VaultSync:
             return ()
         confirmed = self._unconfirmed is not None
         self._synced_root, self._unconfirmed, self.degraded = survey.look.root, None, ""
-        if confirmed or not self._hold_deletes:
+        if confirmed or not self._live:
             for path in survey.losses:
                 self.hold.drop(path)
             return survey.losses

@@ -21,7 +21,7 @@ from vault_indexer.index.jobs import (
 )
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import rebuild_vectors
-from vault_indexer.index.plan import count_notes, is_indexed, plan
+from vault_indexer.index.plan import count_notes, is_indexed, is_linkable, plan
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.sample import FIRST_BYTES, first_part
 from vault_indexer.index.worker_pool import Died, WorkerPool
@@ -134,10 +134,12 @@ class _Builder:
             with writer.commit():
                 for name, data in self._spec.blobs.items():
                     writer.put_blob(name, data)
-                self._write_linked(writer)
                 linker = Linker(file.path for file in self._scan.files)
+                for row in plan([], self._scan).linked:
+                    self._skip(row, writer, linker)
                 for prepared in self._prepare():
                     self._store(prepared, writer, linker)
+                linker.relink(writer)
         finally:
             writer.close()
         fsync_file(self._generation.catalog)
@@ -182,10 +184,6 @@ class _Builder:
             reused=self._reused,
         )
 
-    def _write_linked(self, writer: CatalogWriter) -> None:
-        for row in plan([], self._scan).linked:
-            self._skip(row, writer)
-
     def _prepare(self) -> Iterator[PreparedNote | Skipped]:
         paths = list(self._ids)
         batches = [paths[start : start + BATCH_NOTES] for start in range(0, len(paths), BATCH_NOTES)]
@@ -198,7 +196,7 @@ class _Builder:
 
     def _store(self, prepared: PreparedNote | Skipped, writer: CatalogWriter, linker: Linker) -> None:
         if isinstance(prepared, Skipped):
-            self._skip(prepared.file, writer)
+            self._skip(prepared.file, writer, linker)
         else:
             writer.put_note(prepared, linker, self._spec.model, self._ids[prepared.file.path])
             self._notes += 1
@@ -209,9 +207,12 @@ class _Builder:
                 self._skipped.append(SkippedFile(prepared.file.path, prepared.file.reason))
         self._tell("notes")
 
-    def _skip(self, row: FileRow, writer: CatalogWriter) -> None:
-        if row.state != "skipped" or row.reason:
+    def _skip(self, row: FileRow, writer: CatalogWriter, linker: Linker) -> None:
+        has_vanished = row.state == "skipped" and not row.reason
+        if not has_vanished:
             writer.put_file(row)
+        if has_vanished or not is_linkable(row):
+            linker.remove(row.path)
         if row.reason:
             self._skipped.append(SkippedFile(row.path, row.reason))
 

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 class PrepareJob:
     """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
     segment in `segments`, under the keys that the catalog will give them. With `set_aside` they are not
-    parsed, only named with that reason. At most `at_once` texts unknown so far are embedded (None: all)."""
+    parsed, only named with that reason. At most `at_once` texts unknown so far are embedded (None: all). The
+    language model that splits notes is only asked with `ask`; else its kept answers serve."""
 
     paths: tuple[str, ...]
     note_ids: tuple[int, ...] = ()
     segments: Path | None = None
     set_aside: str = ""
     at_once: int | None = None
+    ask: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ class NoteWorker:
         skipped: list[Skipped] = []
         for path, note_id in zip(job.paths, job.note_ids or (0,) * len(job.paths), strict=True):
             with self._meter.reading(path):
-                result = preparer.parse(path)
+                result = preparer.parse(path, ask=job.ask)
                 if isinstance(result, Parsed) and job.segments and self._builder is not None:
                     self._index(result, note_id, self._builder)
             if isinstance(result, Skipped):

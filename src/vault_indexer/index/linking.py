@@ -50,3 +50,7 @@ class Linker:
         """Resolve the stored links again that changes since the last call affect. Returns how many moved."""
         keys, self._affected = self._affected, set()
         return writer.relink(keys, self)
+
+    def relink_all(self, writer: CatalogWriter) -> int:
+        """Resolve all stored links again. Returns how many moved."""
+        return writer.relink(writer.link_keys(), self)

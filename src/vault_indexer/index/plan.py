@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.model import FileRow
@@ -12,6 +13,8 @@ from vault_indexer.vault.ignore import Decision
 from vault_indexer.vault.walk import Scan, ScannedFile
 
 PART_NOTES = 512
+_FIRST_PART_NOTES = 64
+_PART_S = 1.0
 _RACY_NS = 2_000_000_000
 
 
@@ -26,12 +29,23 @@ class Plan:
     def __bool__(self) -> bool:
         return bool(self.read or self.linked or self.removed)
 
-    def parts(self) -> Iterator[Plan]:
+    def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
         """The plan in pieces that are committed one by one, so that a checkout of thousands of notes shows
-        as it goes and never stands in memory whole."""
-        yield Plan(self.read[:PART_NOTES], self.linked, self.removed)
-        for start in range(PART_NOTES, len(self.read), PART_NOTES):
-            yield Plan(self.read[start : start + PART_NOTES])
+        as it goes and never stands in memory whole. A save waits for a piece: the next is twice as large, up
+        to `PART_NOTES`, where one took less than a second, and half as large where it took more than two."""
+        size, start = _FIRST_PART_NOTES, 0
+        part = Plan(self.read[:size], self.linked, self.removed)
+        while True:
+            began = clock()
+            yield part
+            seconds, start = clock() - began, start + size
+            if start >= len(self.read):
+                return
+            if seconds < _PART_S:
+                size = min(2 * size, PART_NOTES)
+            elif seconds > 2 * _PART_S:
+                size = max(size // 2, _FIRST_PART_NOTES // 4)
+            part = Plan(self.read[start : start + size])
 
 
 @dataclass(frozen=True, slots=True)

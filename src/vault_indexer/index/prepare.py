@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.chunk import chunks_of
-from vault_indexer.chunk.llm_client import MODEL_UNREACHED
+from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.reading import note_from
@@ -103,20 +104,22 @@ class Preparer:
         embedder: Embedder,
         caches: Sequence[CatalogReader] = (),
         *,
-        asks_model: bool = False,
+        llm: LlmSwitch | None = None,
     ) -> None:
+        """`llm` is the language model of the chunkers."""
         self._vault = vault
         self._max_file_bytes = max_file_bytes
         self._chunker_of = chunker_of
         self._embedder = embedder
         self._caches = caches
-        self._asks_model = asks_model
+        self._llm = llm
         for cache in caches:
             # Else the owner could not empty the catalog's log while this worker lives.
             cache.refresh_transaction()
 
-    def parse(self, path: str) -> Parsed | Skipped:
-        """Read and split one note. A note that cannot be indexed is skipped with its reason."""
+    def parse(self, path: str, *, ask: bool = True) -> Parsed | Skipped:
+        """Read and split one note. A note that cannot be indexed is skipped with its reason. Without `ask`
+        only those answers of the language model count that are kept."""
         try:
             read = read_note(self._vault, path, self._max_file_bytes)
         except NoteVanished:
@@ -125,7 +128,8 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
         try:
             note = note_from(path, read.data)
-            chunks = chunks_of(self._chunker_of(note), note)
+            with nullcontext() if ask or self._llm is None else self._llm.off():
+                chunks = chunks_of(self._chunker_of(note), note)
         except NoteError as error:
             reason = str(error).removeprefix(f"{path}: ")
             return Skipped(_file_row(read, "skipped", reason))
@@ -146,7 +150,7 @@ class Preparer:
         language model, no note is split: that would cost a call, and its answer."""
         note_from("all.md", _EVERY_SYNTAX)
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
-        if not self._asks_model:
+        if self._llm is None:
             self._chunker_of(note).chunk(note)
         if model:
             self._embedder.embed([note.text])
@@ -207,7 +211,7 @@ def _shortfall(chunks: Sequence[Chunk]) -> str:
     """Why a note is not split as it should be, "" where it is: it is split again when the model answers."""
     if not any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
         return ""
-    return "cut without its language model, which gave no answer; it is asked again"
+    return "split without its language model, which has not answered yet; it is asked again"
 
 
 def _prepared_note(

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 
-from vault_indexer.index.documents import keyword_documents, note_words
+from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
 from vault_indexer.index.weights import WEIGHTS_BLOB
-from vault_indexer.model import ChunkRow, NoteRow, note_id_of
 from vault_indexer.store import Generation, PublishedChunk
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.keywords import FIELDS
 from vault_indexer.store.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, VaultState
 from vault_indexer.system import write_atomically
-from vault_indexer.vault import kind_of
 
-_KEYS_AT_ONCE = 2000
 _PROBED = 50
 """Keys of a change that are asked for, to see whether the server answers with it."""
 
@@ -55,12 +50,15 @@ class CatalogPublisher:
         published: PublishedVault,
         generation: int,
         model: str,
+        worker: ChunkWorker | None = None,
     ) -> None:
+        """`worker` prepares the chunks (None: this process does)."""
         self._vaults = vaults
         self._publisher = publisher
         self._published = published
         self._generation = generation
         self._model = model
+        self._worker = worker
 
     def applied(self, epoch: int) -> VaultState | None:
         """What the server says it holds of this generation, published as `epoch`; None where that is lost or
@@ -93,14 +91,14 @@ class CatalogPublisher:
             generation=self._generation,
             chunks=len(keys),
         )
-        made = self._publisher.replace(state, published_chunks(catalog, self._model, keys))
+        made = self._publisher.replace(state, self._chunks(catalog, keys))
         return Change(made, tuple(keys[-_PROBED:]))
 
     def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
         """Apply what the catalog has since `state`; with `whole` false, what the server lacks. Raises
         CollectionMissingError where all is gone."""
         gone, come = self._difference(catalog, state, whole=whole)
-        chunks = published_chunks(catalog, self._model, come)
+        chunks = self._chunks(catalog, come)
         after = replace(
             state, seq=catalog.seq, languages=catalog.languages(), chunks=len(catalog.chunk_keys())
         )
@@ -116,9 +114,21 @@ class CatalogPublisher:
         """Remove what earlier editions have left."""
         self._publisher.sweep(state)
 
+    def rest(self) -> None:
+        """Nothing is to be published for a while: end the worker."""
+        if self._worker is not None:
+            self._worker.rest()
+
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and end a call under way. Any thread."""
+        if self._worker is not None:
+            self._worker.stop()
         self._vaults.connection.close()
+
+    def _chunks(self, catalog: CatalogReader, keys: Iterable[int]) -> Iterator[PublishedChunk]:
+        if self._worker is None:
+            return published_chunks(catalog, self._model, keys)
+        return self._worker.chunks(self._model, keys)
 
     def _difference(
         self, catalog: CatalogReader, state: VaultState, *, whole: bool
@@ -188,6 +198,10 @@ class Publication:
             self.check()
             raise
 
+    def rest(self) -> None:
+        """Nothing is to be published for a while: give back what that takes."""
+        self._publisher.rest()
+
     def close(self) -> None:
         """Close the connection; a call under way fails. Any thread."""
         self._publisher.close()
@@ -231,45 +245,3 @@ class Publication:
         self._swept = False
         self.republished += 1
         return change
-
-
-def published_chunks(catalog: CatalogReader, model: str, keys: Iterable[int]) -> Iterator[PublishedChunk]:
-    """The chunks of these keys as a server gets them, note by note; unknown keys are left out."""
-    ordered = iter(sorted(keys))
-    while batch := list(islice(ordered, _KEYS_AT_ONCE)):
-        vectors = dict(catalog.chunk_vectors(model, batch))
-        notes = catalog.notes({note_id_of(key) for key in batch})
-        rows = catalog.chunks(batch)
-        by_note: dict[int, list[ChunkRow]] = {}
-        for key in batch:
-            if key in rows:
-                by_note.setdefault(note_id_of(key), []).append(rows[key])
-        for note_id, own in by_note.items():
-            yield from _of_note(notes[note_id], own, vectors)
-
-
-def _of_note(
-    note: NoteRow, rows: Sequence[ChunkRow], vectors: Mapping[int, bytes]
-) -> Iterator[PublishedChunk]:
-    documents = keyword_documents(note_words(note), ((row.key, row.chunk) for row in rows))
-    kind, tags = kind_of(note.path).value, tuple(tag.casefold() for tag in note.tags)
-    for row, document in zip(rows, documents, strict=True):
-        chunk, vector = row.chunk, vectors.get(row.key)
-        yield PublishedChunk(
-            key=row.key,
-            note_id=row.note_id,
-            path=note.path,
-            title=note.title,
-            kind=kind,
-            tags=tags,
-            language=note.language,
-            modified_ns=note.mtime_ns,
-            header_path=chunk.header_path,
-            start_pos=chunk.start_pos,
-            end_pos=chunk.end_pos,
-            start_line=chunk.start_line,
-            end_line=chunk.end_line,
-            body=chunk.body,
-            fields=tuple((name, tuple(getattr(document, name))) for name in FIELDS),
-            vector=vector,
-        )

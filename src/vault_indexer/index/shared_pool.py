@@ -71,7 +71,7 @@ class SharedPool(WorkerPool[Job, Result]):
 
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
         """As that of a pool, once it has a place."""
-        with self._places.place(id(self), super().close, lambda: False):
+        with self._places.place(id(self), super().close, self._stopped.is_set):
             yield from super().run(jobs, fresh=fresh)
 
     def attend(self, job: Job, stopped: Callable[[], bool]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
+from vault_indexer.index.linking import Linker
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import SET_ASIDE, FileRow, Problem, Progress
@@ -26,7 +27,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
     """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build.
 
     `report` is told how far it is, at most ten times a second: first the notes of the catalog are compared
-    (stage "verify catalog"), then the files of the vault ("verify vault"), at last the derived indices.
+    (stage "verify catalog"), then the files of the vault ("verify vault"), at last links and derived indices.
     """
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
@@ -36,6 +37,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
         files = _Steps("verify vault", len(found.files), report)
         problems.extend(_vault(catalog.files(), vault, found, max_file_bytes, files))
         files.end("verify indices")
+        problems.extend(_links(catalog, Linker(snapshot.graph.linkable())))
         held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
         problems.extend(_keys("vectors", held, wanted))
         forgotten = len(catalog.owed_vectors(live.model)) - live.owed
@@ -129,6 +131,20 @@ def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Probl
         return
     if digest != row.digest:
         yield Problem("vault", "stale", "the file has other content than was indexed", row.path)
+
+
+def _links(catalog: CatalogReader, linker: Linker) -> Iterator[Problem]:
+    """The links that lead elsewhere than the files of the catalog say, by note."""
+    sql = "SELECT target, resolved, ambiguous FROM links WHERE note_id = ? ORDER BY ord"
+    for note in catalog.all_notes():
+        wrong = []
+        for target, resolved, ambiguous in catalog.rows(sql, (note.note_id,)):
+            found = linker(str(target), note.path)
+            if (found.path, found.ambiguous) != (resolved, bool(ambiguous)):
+                wrong.append(str(target))
+        if wrong:
+            detail = f"{len(wrong)} links lead elsewhere than the files say, among them [[{wrong[0]}]]"
+            yield Problem("links", "stale", detail, note.path)
 
 
 def _keys(store: str, held: Iterable[int], wanted: Iterable[int]) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ as `Died`; the others go on. No wait for a worker lasts for ever.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from itertools import chain, count
 from multiprocessing.connection import Connection, wait
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from vault_indexer.errors import ProcessError
+from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.budget import JobWatch, Mark, NoteBudget
 from vault_indexer.index.process import ChildProcess
 from vault_indexer.system import MemoryWatch, ProcessLimits
@@ -125,13 +126,15 @@ class WorkerPool(Generic[Job, Result]):
         self._numbers = count()
         self._idle: list[_Member[Job]] = []
         self._busy: dict[Connection, _Member[Job]] = {}
+        self._stopped = threading.Event()
 
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
         """Every job with its result, in order of completion. Workers stay alive between calls; with `fresh`
-        each job has a worker of its own."""
+        each job has a worker of its own. Raises UnavailableError once the pool is stopped."""
         waiting = deque(jobs)
         try:
             while waiting or self._busy:
+                self._check_stopped()
                 while waiting and (self._idle or len(self._busy) < self._size):
                     self._give(waiting.popleft(), fresh=fresh)
                 yield from self._results(_LOOK_S)
@@ -174,6 +177,14 @@ class WorkerPool(Generic[Job, Result]):
             if time.monotonic() >= end:
                 break
         return None
+
+    def stop(self) -> None:
+        """Have `run` raise UnavailableError within a moment; only `close` may follow. Any thread."""
+        self._stopped.set()
+
+    def _check_stopped(self) -> None:
+        if self._stopped.is_set():
+            raise UnavailableError("the work was stopped")
 
     def close(self) -> None:
         """End all workers now, whatever they do."""

@@ -133,23 +133,25 @@ class IndexWriter:
         plan: Plan,
         on_progress: Callable[[int], None] = lambda _left: None,
         between: Callable[[], None] = lambda: None,
+        *,
+        ask: bool = True,
     ) -> Applied:
         """Carry out a plan, one commit a part; the state after each is published before the next commit.
         `on_progress` is told how many notes are still to be read. Raises VaultIndexerError or OSError: then
         nothing of the part has changed, or the derived indices are behind and catch up in the next call,
-        whatever its plan. `between` is called between two parts, and may apply another plan."""
+        whatever its plan. `between` is called between two parts, and may apply another plan. Without `ask`
+        the language model that splits notes is not waited for: only its kept answers count."""
         done, left = Applied(), len(plan.read)
         for part in plan.parts():
             left -= len(part.read)
-            done += self._apply(part, on_progress, later=left)
+            done += self._apply(part, self._read(part, on_progress, later=left, ask=ask))
             if left:
                 between()
         if self._derived.behind:
             self._follow()
         return done
 
-    def _apply(self, plan: Plan, on_progress: Callable[[int], None], later: int) -> Applied:
-        edit = self._read(plan, on_progress, later)
+    def _apply(self, plan: Plan, edit: _Edit) -> Applied:
         if self._derived.behind:
             self._follow(words=not edit.followed)
         with self.holder.lease() as snapshot:
@@ -279,27 +281,39 @@ class IndexWriter:
         return repaired
 
     def repair(self, problems: Sequence[Problem]) -> None:
-        """Rebuild the derived indices that `verify` found damaged, and remove the digests of files whose
-        rows are wrong: the next scan reads them again."""
-        self._derived.rebuild({problem.store for problem in problems})
+        """Rebuild the derived indices that `verify` found damaged, resolve links again, and remove the
+        digests of files whose rows are wrong: the next scan reads them again."""
+        stores = {problem.store for problem in problems}
+        self._derived.rebuild(stores)
         wrong = [problem.path for problem in problems if problem.store == "vault" and problem.path]
-        if wrong:
+        if wrong or "links" in stores:
             with self._writer.commit() as writer:
                 for path in wrong:
                     writer.forget_digest(path)
+                if "links" in stores:
+                    self._linker.relink_all(writer)
         self._derived.publish()
+
+    def rest(self) -> None:
+        """End the workers; the next edit starts others."""
+        self._pool.close()
+
+    def stop(self) -> None:
+        """Raise UnavailableError soon where the writer waits for a worker; only `close` may follow. Any
+        thread."""
+        self._pool.stop()
 
     def close(self) -> None:
         """Write a new vector base if the delta has grown, move the log into the catalog, close."""
         self._derived.close()
         self._writer.close()
 
-    def _read(self, plan: Plan, on_progress: Callable[[int], None], later: int) -> _Edit:
+    def _read(self, plan: Plan, on_progress: Callable[[int], None], *, later: int, ask: bool) -> _Edit:
         edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = later + len(plan.read)
         at_once = self._at_once(len(batches))
-        jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once) for batch in batches]
+        jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once, ask=ask) for batch in batches]
         if self._derived.behind and jobs:
             # One worker writes the words of the part before, while others read this part.
             jobs.insert(0, KeywordsJob(self.generation))

@@ -42,6 +42,7 @@ from vault_indexer.system.processes import (
     start_in_background,
 )
 from vault_indexer.system.streams import is_read, open_missing_streams
+from vault_indexer.system.user_limits import missing_limits
 
 __all__ = [
     "EDIT_BYTES",
@@ -66,6 +67,7 @@ __all__ = [
     "keep_little",
     "keep_to_one_thread",
     "long_path",
+    "missing_limits",
     "name_fault",
     "only_writer",
     "open_missing_streams",

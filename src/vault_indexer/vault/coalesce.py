@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault.ignore import CONTROL_FILES
 
-_FEW = 16
-"""What people save while thousands of files are indexed; a checkout that goes on brings more at once."""
+_FEW = 64
+"""What is saved while thousands of files are indexed: people's saves, and some of what else goes on."""
+
+_LONG_S = 2.0
+_EARLY_EVERY_S = 1.0
+"""Hints that have gone on for `_LONG_S` are a storm: from then on the last few files are taken before it
+ends, once in `_EARLY_EVERY_S`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,8 @@ class Batch:
     """What to look at now. Everything in it is a hint: `scan(within=batch.scope)` finds out what is true.
 
     `control` names the rule and configuration files (see CONTROL_FILES) that may have changed: all of them
-    with `scan_all`, for whatever was missed may have been an edit of the rules.
+    with `scan_all`, for whatever was missed may have been an edit of the rules. `first` are the files saved
+    last, where there is much more: nobody who has just saved one wants to wait for the rest.
     """
 
     dirty: frozenset[str] = frozenset()
@@ -26,6 +32,7 @@ class Batch:
     scan_all: bool = False
     control: frozenset[str] = frozenset()
     reason: str = ""
+    first: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def scope(self) -> frozenset[str]:
@@ -42,6 +49,7 @@ class Coalescer:
 
     def __init__(self, settings: WatchSettings) -> None:
         self._settings = settings
+        self._early_after = 0.0
         self._clear()
 
     def _clear(self) -> None:
@@ -52,10 +60,15 @@ class Coalescer:
         self._first: float | None = None
         self._last = 0.0
         self._urgent = False
+        self._newest: dict[str, float] = {}
 
     def add(self, path: str, now: float) -> None:
         """A file may have changed, appeared or gone."""
         self._touch(now)
+        self._newest.pop(path, None)
+        self._newest[path] = now
+        if len(self._newest) > _FEW:
+            del self._newest[next(iter(self._newest))]
         if not self._reasons:
             self._dirty.add(path)
             if len(self._dirty) > self._settings.full_scan_threshold:
@@ -121,19 +134,35 @@ class Coalescer:
             scan_all=bool(self._reasons),
             control=CONTROL_FILES if self._reasons else frozenset(self._control),
             reason="; ".join(self._reasons) or "files changed",
+            first=frozenset(self._newest)
+            if self._reasons or folders or len(self._dirty) > _FEW
+            else frozenset(),
         )
         self._clear()
         return batch
 
     def take_few(self, now: float) -> frozenset[str]:
-        """The files of the batch, if it is due and holds a few of them and nothing else; else it stays."""
-        due = self.due()
-        others = self._reasons or self._folders or self._control
-        if due is None or due > now or others or len(self._dirty) > _FEW:
+        """The files that were saved last and have been quiet since, before all else; none where rules have
+        changed, which may exclude them. What else waits goes on waiting."""
+        if self._control:
             return frozenset()
-        few = frozenset(self._dirty)
-        self._clear()
+        quiet = now - self._settings.debounce_s
+        few = frozenset(path for path, last in self._newest.items() if last <= quiet)
+        self._newest = {path: last for path, last in self._newest.items() if path not in few}
+        self._dirty -= few
+        if not (self._dirty or self._folders or self._reasons):
+            self._clear()
         return few
+
+    def take_early(self, now: float) -> Batch | None:
+        """The same as a batch, where hints have not paused for long: else a save would wait for them."""
+        if self._first is None or now < max(self._first + _LONG_S, self._early_after):
+            return None
+        few = self.take_few(now)
+        if not few:
+            return None
+        self._early_after = now + _EARLY_EVERY_S
+        return Batch(dirty=few, reason="files changed")
 
 
 def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:

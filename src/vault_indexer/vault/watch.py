@@ -140,8 +140,7 @@ class VaultWatcher:
         return None
 
     def take_few(self) -> frozenset[str]:
-        """The scope of a batch that is due, while another is dealt with; empty where it is more than a few
-        files, which wait for their turn."""
+        """The files saved last, while another batch is dealt with."""
         return self._inbox.take_few()
 
     def finish_batch(self) -> None:
@@ -333,7 +332,7 @@ class _Inbox:
         with self._condition:
             while not self._closed:
                 now = self._clock()
-                batch = self._coalescer.take(now)
+                batch = self._coalescer.take(now) or self._coalescer.take_early(now)
                 if batch is not None or now >= deadline or self._alarm:
                     self._at_work = batch is not None
                     return batch

@@ -17,11 +17,13 @@ from vault_indexer.chunk.llm_client.client import (
     return_value,
     unreached_by,
 )
+from vault_indexer.chunk.llm_client.switch import LlmSwitch
 
 __all__ = [
     "MODEL_UNREACHED",
     "PROMPT_CHARS",
     "Asker",
+    "LlmSwitch",
     "Question",
     "UnusableAnswerError",
     "batches",

@@ -32,7 +32,7 @@ from vault_indexer.daemon.discovery import (
     write_signpost,
 )
 from vault_indexer.daemon.log import logging_to
-from vault_indexer.errors import UsageError
+from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
 from vault_indexer.evals.desk import FolderDesk
 from vault_indexer.model import JsonValue
@@ -49,7 +49,7 @@ from vault_indexer.serve.server import (
 )
 from vault_indexer.serve.vault_choice import vault_url
 from vault_indexer.service import VaultService
-from vault_indexer.system import keep_little, keep_to_one_thread
+from vault_indexer.system import keep_little, keep_to_one_thread, missing_limits
 from vault_indexer.vaults import KeptVault, Vaults, VaultSupervisor, VaultTable
 
 
@@ -66,6 +66,9 @@ def serve(
     It keeps the vault that is named or that you are in; without one, all vaults of the table [vaults] of your
     configuration.
     """
+    missing = missing_limits()
+    if missing:
+        raise UnavailableError(missing)
     with logging_to(log_file):
         keep_little()
         keep_to_one_thread()

@@ -225,10 +225,10 @@ class CatalogReader:
             self._skipped = tuple(SkippedFile(*row) for row in self.rows(sql))
         return self._skipped
 
-    def notes_without_model(self) -> tuple[str, ...]:
-        """The notes that were split without the model that was to help, in order."""
-        sql = "SELECT path FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
-        return tuple(path for (path,) in self.rows(sql))
+    def notes_without_model(self) -> dict[str, str]:
+        """The notes that were split without the model that was to help, in order, with their digests."""
+        sql = "SELECT path, digest FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
+        return {str(path): str(digest) for path, digest in self.rows(sql)}
 
     def set_aside(self) -> tuple[str, ...]:
         """The notes that ended the process that read them, or took more than they may, in order."""

@@ -190,6 +190,10 @@ class CatalogWriter:
         self._linked_changed |= bool(gone)
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
+    def link_keys(self) -> list[str]:
+        """The keys of all links, each once."""
+        return [str(key) for (key,) in self._db.execute("SELECT DISTINCT key FROM links")]
+
     def relink(self, keys: Iterable[str], resolve: Resolve) -> int:
         """Resolve every link with one of these keys again. Returns how many lead elsewhere now."""
         moved = 0

@@ -1,0 +1,155 @@
+"""The daemon's real loop, stepped by a test: no thread, no process, and a clock that only the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from reliability_lab import InProcessPool
+from vault_at_work import Place
+
+from vault_indexer.bootstrap import Assembly, WorkerSpec, start_worker
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.loop import IndexLoop, Pace
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.index.build import Pool
+from vault_indexer.index.jobs import Failed, Job, Outcome, PrepareJob
+from vault_indexer.index.worker_pool import Died
+from vault_indexer.model import SearchRequest
+from vault_indexer.vault.sources import Sink
+from vault_indexer.vault.watch import Surroundings, VaultWatcher
+
+
+@dataclass
+class Clock:
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Faults:
+    """What goes wrong at the moment: the reading of every note fails, or of those of `poison`; those of
+    `deadly` end their worker. The reading of each takes `seconds`."""
+
+    everything: bool = False
+    poison: set[str] = field(default_factory=set)
+    deadly: set[str] = field(default_factory=set)
+    seconds: float = 0.0
+    meanwhile: Callable[[], None] = lambda: None
+    """Called before each job."""
+
+    def hit(self, job: Job) -> Failed | Died | None:
+        if not isinstance(job, PrepareJob):
+            return None
+        if self.everything or not self.poison.isdisjoint(job.paths):
+            return Failed("the model is down")
+        return Died(fresh=True) if not job.set_aside and not self.deadly.isdisjoint(job.paths) else None
+
+
+class FaultyPool(InProcessPool):
+    def __init__(self, worker: WorkerSpec, faults: Faults, clock: Clock) -> None:
+        super().__init__(lambda: start_worker(worker))
+        self._faults = faults
+        self._clock = clock
+
+    def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
+        self._faults.meanwhile()
+        self._clock.now += self._faults.seconds
+        fault = self._faults.hit(job)
+        yield from [(job, fault)] if fault else super().each(job)
+
+
+class Hints:
+    """Implements Source: the test says what has changed."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink = sink
+
+    def start(self) -> None:
+        """Nothing is watched."""
+
+    def stop(self) -> None:
+        """Nothing is watched."""
+
+    def fault(self) -> str:
+        return ""
+
+
+@dataclass
+class LoopByHand:
+    """`where` holds a vault with its index."""
+
+    where: Place
+    loop: IndexLoop
+    vault_sync: VaultSync
+    clock: Clock
+    faults: Faults
+    hints: list[Hints]
+
+    def save(self, name: str, text: str) -> None:
+        self.where.write(name, text)
+        self.hint(name)
+
+    def delete(self, name: str) -> None:
+        (self.where.vault / name).unlink(missing_ok=True)
+        self.hint(name)
+
+    def hint(self, name: str) -> None:
+        self.hints[-1].sink.file_changed(name)
+
+    def run(self, seconds: float, tick_s: float = 0.25) -> None:
+        """So much time passes, and the loop looks at everything again and again."""
+        end = self.clock.now + seconds
+        while self.clock.now < end:
+            self.clock.now += tick_s
+            self.loop.step()
+
+    def holding(self, word: str) -> set[str]:
+        current = self.vault_sync.current
+        assert current is not None
+        with current.reader.holder.lease() as snapshot:
+            found = current.reader.searcher.search(snapshot, SearchRequest(word, limit=200))
+        return {hit.path for hit in found.hits if word in hit.content}
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        state = self.loop.state
+        return (*state.troubles, *state.task_troubles, *filter(None, [state.vault_problem]))
+
+
+@contextmanager
+def loop_by_hand(where: Place) -> Iterator[LoopByHand]:
+    """The loop of a vault whose index is built, after its first scan."""
+    clock, faults, hints = Clock(), Faults(), list[Hints]()
+
+    def make_pool(worker: WorkerSpec, size: int) -> Pool:
+        return cast(Pool, FaultyPool(worker, faults, clock))
+
+    def source(_vault: Path, _rules: object, sink: Sink, _limit: object) -> Hints:
+        hints.append(Hints(sink))
+        return hints[-1]
+
+    assembly = replace(Assembly.of(where.target()), make_pool=make_pool)
+    lock = IndexLock(assembly.index_dir.root, "a test")
+    lock.acquire()
+    vault_sync = VaultSync(assembly, live=True, clock=clock)
+    system = Surroundings(monotonic=clock, wall=clock, mounts=lambda: "", source=source)
+    watcher = VaultWatcher(assembly.vault, vault_sync.rules, assembly.settings.watch, system)
+    reasons = vault_sync.open_current()
+    loop = IndexLoop(vault_sync, watcher, lock, reasons, Pace(clock, 0.0))
+    watcher.start()
+    try:
+        made = LoopByHand(where, loop, vault_sync, clock, faults, hints)
+        made.run(1.0)
+        assert loop.pending() == 0
+        yield made
+    finally:
+        loop.stop()
+        loop.run()  # ends the tasks
+        vault_sync.close()
+        lock.release()

@@ -1,0 +1,57 @@
+"""What `close` leaves: a free lock, whatever was under way, and one clear line for each later request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from vault_at_work import daemon, hits, indexer_processes, place, silent, wait_for
+
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.errors import LockedError, UnavailableError
+from vault_indexer.service import VaultService
+
+
+def is_free(lock: IndexLock) -> bool:
+    try:
+        lock.acquire()
+    except LockedError:
+        return False
+    lock.release()
+    return True
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+def test_the_lock_is_free_though_an_edit_waits_for_its_worker(tmp_path: Path) -> None:
+    where = place(tmp_path)
+    with daemon(where, processes=True) as service:
+        where.write("First.md", "Contains cerium.\n")
+        wait_for(lambda: hits(service, "cerium")[0].path == "First.md" and not service.status().pending)
+        workers = list(indexer_processes(os.getpid()))
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        where.write("Stuck.md", "Contains holmium.\n")
+        wait_for(lambda: service.status().pending)
+        service.close()
+        wait_for(lambda: is_free(IndexLock(where.index_dir, "a test")))
+        assert not list(indexer_processes(os.getpid()))
+
+
+REQUESTS: dict[str, Callable[[VaultService], object]] = {
+    "rebuild": lambda service: service.rebuild(silent),
+    "verify": lambda service: service.verify(),
+    "search": lambda service: hits(service, "bread"),
+}
+
+
+def test_requests_after_close_are_refused_at_once(tmp_path: Path) -> None:
+    with daemon(place(tmp_path)) as service:
+        service.close()
+        for request in REQUESTS.values():
+            with pytest.raises(UnavailableError, match=r"^the daemon was stopped$"):
+                request(service)
+        assert service.wait_fresh(3600) != []

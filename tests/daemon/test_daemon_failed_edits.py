@@ -1,0 +1,175 @@
+"""Edits that fail are found soon after the first success, whatever else goes on failing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loop_by_hand import Clock, LoopByHand, loop_by_hand
+from vault_at_work import Place, opened, place
+
+from vault_indexer.daemon.failed_edits import FailedEdits
+
+SOON_S = 5.0
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    made = place(tmp_path_factory.mktemp("built"))
+    with opened(made):
+        pass
+    return made
+
+
+@pytest.fixture
+def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
+    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
+    with loop_by_hand(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")) as made:
+        yield made
+
+
+def test_saves_that_failed_for_a_while_are_found_after_the_first_success(kept: LoopByHand) -> None:
+    kept.faults.everything = True
+    for n in range(7):
+        kept.save(f"Failed {n}.md", "Contains cerium.\n")
+        kept.run(1.0)
+    assert kept.loop.pending() >= 7
+    assert list(kept.notices) == ["indexing failed: the model is down"]
+    kept.faults.everything = False
+    kept.run(SOON_S)
+    assert kept.holding("cerium") == {f"Failed {n}.md" for n in range(7)}
+    assert kept.loop.pending() == 0
+    assert not kept.notices
+
+
+def test_a_failure_that_took_long_is_repeated_after_the_next_success(kept: LoopByHand) -> None:
+    kept.faults.everything, kept.faults.seconds = True, 8.0
+    kept.save("Slow.md", "Contains cerium.\n")
+    kept.run(9.0)
+    kept.faults.everything, kept.faults.seconds = False, 0.0
+    kept.run(SOON_S)
+    assert kept.loop.pending() == 1, "a try that took 8 s is not repeated for a minute"
+    kept.save("Quick.md", "Contains holmium.\n")
+    kept.run(SOON_S)
+    assert kept.holding("cerium") == {"Slow.md"}
+    assert kept.loop.pending() == 0
+
+
+def test_a_note_that_fails_by_itself_holds_up_no_other_of_its_batch(kept: LoopByHand) -> None:
+    kept.faults.poison = {"Note 3.md"}
+    for n in range(6):
+        kept.save(f"Note {n}.md", "Contains cerium.\n")
+    kept.run(4 * SOON_S)  # no other save succeeds meanwhile
+    assert kept.holding("cerium") == {f"Note {n}.md" for n in range(6) if n != 3}
+    assert kept.loop.pending() == 1
+    assert list(kept.notices) == ["indexing failed: the model is down"]
+    kept.save("Other.md", "Contains holmium.\n")
+    kept.run(1.0)
+    assert kept.holding("holmium") == {"Other.md"}
+    kept.faults.poison.clear()
+    kept.save("Note 3.md", "Contains cerium, and is mended.\n")
+    kept.run(1.0)
+    assert "Note 3.md" in kept.holding("cerium")
+    assert kept.loop.pending() == 0
+    assert not kept.notices
+
+
+def test_what_an_unreadable_vault_hides_stays_pending(kept: LoopByHand) -> None:
+    kept.save("Away.md", "Contains cerium.\n")
+    away = kept.where.vault.rename(kept.where.vault.with_name("away"))
+    kept.run(20.0)
+    assert kept.loop.pending() > 0
+    assert kept.loop.state.vault_problem
+    away.rename(kept.where.vault)
+    kept.run(SOON_S)
+    assert kept.holding("cerium") == {"Away.md"}
+    assert kept.loop.pending() == 0
+
+
+def test_a_note_whose_worker_was_killed_twice_is_found_soon(kept: LoopByHand) -> None:
+    kept.faults.deadly = {"Note.md"}
+    kept.save("Note.md", "Contains cerium.\n")
+    kept.run(1.5)
+    assert kept.vault_sync.set_aside() == ("Note.md",)
+    assert kept.loop.pending() == 1, "it may have been something else that killed it"
+    kept.faults.deadly.clear()
+    kept.run(SOON_S)
+    assert kept.holding("cerium") == {"Note.md"}
+    assert kept.loop.pending() == 0
+
+
+def test_a_note_that_kills_its_worker_again_is_set_aside_by_name(kept: LoopByHand) -> None:
+    kept.faults.deadly = {"Note.md"}
+    kept.save("Note.md", "Contains cerium.\n")
+    kept.run(60.0)
+    assert kept.loop.pending() == 0
+    assert kept.vault_sync.set_aside() == ("Note.md",)
+    kept.faults.deadly.clear()
+    kept.save("Other.md", "Contains holmium.\n")
+    kept.run(SOON_S)
+    assert kept.holding("cerium") == {"Note.md"}, "another note was indexed: it is tried at once"
+
+
+def test_a_save_in_a_storm_of_folders_waits_for_no_scan(kept: LoopByHand) -> None:
+    """Each job takes half a second, and folders are renamed all the time: a scan takes longer than the
+    bound."""
+    for n in range(300):
+        kept.where.write(f"Old/Note {n:03}.md", f"Note {n} is long.\n")
+    saved: dict[int, float] = {}
+    found: dict[int, float] = {}
+
+    def storm() -> None:
+        now, number = kept.clock.now, len(saved)
+        if number < 4 and saved.keys() == found.keys():
+            kept.save("Saved.md", f"Contains cerium{number}x.\n")
+            saved[number] = now
+        folder = next(path for path in kept.where.vault.iterdir() if len(path.name) == 3 and path.is_dir())
+        folder.rename(folder.with_name({"Old": "New", "New": "Old"}[folder.name]))
+        kept.hints[-1].sink.folder_gone("Old")
+        kept.save(f"Made/{now}.md", "Beside it.\n")
+        found.update({n: now for n in saved.keys() - found.keys() if kept.holding(f"cerium{n}x")})
+
+    kept.faults.meanwhile, kept.faults.seconds = storm, 0.5
+    kept.hints[-1].sink.folder_gone("Old")
+    kept.run(60.0)
+    assert len(found) == 4
+    assert max(found[n] - saved[n] for n in found) <= SOON_S
+
+
+@given(
+    st.sets(st.sampled_from("abcdefghij"), min_size=1),
+    st.sets(st.sampled_from("abcdefghij")),
+    st.lists(st.booleans(), max_size=12),
+)
+def test_all_that_does_not_fail_by_itself_is_tried_soon_after_a_success(
+    failed: set[str], poison: set[str], outages: list[bool]
+) -> None:
+    """Whatever the history of tries: after a success, each path that would succeed does so within the time
+    that two tries of the rest may wait."""
+    clock = Clock()
+    edits = FailedEdits(clock)
+    edits.fail(failed)
+
+    def try_due(*, outage: bool) -> None:
+        group = edits.next_due()
+        if group is None:
+            return
+        if outage or group & poison:
+            edits.fail(group)
+        else:
+            edits.drop(group)
+            edits.retry_all()
+
+    for outage in outages:
+        clock.now += 1
+        try_due(outage=outage)
+    edits.retry_all()
+    for _ in range(40):
+        clock.now += 0.1
+        try_due(outage=False)
+    edits.drop(poison)
+    assert len(edits) == 0
