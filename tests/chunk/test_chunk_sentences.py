@@ -27,6 +27,8 @@ from vault_indexer.text.sentences import sentences
         "A heading\n\n||A paragraph without stop\n\n||Another",
         "यह एक वाक्य है।|दूसरा वाक्य।",
         "**Bold.**|_Italic._|Plain.",
+        "A mark belongs to the character before it. \u0301So nothing ends there.|Here.",
+        "句子。\u0301||下一句！\ufe0f||完",
     ],
 )
 def test_where_sentences_end(text: str) -> None:

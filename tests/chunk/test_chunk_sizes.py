@@ -10,7 +10,9 @@ from functools import cache
 import pytest
 from chunk_laws import EDGE_NOTES, NOTES, SMALL, Words, build, note_of
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from vault_indexer.chunk.cutting.spans import hard_splits
 from vault_indexer.model import Chunk, Note
 
 # What a chunk of each strategy may hold under the options of SMALL.
@@ -109,3 +111,12 @@ def test_nothing_is_repeated_where_no_overlap_is_asked_for(text: str) -> None:
         none[strategy] = dict(SMALL[strategy])
     for strategy, options in none.items():
         assert not any(chunk.overlap for chunk in build(strategy, **options).chunk(note)), strategy
+
+
+@given(st.text("ab", max_size=3), st.integers(1, 200), st.integers(2, 50))
+def test_no_flag_is_cut_however_many_follow_each_other(before: str, count: int, limit: int) -> None:
+    text = before + "\U0001f1eb\U0001f1f7" * count
+    spans = hard_splits(text, 0, len(text), limit)
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert all(end - start <= limit for start, end in spans)
+    assert all((start - len(before)) % 2 == 0 for start, _ in spans if start > len(before))
