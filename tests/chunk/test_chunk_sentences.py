@@ -22,11 +22,15 @@ from vault_indexer.text.sentences import sentences
         "In 1999.|The year after.",
         "Am 3. Oktober war es so.|Das ist z.B. hier so.|Ende.",
         "J. R. R. Tolkien wrote it.|I read it.",
+        "នេះជាប្រយោគ។|ប្រយោគទីពីរ៕",
+        "ဒါက ဝါကျ တစ်ခု။||နောက်တစ်ခု။",
         "这是一句话。||下一句！||真的吗？",
         "彼は「行く。」||と言った。",
         "A heading\n\n||A paragraph without stop\n\n||Another",
         "यह एक वाक्य है।|दूसरा वाक्य।",
         "**Bold.**|_Italic._|Plain.",
+        "A mark belongs to the character before it. \u0301So nothing ends there.|Here.",
+        "句子。\u0301||下一句！\ufe0f||完",
     ],
 )
 def test_where_sentences_end(text: str) -> None:

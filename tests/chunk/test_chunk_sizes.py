@@ -11,9 +11,11 @@ from itertools import pairwise
 import pytest
 from chunk_laws import EDGE_NOTES, NOTES, SMALL, Words, build, note_of
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
 from vault_indexer.chunk.cutting.sizes import Characters
+from vault_indexer.chunk.cutting.spans import hard_splits
 from vault_indexer.model import Chunk, Note
 from vault_indexer.parse import parse_note
 
@@ -127,3 +129,12 @@ def test_the_atoms_of_a_huge_block_are_joined_and_still_tile_it() -> None:
     assert (joined[0][0], joined[-1][1]) == (0, len(text))
     assert all(one[1] == other[0] for one, other in pairwise(joined))
     assert all(end - start <= limit // 16 for start, end in joined)
+
+
+@given(st.text("ab", max_size=3), st.integers(1, 200), st.integers(2, 50))
+def test_no_flag_is_cut_however_many_follow_each_other(before: str, count: int, limit: int) -> None:
+    text = before + "\U0001f1eb\U0001f1f7" * count
+    spans = hard_splits(text, 0, len(text), limit)
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert all(end - start <= limit for start, end in spans)
+    assert all((start - len(before)) % 2 == 0 for start, _ in spans if start > len(before))

@@ -1,6 +1,7 @@
 """Headings as CommonMark sees them: against the specification, and against another implementation."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,11 +11,16 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from parse_goldens import FIXTURES
 
+from vault_indexer.model import LinkKind
 from vault_indexer.parse import parse_note
+from vault_indexer.parse.links import markdown_target
 
 SPEC = json.loads((FIXTURES / "commonmark-0.31.2.json").read_text(encoding="utf-8"))
 EXCEPTIONS = {
     96: "begins with `---`, text and `---`: the frontmatter of a note",
+}
+LINK_EXCEPTIONS = {
+    559: "`[[…]]` is a wikilink",
 }
 PIECES = [
     *("# ", "## a", "- ", "* ", "1. ", "> ", "a", "b c", "\n", "\n", "\n\n", "    ", "  ", "\t", "```"),
@@ -35,6 +41,34 @@ def test_headings_agree_with_the_specification(case: dict[str, Any]) -> None:
         assert headings(case["markdown"]) != case["headings"], "no exception any more: take it off the list"
     else:
         assert headings(case["markdown"]) == case["headings"]
+
+
+def markdown_links(text: str) -> list[tuple[str, str]]:
+    links = parse_note("n.md", text.encode()).links
+    return sorted((link.target, link.subpath) for link in links if link.kind is LinkKind.MARKDOWN)
+
+
+def links_of_oracle(text: str) -> list[tuple[str, str]]:
+    """Targets and subpaths of the links that another implementation finds, but for those out of the vault."""
+    destinations: list[str] = []
+
+    def collect(tokens: Sequence[Token]) -> None:
+        for token in tokens:
+            destination = token.attrGet("src" if token.type == "image" else "href")
+            if token.type in ("link_open", "image") and token.markup != "autolink":
+                destinations.append(str(destination).replace("\\", "\\\\").replace("&", "&amp;"))
+            collect(token.children or [])
+
+    collect(MarkdownIt("commonmark").parse(text))
+    return sorted(place for place in map(markdown_target, destinations) if place and any(place))
+
+
+@pytest.mark.parametrize("case", SPEC["examples"], ids=lambda case: f"example-{case['example']}")
+def test_links_agree_with_another_implementation(case: dict[str, Any]) -> None:
+    if case["example"] in LINK_EXCEPTIONS:
+        assert markdown_links(case["markdown"]) == []
+    else:
+        assert markdown_links(case["markdown"]) == links_of_oracle(case["markdown"])
 
 
 def test_the_fixture_is_whole() -> None:

@@ -1,5 +1,6 @@
 """Laws that hold for every note, whatever its bytes."""
 
+import json
 from itertools import pairwise
 
 from hypothesis import example, given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from vault_indexer.errors import NoteError
 from vault_indexer.model import Element, ElementKind, Note
 from vault_indexer.parse import parse_any, parse_note
+from vault_indexer.parse.yaml_values import load_mapping
 
 PIECES = st.sampled_from(
     [
@@ -159,3 +161,16 @@ def test_non_ascii_text_moves_nothing(text: str) -> None:
     assert [(h.level, h.start, h.line) for h in plain.headings] == [
         (h.level, h.start, h.line) for h in wide.headings
     ]
+
+
+PRINTABLE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Cf", "Zl", "Zp"]), max_size=12)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(-1e9, 1e9), PRINTABLE)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(PRINTABLE, inner), max_leaves=12
+)
+
+
+@given(st.dictionaries(PRINTABLE, VALUES, max_size=4))
+@example({"?foo": ["?a", "\ue000?", "- \t"]})
+def test_properties_written_as_json_are_those_values(values: dict[str, object]) -> None:
+    assert load_mapping(json.dumps(values, ensure_ascii=False)) == values

@@ -226,7 +226,8 @@ def test_a_deviation_is_bounded_and_neutral_without_a_background(
         ("12:30 ?", "latin"),
         ("как работает sync", "spaced"),
         ("πώς λειτουργεί", "spaced"),
-        ("同期 obsidian sync", "spaceless"),
+        ("同期 obsidian sync", "cjk"),
+        ("obsidian คืออะไร", "unspaced"),
     ],
 )
 def test_most_letters_tell_the_script_of_a_query(text: str, script: str) -> None:

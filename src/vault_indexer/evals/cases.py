@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,9 +20,6 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 from vault_indexer.text.bounds import MAX_LIMIT
-
-if TYPE_CHECKING:
-    import yaml
 
 AgentName = Literal["search", "related", "links", "ask"]
 """What is asked: a use case of the index."""
@@ -236,8 +233,8 @@ def load_cases(folder: Path) -> tuple[GoldenCase, ...]:
 def parse_case(text: str, file: Path) -> GoldenCase:
     """The case that a file's text holds. Raises UsageError naming the file and each key at fault."""
     try:
-        _refuse_repeated_keys(text)
-        document = _Document.model_validate_json(json.dumps(load_mapping(text)), strict=True)
+        properties = load_mapping(text, unique_keys=True)
+        document = _Document.model_validate_json(json.dumps(properties), strict=True)
     except YamlRefusedError as refusal:
         line = f":{refusal.line}" if refusal.line else ""
         raise UsageError(f"{file}{line}: {refusal.detail}") from refusal
@@ -330,27 +327,3 @@ def _problems(file: Path, prefix: str, error: ValidationError) -> str:
         joint = "." if is_own and loc else ": " if loc else ""
         lines.append(f"{file}: {loc}{joint}{message}")
     return "\n".join(lines)
-
-
-def _refuse_repeated_keys(text: str) -> None:
-    """YAML lets a later key win silently. Raises YamlRefusedError, also for what is no YAML."""
-    load_mapping(text)  # refuses what is too deep or too large to walk
-    import yaml
-
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    waiting = [root] if root is not None else []
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, yaml.MappingNode):
-            _check_keys(node)
-            waiting += [value for _, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += node.value
-
-
-def _check_keys(node: yaml.MappingNode) -> None:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        if str(key.value) in seen:
-            raise YamlRefusedError(f"{key.value}: this key is given twice", key.start_mark.line + 1)
-        seen.add(str(key.value))

@@ -50,6 +50,8 @@ DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*+\|?[ \t\r]*$"
 FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
 UNDERLINED_ROW = re.compile(r"^([^\r\n|]*\|[^\r\n]*)(\r?\n[ \t>]*:?-+:?[ \t\r]*)$", re.MULTILINE)
 ITEM_OPENING = re.compile(r"^((?:[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]+|[ \t]+))(?:<|\[(?=\\))", re.MULTILINE)
+NOT_A_DEFINITION = re.compile(r"[ \t]*+\[(?:\^|\s*+\])")
+TEXT_AREA = re.compile(r"(</?)textarea(?![\w-])(>?)", re.IGNORECASE)
 LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
@@ -208,6 +210,8 @@ def _shadow(body: str, start: int, too_deep: list[int]) -> str:
                 return prefix[: marker.start()] + "x" * (len(prefix) - marker.start())
         return prefix
 
+    # HTML that blank lines do not end; the grammar does not know this one.
+    body = TEXT_AREA.sub(r"\1script\2  ", body)
     # A blank line means the same with blanks in it, and one line makes a smaller tree than many.
     body = BLANK_RUN.sub(lambda match: "\n" + " " * (len(match[0]) - 2) + "\n", body)
     return DEEP_PREFIX.sub(flatten, body)
@@ -408,8 +412,8 @@ class _Walk:
         return tuple(items)
 
     def _definition(self, start: int, end: int, owner: tuple[int, int]) -> ElementKind:
-        """A definition of a link's destination; `[^1]: …` is a footnote and so a paragraph."""
-        if self.text[start:end].lstrip(" \t").startswith("[^"):
+        """A definition of a link's destination; `[^1]: …` is a footnote and `[ ]: …` a text."""
+        if NOT_A_DEFINITION.match(self.text, start, end):
             self.blocks.leaves.append(Leaf(start, end, LeafKind.TEXT, *owner))
             return ElementKind.PARAGRAPH
         self.blocks.definitions.append((start, end))

@@ -59,6 +59,15 @@ def property_aliases(values: Mapping[str, JsonValue]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(alias for alias in found if alias))
 
 
+def property_text(values: Mapping[str, JsonValue], *names: str) -> str:
+    """What the first of the properties `names`, in any case, says in text or as a number; else ""."""
+    for name in names:
+        for key, value in values.items():
+            if key.lower() == name and (isinstance(value, str) or _is_number(value)) and str(value).strip():
+                return str(value).strip()
+    return ""
+
+
 def strings(value: JsonValue) -> list[str]:
     """Every text inside a value, in order."""
     if isinstance(value, str):
@@ -78,7 +87,11 @@ def _words(values: Mapping[str, JsonValue], keys: tuple[str, ...], separator: re
         if isinstance(value, str):
             words += separator.split(value)
         elif isinstance(value, list):
-            words += [str(item) for item in value if isinstance(item, str | int | float)]
-        elif isinstance(value, int | float):
+            words += [str(item) for item in value if isinstance(item, str) or _is_number(item)]
+        elif _is_number(value):
             words.append(str(value))
     return words
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

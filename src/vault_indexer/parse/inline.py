@@ -42,8 +42,8 @@ MATH_END = re.compile(r"(?<=[^\s\\$])\$(?![\d$])")
 COMMENT_END = re.compile(r"-->")
 MATH_BLOCK_END = re.compile(r"\$\$")
 LINE_END = re.compile(r"[\r\n]")
-DESTINATION_MARK = re.compile(rf"[\s()\x00-\x1f\x7f]|\\[{PUNCTUATION}]")
-ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]|\\[{PUNCTUATION}]|\\)*)>")
+DESTINATION_MARK = re.compile(rf"[()\x00-\x20\x7f]|\\[{PUNCTUATION}]")
+ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]|\\[{PUNCTUATION}]|\\)*+)>")
 SPACE = re.compile(r"[ \t\r\n]*")
 TITLE = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)""",
@@ -255,6 +255,8 @@ def link_destination(text: str, start: int, end: int) -> tuple[str, int]:
     """The destination at `start` (without angle brackets) and where it ends; "" if there is none."""
     if angled := ANGLE_DESTINATION.match(text, start, end):
         return angled[1], angled.end()
+    if text.startswith("<", start):
+        return "", start
     depth = 0
     for mark in DESTINATION_MARK.finditer(text, start, end):
         match mark[0]:

@@ -79,7 +79,7 @@ def link_definitions(text: str, spans: Iterable[tuple[int, int]]) -> dict[str, s
         while start < end and text[start] in " \t":
             start += 1
         label = LABEL.match(text, start, end)
-        if not label or text[label.end() : label.end() + 1] != ":":
+        if not label or not label[1].strip() or text[label.end() : label.end() + 1] != ":":
             continue
         space = SPACE.match(text, label.end() + 1, end)
         destination, _ = link_destination(text, space.end() if space else label.end() + 1, end)

@@ -14,7 +14,6 @@ from vault_indexer.model import (
     Element,
     ElementKind,
     Heading,
-    JsonValue,
     Link,
     Note,
     Section,
@@ -22,7 +21,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, Leaf, LeafKind, RawHeading, scan_blocks
 from vault_indexer.parse.elements import finish_elements
-from vault_indexer.parse.frontmatter import property_aliases, property_tags, read_frontmatter
+from vault_indexer.parse.frontmatter import property_aliases, property_tags, property_text, read_frontmatter
 from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.links import (
     MAX_FINDS,
@@ -103,8 +102,8 @@ def parse_note(path: str, data: bytes) -> Note:
     return Note(
         path=path,
         text=text,
-        title=_title(path, front.values.get("title"), front.body_start, text, body.headings),
-        language=_language(front.values),
+        title=_title(path, property_text(front.values, "title"), front.body_start, text, body.headings),
+        language=property_text(front.values, "lang", "language"),
         frontmatter=front.values,
         body_start=front.body_start,
         aliases=property_aliases(front.values),
@@ -232,10 +231,10 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
     return Heading(raw.level, shown, raw.start, raw.end, lines.at(raw.start), raw.nested)
 
 
-def _title(path: str, declared: JsonValue, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
+def _title(path: str, declared: str, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
     """The property `title`, else a heading of level 1 that the body begins with, else the file name."""
-    if isinstance(declared, str) and declared.strip():
-        return declared.strip()
+    if declared:
+        return declared
     first = next((heading for heading in headings if not heading.nested), None)
     if first and first.level == 1 and first.text and not text[body_start : first.start].strip():
         return first.text
@@ -246,15 +245,6 @@ def stem(path: str) -> str:
     """The file name without folder and extension."""
     name = PurePosixPath(doc_id_of(path)).name
     return name if path != doc_id_of(path) else PurePosixPath(path).stem
-
-
-def _language(values: Mapping[str, JsonValue]) -> str:
-    """The language that the note itself declares, as written ("" for none)."""
-    for key in ("lang", "language"):
-        value = values.get(key)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    return ""
 
 
 def tags_problem(tags: Sequence[str]) -> tuple[Diagnostic, ...]:

@@ -1,16 +1,19 @@
 """YAML from a stranger, read into JSON values within limits.
 
-At most 64 KiB and 50 levels, no anchors or aliases: 280 bytes of them make 5.8 MB, and the C loader
-kills the process at 60,000 levels. Values follow the core schema of YAML 1.2, as Obsidian reads them:
-`yes` is text and `12:30` is not a number.
+At most 64 KiB and 50 levels, and at most 256 KiB once aliases are expanded: 280 bytes of them make 5.8 MB.
+Values are built from the parser's events, because PyYAML's own loader kills the process at 60,000 levels.
+They follow the core schema of YAML 1.2, as Obsidian reads them: `yes` is text, `12:30` is not a number, and
+the value of a tag that nobody knows is what stands behind it.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 import re
-from collections.abc import Mapping
-from datetime import date, datetime, time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
     import yaml
 
 MAX_BYTES = 64 * 1024
+MAX_EXPANDED = 4 * MAX_BYTES
 MAX_DEPTH = 50
+TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 SURROGATE = re.compile(r"[\ud800-\udfff]")
-# What PyYAML's constructors let through on odd but parsable input.
-BUILD_ERRORS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 TAG = "tag:yaml.org,2002:"
 DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
@@ -31,14 +34,20 @@ TIME = (
     r"(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?"
 )
 NUMBER = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
-# Tag, pattern, first characters: all else that is not quoted is text.
-RESOLVERS = (
-    ("bool", r"(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
-    ("null", r"(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
-    ("int", r"(?:[-+]?[0-9]{1,4000}|0o[0-7]{1,4000}|0x[0-9a-fA-F]{1,4000})$", "-+0123456789"),
-    ("float", rf"(?:{NUMBER}|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", "-+.0123456789"),
-    ("timestamp", rf"{DATE}(?:{TIME})?$", "0123456789"),
+PLAIN = re.compile(
+    rf"""(?P<bool>true|True|TRUE|false|False|FALSE)
+    | (?P<null>~|null|Null|NULL|)
+    | (?P<int>[-+]?[0-9]{{1,4000}}|0o[0-7]{{1,4000}}|0x[0-9a-fA-F]{{1,4000}})
+    | (?P<float>{NUMBER})
+    | (?P<timestamp>{DATE}(?:{TIME})?)""",
+    re.VERBOSE,
 )
+"""What a value without quotes and tag is; all else is text."""
+
+BLANK_LINE = re.compile(r"^[ \t]*\t[ \t]*$", re.MULTILINE)
+DASH_AND_TAB = re.compile(r"^( *+(?:[-?:] *+)*-)(?= *\t)[ \t]++", re.MULTILINE)
+TEXT_QUESTION = re.compile(r"\?(?=[^\s,\[\]{}])")
+PRIVATE_USE = range(0xE000, 0xF8FF)
 
 
 class YamlRefusedError(Exception):
@@ -50,105 +59,190 @@ class YamlRefusedError(Exception):
         self.line = line
 
 
-def load_mapping(source: str) -> Mapping[str, JsonValue]:
-    """The properties that `source` holds, as JSON values. Raises YamlRefusedError, nothing else."""
+def load_mapping(source: str, *, unique_keys: bool = False) -> Mapping[str, JsonValue]:
+    """The properties that `source` holds, as JSON values. Raises YamlRefusedError, nothing else.
+
+    Of a key that is given twice in a mapping the later one counts, or with `unique_keys` it is an error.
+    """
     import yaml
 
     if len(source.encode()) > MAX_BYTES:
         raise YamlRefusedError(f"longer than {MAX_BYTES // 1024} KiB", 0)
+    question = next(chr(code) for code in PRIVATE_USE if chr(code) not in source)
+    source = _as_yaml_1_1(source, question)
     try:
-        _check_events(source)
-        value: object = yaml.load(source, Loader=_loader())
+        value = _Builder(source, question, unique_keys).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if (
+            mark
+        ):  # a parser with a limit of its own for nesting looks ahead, so its error may come before ours
+            with suppress(yaml.YAMLError):
+                _Builder(source[: mark.index], question, unique_keys).read()
         line = mark.line + 1 if mark else 0
         raise YamlRefusedError(f"not valid YAML: {error.problem or error.context}", line) from error
-    except (yaml.YAMLError, *BUILD_ERRORS) as error:
+    except yaml.YAMLError as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise YamlRefusedError(f"not valid YAML: {reason}", 0) from error
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise YamlRefusedError("not a list of properties (`name: value`)", 0)
-    return {_key(key): _json(item) for key, item in value.items()}
+    return value
 
 
-def _check_events(source: str) -> None:
-    """Refuses what is dangerous to build, from the stream of events, which is safe at any depth."""
-    import yaml
+def _as_yaml_1_1(source: str, question: str) -> str:
+    """The source as PyYAML reads it, with the same lines: tabs that 1.2 allows on blank lines and behind the
+    dash of an item become blanks, a question mark that begins a text the character `question`."""
+    if "\t" in source:
+        source = DASH_AND_TAB.sub(r"\1 ", BLANK_LINE.sub("", source))
+    return TEXT_QUESTION.sub(question, source)
 
-    depth = 0
-    for event in yaml.parse(source, Loader=_loader()):
-        line = event.start_mark.line + 1 if event.start_mark else 0
-        if isinstance(event, yaml.AliasEvent):
-            raise YamlRefusedError("YAML aliases (`*name`) are not allowed", line)
-        if getattr(event, "anchor", None):
-            raise YamlRefusedError("YAML anchors (`&name`) are not allowed", line)
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+
+class _Builder:
+    """Builds the value of the one document that a source holds.
+
+    An alias gives the value of its anchor once more, and its size counts once more.
+    """
+
+    def __init__(self, source: str, question: str, unique_keys: bool) -> None:
+        import yaml
+
+        self._yaml = yaml
+        self._events: Iterator[yaml.Event] = yaml.parse(source, Loader=_parser())
+        self._question = question
+        self._unique_keys = unique_keys
+        self._anchors: dict[str, tuple[JsonValue, int]] = {}
+        self._size = 0
+
+    def read(self) -> JsonValue:
+        """The value; None for an empty source. Raises YamlRefusedError or yaml.YAMLError."""
+        next(self._events)  # the stream begins
+        if isinstance(next(self._events), self._yaml.StreamEndEvent):
+            return None
+        value = self._node(next(self._events), 1)
+        next(self._events)  # the document ends
+        after = next(self._events)
+        if not isinstance(after, self._yaml.StreamEndEvent):
+            raise _refusal("not valid YAML: more than one document", after)
+        return value
+
+    def _node(self, event: yaml.Event, depth: int) -> JsonValue:
+        """The value that begins with `event`; an empty collection in its place would have this depth."""
+        if isinstance(event, self._yaml.AliasEvent):
+            return self._alias(event, depth)
+        before = self._size
+        self._size += 1
+        if isinstance(event, self._yaml.ScalarEvent):
+            value = self._scalar(event)
+            self._size += len(event.value)
+        else:
+            value = self._collection(event, depth)
+        anchor = getattr(event, "anchor", None)
+        if anchor:
+            self._anchors[anchor] = value, self._size - before
+        return value
+
+    def _alias(self, event: yaml.AliasEvent, depth: int) -> JsonValue:
+        if event.anchor not in self._anchors:
+            raise _refusal(f"no anchor `&{event.anchor}` before `*{event.anchor}`", event)
+        value, size = self._anchors[event.anchor]
+        self._size += size
+        if self._size > MAX_EXPANDED:
+            raise _refusal(f"longer than {MAX_EXPANDED // 1024} KiB with its aliases (`*name`)", event)
+        if depth - 1 + _height(value) > MAX_DEPTH:
+            raise _refusal(TOO_DEEP, event)
+        return value
+
+    def _collection(self, event: yaml.Event, depth: int) -> JsonValue:
         if depth > MAX_DEPTH:
-            raise YamlRefusedError(f"nested more than {MAX_DEPTH} levels deep", line)
+            raise _refusal(TOO_DEEP, event)
+        if isinstance(event, self._yaml.SequenceStartEvent):
+            return [self._node(item, depth + 1) for item in self._until_end()]
+        mapping: dict[str, JsonValue] = {}
+        for item in self._until_end():
+            key = _key(self._node(item, depth + 1))
+            if self._unique_keys and key in mapping:
+                raise _refusal(f"{key}: this key is given twice", item)
+            mapping[key] = self._node(next(self._events), depth + 1)
+        return list(mapping) if getattr(event, "tag", None) == TAG + "set" else mapping
+
+    def _until_end(self) -> Iterator[yaml.Event]:
+        """The event that begins each item (or key) of the current collection; callers read its rest."""
+        while not isinstance(event := next(self._events), self._yaml.CollectionEndEvent):
+            yield event
+
+    def _scalar(self, event: yaml.ScalarEvent) -> JsonValue:
+        text = SURROGATE.sub("\ufffd", event.value.replace(self._question, "?"))
+        kind = (event.tag or "").removeprefix(TAG)
+        if event.tag is None and event.implicit[0]:
+            match = PLAIN.fullmatch(text)
+            kind = match.lastgroup or "" if match else ""
+        convert = CONVERTERS.get(kind)
+        try:
+            return convert(text) if convert else text
+        except (ValueError, OverflowError):  # such as 2024-13-45, which only looks like a date
+            return text
 
 
 @cache
-def _loader() -> type[yaml.SafeLoader]:
-    """The safe loader (in C where it was built) with YAML 1.2's idea of what is not text."""
+def _parser() -> type[yaml.SafeLoader]:
+    """The class whose parser is used: in C where PyYAML was built so."""
     import yaml
 
-    base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class Loader(base):  # type: ignore[valid-type,misc]  # the base depends on how PyYAML was built
-        yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
-
-    for tag, pattern, first in RESOLVERS:
-        Loader.add_implicit_resolver(TAG + tag, re.compile(pattern), list(first))
-    Loader.add_constructor(TAG + "timestamp", _timestamp)
-    Loader.add_constructor(TAG + "int", _integer)
-    return Loader
+    found: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return found
 
 
-def _timestamp(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
-    try:
-        return loader.construct_yaml_timestamp(node)
-    except ValueError:  # such as 2024-13-45: a text that only looks like a date
-        return node.value
+def _refusal(detail: str, event: yaml.Event) -> YamlRefusedError:
+    return YamlRefusedError(detail, event.start_mark.line + 1 if event.start_mark else 0)
 
 
-def _integer(_loader: yaml.SafeLoader, node: yaml.ScalarNode) -> object:
-    digits = str(node.value)
-    try:
-        return int(digits, 0) if digits[:2] in ("0o", "0x") else int(digits)
-    except ValueError:  # an explicit !!int on something else
-        return digits
-
-
-def _key(key: object) -> str:
-    match _json(key):
-        case str(text):
-            return text
-        case None | bool() as value:
-            return {None: "null", True: "true", False: "false"}[value]
-        case value:
-            return str(value)
-
-
-def _json(value: object) -> JsonValue:
+def _height(value: JsonValue) -> int:
+    """How many collections stand inside each other, with the value itself."""
     match value:
-        case None | bool() | int():
-            return value
-        case str():
-            return SURROGATE.sub("\ufffd", value)
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case datetime() | date() | time():
-            return value.isoformat()
         case dict():
-            return {_key(key): _json(item) for key, item in value.items()}
-        case list() | tuple() | set():
-            return [_json(item) for item in value]
-        case bytes():
-            return value.decode("utf-8", "replace")
+            return 1 + max(map(_height, value.values()), default=0)
+        case list():
+            return 1 + max(map(_height, value), default=0)
         case _:
-            return str(value)
+            return 0
+
+
+def _key(key: JsonValue) -> str:
+    return key if isinstance(key, str) else json.dumps(key, ensure_ascii=False)
+
+
+def _bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+def _int(text: str) -> int:
+    return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)  # JSON has no word for it
+    return number
+
+
+def _timestamp(text: str) -> str:
+    import yaml
+
+    found = yaml.constructor.SafeConstructor().construct_yaml_timestamp(yaml.ScalarNode("", text))
+    return str(found.isoformat())
+
+
+CONVERTERS: Mapping[str, Callable[[str], JsonValue]] = {
+    "bool": _bool,
+    "null": lambda _text: None,
+    "int": _int,
+    "float": _float,
+    "timestamp": _timestamp,
+    "binary": lambda text: base64.b64decode(text).decode("utf-8", "replace"),
+}
+"""For each kind of value the function from its text; it raises ValueError or OverflowError."""

@@ -5,8 +5,8 @@ at its rarity, and how far the hit's cosine is above those of a sample of the va
 whether the vault holds the answer; a high second one finds it where the notes use other words.
 
 The constants are fitted to the tuning halves of the sets near, far and noise of `benchmarks/confidence.py`
-(XQuAD en, es, ru and zh, each apart; model wordllama; 2026-11-22). The bases of Spanish and Russian are then
-moved so that "none" meets its bars. docs/benchmarks.md has the figures.
+(XQuAD en, es, ru, zh and th, each apart; model wordllama; 2026-11-24). The bases of Spanish, Russian and Thai
+are then moved so that "none" meets its bars. docs/benchmarks.md has the figures.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
 from vault_indexer.search.rank import Ranked
 from vault_indexer.search.terms import is_common, weight_by_idf
+from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
 from vault_indexer.store import Snapshot, row_products
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.fold import fold, normalize
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     Keys = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-Script = Literal["latin", "spaced", "spaceless"]
-"""Latin letters; other letters with spaces between words; scripts without spaces."""
+Script = Literal["latin", "spaced", "unspaced", "cjk"]
+"""Latin letters; other letters with spaces between words, or without; Han, kana and Hangul."""
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 """The least relevance of the best hit for each verdict. Below the last it is "none", as for at least
@@ -117,9 +118,10 @@ class LogisticMap:
 STATIC_MAPS: Mapping[Script, LogisticMap] = {
     "latin": LogisticMap(-5.98, 10.086, 0.566),
     "spaced": LogisticMap(-5.57, 9.243, 0.692),
-    "spaceless": LogisticMap(-4.89, 13.737, 0.365),
+    "unspaced": LogisticMap(-6.77, 12.06, 0.3),
+    "cjk": LogisticMap(-4.89, 13.737, 0.365),
 }
-"""For a query in a language that the model does not know. In spaceless scripts the words are pairs of
+"""For a query in a language that the model does not know. In `unspaced` and `cjk` the words are pairs of
 characters, of which a hit holds fewer."""
 
 STATIC_ENGLISH_MAP = LogisticMap(-6.05, 9.4, 0.65)
@@ -129,12 +131,14 @@ STATIC_ENGLISH_MAP = LogisticMap(-6.05, 9.4, 0.65)
 SENTENCE_MAPS: Mapping[Script, LogisticMap] = {
     "latin": LogisticMap(-8.52, 10.4, 1.3),
     "spaced": LogisticMap(-7.68, 11.0, 1.1),
-    "spaceless": LogisticMap(-8.41, 15.015, 1.334),
+    "unspaced": LogisticMap(-9.5, 13.2, 1.3),
+    "cjk": LogisticMap(-8.41, 15.015, 1.334),
 }
 """For models that read whole sentences: a deviation tells more. By `multilingual` and the tuning halves of
 near and far (en and es, ru, zh): what a deviation counts beside the share is the most that meets the bars of
 near, since of a note in another language than the query it is the only sign; the bases are those with which
-"none" meets its bars. Other models share them, as a deviation has no unit."""
+"none" meets its bars. `unspaced` is not fitted: it is the static one, moved about as far as that of `cjk`.
+Other models share them, as a deviation has no unit."""
 
 
 FOREIGN_MAP = LogisticMap(-8.13, 10.6, 2.33)
@@ -144,9 +148,9 @@ far, the questions in another language than the notes (en and each of es, ru and
 
 
 def script_of(text: str) -> Script:
-    """The family of the script that most letters of a query have; spaceless if any character is."""
-    if RUN.search(text):
-        return "spaceless"
+    """The family of the script that most letters of a query have; one without spaces if any character is."""
+    if run := RUN.search(text):
+        return "unspaced" if UNSPACED.match(run[0]) else "cjk"
     letters = [character for character in text if character.isalpha()]
     latin = sum(character < _AFTER_LATIN or "\u1e00" <= character <= "\u1eff" for character in letters)
     return "latin" if 2 * latin >= len(letters) else "spaced"
@@ -214,7 +218,9 @@ def word_weights(snapshot: Snapshot, prepared: PreparedQuery) -> Floats:
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
     idle = frozenset[str]().union(*(function_words(one) for one in _languages(prepared)))
-    kept = weights * np.array([_content(term.word, idle) for term in prepared.words])
+    pairs = pair_contents(prepared.text)
+    content = [pairs.get(term.word, _content(term.word, idle)) for term in prepared.words]
+    kept = weights * np.array(content)
     return kept if kept.any() else weights
 
 
@@ -290,7 +296,9 @@ def _shares(
     snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, keys: Keys, fields: FieldWeights
 ) -> Floats:
     """For each chunk the mean of what it and its note hold of the query."""
-    own, whole = _held(snapshot, prepared, keys, fields)
+    own, whole = (
+        weigh_runs(prepared.text, prepared.words, held) for held in _held(snapshot, prepared, keys, fields)
+    )
     share: Floats = (held_share(weights, own) + held_share(weights, whole)) / 2
     return share
 

@@ -19,7 +19,8 @@ THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
 OTHER_SPACELESS = "\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u104f\u1780-\u17dd"
 """Lao, Tibetan, Burmese, Khmer."""
 
-SPACELESS = IDEOGRAPHS + KANA + HANGUL + THAI + OTHER_SPACELESS
+UNSPACED_LETTERS = THAI + OTHER_SPACELESS
+SPACELESS = IDEOGRAPHS + KANA + HANGUL + UNSPACED_LETTERS
 """Scripts in which spaces do not separate words (Hangul: in which they separate phrases)."""
 
 CLUSTER_MARKS = (

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import re
 
+from vault_indexer.text.scripts import CLUSTER_MARKS, MARKS
+
 Span = tuple[int, int]
 
 _CLOSERS = r"[\"'”’»›)\]}*_`」』）】》〉]"
+_MARK = rf"[{MARKS}{CLUSTER_MARKS}\u3099\u309a\ufe00-\ufe0f]"
+"""What is shown as one with the character before it, which may be a blank."""
+
 # A stop counts only in front of white space; the look-behind keeps a long run of stops linear.
 _CANDIDATE = re.compile(
-    rf"(?P<stop>(?<![.!?…])[.!?…؟۔]++{_CLOSERS}*+)(?=\s|$)"
-    rf"|(?P<wide>[。！？｡．।]++{_CLOSERS}*+)"
+    rf"(?P<stop>(?<![.!?…])[.!?…؟۔]++{_CLOSERS}*+)(?=\s++(?!{_MARK})|$)"
+    rf"|(?P<wide>[。！？｡．।។៕။།༎]++{_CLOSERS}*+{_MARK}*+)"
     r"|(?P<blank>\n[ \t\r\f\v]*+\n)"
 )
-_SIGN = re.compile(r"[.!?…؟۔。！？｡．।\n]")
+_SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")
 """Where a candidate may begin: looking for one character of a set is many times faster than for it."""
 
 _WORD_BEFORE = re.compile(r"(?:^|[\s(\[{\"'“‘«*_>])([^\s(\[{\"'“‘«*_>]*)$")

@@ -58,8 +58,13 @@ def analyze(text: str, language: str) -> list[str]:
 
 def run_terms(run: str) -> list[str]:
     """Overlapping pairs of a run without spaces, and its last character."""
-    clusters = _CLUSTER.findall(normalize(run))
-    return [*map("".join, pairwise(clusters)), clusters[-1]]
+    characters = clusters(run)
+    return [*map("".join, pairwise(characters)), characters[-1]]
+
+
+def clusters(run: str) -> list[str]:
+    """The characters of a run without spaces, normalized, each with its marks."""
+    return _CLUSTER.findall(normalize(run))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -15,6 +15,8 @@ _WORD = re.compile(r"\s*\S+")
 _SPACE = re.compile(r"\s+")
 _WIDE = "\u3000"
 _JOINER = "\u200d"
+_FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+"""A flag is two of them; where one begins, only counting from the start of their run tells."""
 
 
 def trim(text: str, start: int, end: int) -> Span:
@@ -78,28 +80,23 @@ def safe_split(text: str, start: int, cut: int) -> int:
     """The last place at or before `cut`, after `start`, that lies between two whole characters."""
     floor = max(start + 1, cut - 64)
     for place in range(cut, floor - 1, -1):
-        if not _binds(text, place):
+        if not _binds(text, start, place):
             return place
     return cut
 
 
-def _binds(text: str, place: int) -> bool:
-    """Whether the characters on both sides of `place` are shown as one."""
+def _binds(text: str, start: int, place: int) -> bool:
+    """Whether the characters on both sides of `place` are shown as one, where a character begins at
+    `start`."""
     before, after = text[place - 1], text[place]
     if before == _JOINER or after == _JOINER or (before == "\r" and after == "\n"):
         return True
     if unicodedata.category(after) in {"Mn", "Mc", "Me"} or "\U0001f3fb" <= after <= "\U0001f3ff":
         return True
-    if _is_flag_half(before) and _is_flag_half(after):
-        run = place - 1
-        while run >= 0 and place - run < 64 and _is_flag_half(text[run]):
-            run -= 1
-        return (place - run - 1) % 2 == 1
+    if after in _FLAG_HALVES:
+        piece = text[start:place]
+        return (len(piece) - len(piece.rstrip(_FLAG_HALVES))) % 2 == 1
     return False
-
-
-def _is_flag_half(char: str) -> bool:
-    return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
 def tile(spans: Iterable[Span], start: int, end: int) -> Iterator[Span]:
