@@ -8,7 +8,7 @@
 /** Attributes that `h` may set. Anything else is a mistake in this page, and is refused. */
 const ATTRIBUTES = new Set([
   "alt", "class", "colspan", "datetime", "disabled", "for", "height", "hidden", "href", "id", "lang", "max", "min",
-  "name", "open", "placeholder", "rel", "role", "scope", "spellcheck", "start", "tabindex", "target", "title", "type",
+  "name", "open", "placeholder", "dir", "rel", "role", "scope", "spellcheck", "start", "tabindex", "target", "title", "type",
   "value", "viewBox", "width", "autocomplete", "checked", "selected", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy",
   "r", "d", "transform", "text-anchor", "enterkeyhint", "draggable",
 ]);
