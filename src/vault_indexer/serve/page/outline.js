@@ -40,7 +40,7 @@ export function followPlace(contents, text, signal) {
     isWaiting = false;
     const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2 && scrollY > 0;
     const above = headings.filter((one) => one.getBoundingClientRect().top < (atEnd ? innerHeight : READ_FROM));
-    const now = buttons.get(above.at(-1)?.dataset.line);
+    const now = buttons.get((above.at(-1) ?? headings[0]).dataset.line);
     for (const one of buttons.values()) {
       if (one !== now) one.removeAttribute("aria-current");
     }
