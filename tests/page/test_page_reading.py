@@ -1,9 +1,10 @@
-"""A note in the page looks as people know it: tasks, footnotes, formulas, diagrams, callouts, code, tables."""
+"""A note in the page looks as people know it."""
 
 from __future__ import annotations
 
 import base64
 import importlib.util
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,23 +22,30 @@ LONG_LINES = 30_000
 """Of a note that is longer than what is shown at a time."""
 
 NOTES = {
-    "Marks.md": "# Marks\n\n- [ ] to do\n- [x] done\n\nH<sub>2</sub>O, <kbd>Esc</kbd>, a<br>b. <!-- hidden -->\n\n"
+    "Marks.md": "# Marks\n\n- [ ] to do\n- [x] done\n\n"
+    "H<sub>2</sub>O, <kbd>Esc</kbd>, a<br>b. <!-- hidden -->\n\n"
     "See https://example.org/a_(b). A note[^1] and ^[another].\n\n[^1]: The *first*.\n",
     "Formulas.md": "# Formulas\n\nHere $\\frac{a}{b}$ and $\\nosuchcommand$.\n\n$$\ne^{i\\pi}\n$$\n",
-    "Diagrams.md": "# Diagrams\n\n```mermaid\ngraph TD\n  A[Start] --> B\n```\n\n```mermaid\nno diagram\n```\n",
-    "Callouts.md": "# Callouts\n\n> [!tip]- Folded\n> Inside the fold.\n\n> [!danger] Open\n> x\n\n> [!caution]+ Unfolded\n> y\n",
+    "Diagrams.md": "# Diagrams\n\n"
+    "```mermaid\ngraph TD\n  A[Start] --> B\n```\n\n```mermaid\nno diagram\n```\n",
+    "Callouts.md": "# Callouts\n\n> [!tip]- Folded\n> Inside the fold.\n\n> [!danger] Open\n> x\n\n"
+    "> [!caution]+ Unfolded\n> y\n",
     "Code.md": "# Code\n\n```python\ndef f():\n    return 'x'\n```\n\n```nosuchlanguage\nplain\n```\n",
-    "Table.md": "# Table\n\n| left | right | words | more | and more |\n| --- | ---: | --- | --- | --- |\n"
+    "Table.md": "# Table\n\n| left | right | words | more | and more |\n"
+    "| --- | ---: | --- | --- | --- |\n"
     "| a | 1 | internationalisation | characteristically | responsibilities |\n",
     "Within.md": "# Within\n\nTo [[#Far below|far]] and [[#^mark|the mark]].\n\n"
     + "Text.\n\n" * 120
     + "Marked.\n^mark\n\n## Far below\n\nThe end.\n",
-    "Links.md": "# Links\n\n[[Code]], [[Code|again]], [[Code#Code]] [[nowhere]] [[nowhere]] [[dot.png]] [[paper.pdf]]\n",
-    "Properties.md": '---\nup: "[[Code]]"\nsite: https://example.org\ndone: true\nlist: [one, two]\ndeep: {key: value}\n---\nx\n',
-    "Arabic.md": "# ملاحظة\n\nهذه فقرة باللغة العربية عن القطط والكلاب والطيور في الحديقة.\n\n- عنصر أول\n\nEnglish words.\n",
-    "Jumps.md": "### Deep first\n\n# Top\n\n#### Jump\n\n![[Code]]\n\n| a |\n| --- |\n| b |\n\n| c | |\n| --- | --- |\n| d | |\n\n"
-    "> [!bug] x\n> ##### In a callout\n\n```\na\n```\n\n```\nb\n```\n",
-}  # fmt: skip
+    "Links.md": "# Links\n\n"
+    "[[Code]], [[Code|again]], [[Code#Code]] [[nowhere]] [[nowhere]] [[dot.png]] [[paper.pdf]]\n",
+    "Properties.md": '---\nup: "[[Code]]"\nsite: https://example.org\ndone: true\nlist: [one, two]\n'
+    "deep: {key: value}\n---\nx\n",
+    "Arabic.md": "# ملاحظة\n\nهذه فقرة باللغة العربية عن القطط والكلاب والطيور في الحديقة.\n\n"
+    "- عنصر أول\n\nEnglish words.\n",
+    "Jumps.md": "### Deep first\n\n# Top\n\n#### Jump\n\n![[Code]]\n\n| a |\n| --- |\n| b |\n\n| c | |\n"
+    "| --- | --- |\n| d | |\n\n> [!bug] x\n> ##### In a callout\n\n```\na\n```\n\n```\nb\n```\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +54,9 @@ def notes(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> 
     vault.mkdir()
     for path, text in NOTES.items():
         (vault / path).write_text(text, encoding="utf-8")
-    lines = [f"Line {number} of this very long note." if number % 2 else "" for number in range(1, LONG_LINES + 1)]
+    lines = [
+        f"Line {number} of this very long note." if number % 2 else "" for number in range(1, LONG_LINES + 1)
+    ]
     lines[0], lines[LONG_LINES - 11] = "# Long", "## Near the end"
     (vault / "Long.md").write_text("\n".join(lines), encoding="utf-8")
     (vault / "dot.png").write_bytes(PNG)
@@ -273,5 +283,5 @@ def test_headings_have_no_gap_in_their_levels(visit: Visit) -> None:
         .locator("h1, h2, h3, h4, h5, h6")
         .evaluate_all("all => all.map(one => Number(one.localName[1]))")
     )
-    assert all(below <= above + 1 for above, below in zip(levels, levels[1:], strict=False)), levels
+    assert all(below <= above + 1 for above, below in itertools.pairwise(levels)), levels
     assert levels == [1, 2, 2, 3, 4, 4]
