@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from page_site import WAIT_MS, ServeVault, Site, Visit
+from page_site import WAIT_MS, ServeVault, Site, Visit, axe_violations
 from playwright.sync_api import Locator, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -83,7 +83,7 @@ def text_of(visit: Visit, note: str, **values: str) -> Locator:
 def middle(one: Locator) -> float:
     box = one.bounding_box()
     assert box is not None
-    return box["y"] + box["height"] / 2
+    return float(box["y"] + box["height"] / 2)
 
 
 def test_the_box_of_a_task_stands_beside_its_text(visit: Visit) -> None:
@@ -285,3 +285,13 @@ def test_headings_have_no_gap_in_their_levels(visit: Visit) -> None:
     )
     assert all(below <= above + 1 for above, below in itertools.pairwise(levels)), levels
     assert levels == [1, 2, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_what_a_note_holds(notes: Site, scheme: str) -> None:
+    visit = notes.visit(color_scheme=scheme, reduced_motion="reduce")
+    for note in ("Marks", "Callouts", "Code", "Formulas", "Properties", "Jumps", "Links"):
+        text_of(visit, note)
+        expect(visit.page.locator(".rail .quiet-text", has_text="…")).to_have_count(0, timeout=WAIT_MS)
+        assert axe_violations(visit.page) == [], note
+    visit.page.context.close()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
 
@@ -40,7 +41,7 @@ def note_parser() -> MarkdownIt:
         parser.inline.ruler.before("link", name, rule)
     parser.inline.ruler.before("emphasis", "mark", _mark)
     parser.inline.ruler.before("link", "address", _address)
-    ends_paragraph = {"alt": ["paragraph", "blockquote", "list"]}
+    ends_paragraph: RuleOptionsType = {"alt": ["paragraph", "blockquote", "list"]}
     for name, mark in (("math_block", "$$"), ("comment_block", "%%")):
         parser.block.ruler.before("fence", name, _MarkedBlock(name, mark), ends_paragraph)
     return parser
