@@ -59,7 +59,7 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.parse.frontmatter import read_frontmatter
-from vault_indexer.parse.reading_view import reading_view
+from vault_indexer.parse.reading_view import property_view, reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, complete_query
@@ -384,8 +384,9 @@ class VaultService:
                 self._maps[key] = cluster_map(snapshot, by, folder)
             return self._maps[key]
 
-    def view(self, note: str, part: str = "") -> NoteView:
-        """A note to be read, as it was indexed; with `part`, the text of a heading or of a `^block` alone.
+    def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
+        """A note to be read, as it was indexed; with `part`, the text of a heading or of a `^block` alone. Of
+        a very long text, what is around the `line` (1-based) of the file; for 0, its beginning.
 
         Raises UnknownNoteError if there is no such note or part.
         """
@@ -394,9 +395,13 @@ class VaultService:
             row = _note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
-            resolved = {normal(link.target.strip()): link.resolved for link in links}
+            resolved = {"": row.path} | {normal(link.target.strip()): link.resolved for link in links}
             start, end = _part_of(snapshot, row, text, part)
-            shown = reading_view(text[:end], start, lambda target: resolved.get(normal(target.strip())))
+
+            def resolve(target: str) -> str | None:
+                return resolved.get(normal(target.strip()))
+
+            shown = reading_view(text[:end], start, resolve, line)
             modified = datetime.fromtimestamp(row.mtime_ns // 10**9, UTC)
             return NoteView(
                 path=row.path,
@@ -406,9 +411,13 @@ class VaultService:
                 tags=row.tags,
                 aliases=row.aliases,
                 properties=row.frontmatter,
+                property_tree=property_view(row.frontmatter, resolve),
                 headings=tuple(snapshot.catalog.headings(row.note_id)),
                 blocks=shown.blocks,
-                is_cut=shown.is_cut,
+                first_line=shown.first_line,
+                last_line=shown.last_line,
+                is_cut_before=shown.is_cut_before,
+                is_cut_after=shown.is_cut_after,
                 modified_time=modified.isoformat().replace("+00:00", "Z"),
             )
 

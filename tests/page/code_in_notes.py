@@ -8,6 +8,31 @@ from collections.abc import Mapping
 EVIL = "http://evil.example"
 RUN = "window.pwned=1;alert(1)"
 
+FAULTS = """() => {
+  const bad = [];
+  for (const one of document.querySelectorAll('main *')) {
+    if (one.localName === 'img') {
+      // Bytes that the page fetched itself; an SVG in an img runs no script and asks nobody.
+      if (!/^data:image\\/(?:png|jpeg|gif|webp|avif|svg\\+xml);base64,[A-Za-z0-9+/]+=*$/.test(one.src))
+        bad.push(`img ${one.src.slice(0, 80)}`);
+    }
+    if
+    (/^(?:script|iframe|object|embed|image|form|style|link|meta|base|video|audio|use|foreignobject|animate)$/i
+      .test(one.localName)) bad.push(one.localName);
+    for (const { name, value } of one.attributes) {
+      if (/^on/i.test(name) || name === 'style' && /url/i.test(value) ||
+      /^(?:src|srcdoc|action|formaction)$/i.test(name) && one.localName !== 'img')
+        bad.push(`${one.localName} ${name}=${value}`);
+      if (/href$/i.test(name) &&
+      !/^(?:https?:\\/\\/|mailto:|#\\/|obsidian:\\/\\/open\\?path=%2F)/.test(value))
+        bad.push(`${one.localName} ${name}=${value}`);
+    }
+  }
+  if (window.pwned !== undefined || ({}).polluted !== undefined) bad.push('a note has run');
+  return bad;
+}"""
+"""Finds what a note has put into the page that could run or fetch something."""
+
 IN_TEXT = (
     f"<script>{RUN}</script>",
     f"<ScRiPt src={EVIL}/x.js></sCrIpT>",

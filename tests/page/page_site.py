@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+import pytest
 from cli_sandbox import Sandbox
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
 
@@ -61,6 +63,27 @@ NOTES: Mapping[str, str] = {
     ),
     "Loose thought.md": "# Loose thought\n\nA note that nobody links to.\n",
 }
+
+
+AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def axe_violations(page: Page) -> list[str]:
+    """What axe-core, from the wheel that brings it, finds in the page as it is."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("needs axe-playwright-python: pip install -e .[browser]")
+    if page.evaluate("typeof axe") == "undefined":
+        # The page's policy lets no script in; the debugger's protocol is not bound by it.
+        page.evaluate((Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+    violations = page.evaluate(
+        "rules => axe.run(document, {runOnly: rules}).then(found => found.violations)", AXE_RULES
+    )
+    return [
+        f"{one['id']}: {node['html'][:150]} {node['failureSummary'][:300]}"
+        for one in violations
+        for node in one["nodes"]
+    ]
 
 
 @dataclass

@@ -5,37 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import pytest
-from code_in_notes import hostile_notes
+from code_in_notes import FAULTS, hostile_notes
 from page_site import WAIT_MS, ServeVault, Site, Visit
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 NOTES: Mapping[str, str] = hostile_notes()
-
-FAULTS = """() => {
-  const bad = [];
-  for (const one of document.querySelectorAll('main *')) {
-    if (one.localName === 'img') {
-      // Bytes that the page fetched itself; an SVG in an img runs no script and asks nobody.
-      if (!/^data:image\\/(?:png|jpeg|gif|webp|avif|svg\\+xml);base64,[A-Za-z0-9+/]+=*$/.test(one.src))
-        bad.push(`img ${one.src.slice(0, 80)}`);
-    }
-    if
-    (/^(?:script|iframe|object|embed|image|form|style|link|meta|base|video|audio|use|foreignobject|animate)$/i
-      .test(one.localName)) bad.push(one.localName);
-    for (const { name, value } of one.attributes) {
-      if (/^on/i.test(name) || name === 'style' && /url/i.test(value) ||
-      /^(?:src|srcdoc|action|formaction)$/i.test(name) && one.localName !== 'img')
-        bad.push(`${one.localName} ${name}=${value}`);
-      if (/href$/i.test(name) &&
-      !/^(?:https?:\\/\\/|mailto:|#\\/|obsidian:\\/\\/open\\?path=%2F)/.test(value))
-        bad.push(`${one.localName} ${name}=${value}`);
-    }
-  }
-  if (window.pwned !== undefined || ({}).polluted !== undefined) bad.push('a note has run');
-  return bad;
-}"""
 
 
 @pytest.fixture(scope="module")

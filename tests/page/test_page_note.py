@@ -64,7 +64,7 @@ def test_the_outline_leads_to_headings(visit: Visit) -> None:
 def test_properties_and_tags_are_shown(visit: Visit) -> None:
     page = visit.page
     page.locator(".properties summary").click()
-    expect(page.locator(".properties dl")).to_contain_text("rating")
+    expect(page.locator(".properties th")).to_have_text(["aliases", "tags", "rating", "status"])
     expect(page.locator(".properties .tag").first).to_have_text("#kitchen/bread")
 
 

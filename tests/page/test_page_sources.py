@@ -1,4 +1,4 @@
-"""The files of the page: types, no dangerous call, and the one vendored file is what its sources make."""
+"""The files of the page: types, no dangerous call, and each vendored file is what its sources make."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ VERSIONS = {
     "d3-dispatch": "3.0.2",
     "d3-quadtree": "3.0.2",
     "d3-timer": "3.0.2",
+    "katex": "0.19.1",
+    "highlight.js": "11.12.0",
     "esbuild": "0.28.2",
     "typescript": "6.0.3",
 }
@@ -45,6 +48,7 @@ def test_the_shell_of_the_page_has_nothing_inline() -> None:
     assert set(re.findall(r'(?:src|href)="([^"#]+)"', shell)) == {
         "/page/icon.svg",
         "/page/style.css",
+        "/page/note.css",
         "/page/app.js",
     }
 
@@ -89,13 +93,30 @@ def test_the_types_are_right(node_modules: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+Bundle = tuple[str, str, tuple[str, ...], tuple[str, ...]]
+BUNDLES: Mapping[str, Bundle] = {
+    "d3-force.js": (".", "d3-force", ("d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"), ()),
+    "katex.js": ("katex", "katex", ("katex",), ("--minify",)),
+    "highlight.js": ("highlight", "highlight.js", ("highlight.js",), ("--minify",)),
+}
+"""The folder of each bundle, the package whose licence it has, the packages in it, and options of esbuild."""
+
+
 @pytest.mark.long
-def test_the_vendored_bundle_is_what_its_sources_make(node_modules: Path) -> None:
-    folder = node_modules.parent / "bundle"
-    folder.mkdir()
-    entry = folder / "entry.mjs"
-    entry.write_bytes((PAGE / "vendor" / "entry.mjs").read_bytes())
-    options = ["--bundle", "--format=esm", "--target=es2022", "--charset=utf8", "--legal-comments=none"]
+@pytest.mark.parametrize("name", BUNDLES)
+def test_a_vendored_bundle_is_what_its_sources_make(node_modules: Path, name: str) -> None:
+    where, package, packages, extra = BUNDLES[name]
+    vendored = PAGE / "vendor" / where
+    entry = node_modules.parent / f"entry-{name}.mjs"
+    entry.write_bytes((vendored / "entry.mjs").read_bytes())
+    options = [
+        "--bundle",
+        "--format=esm",
+        "--target=es2022",
+        "--charset=utf8",
+        "--legal-comments=none",
+        *extra,
+    ]
     made = subprocess.run(
         [node_modules / "@esbuild/linux-x64/bin/esbuild", entry, *options],
         cwd=node_modules.parent,
@@ -104,9 +125,20 @@ def test_the_vendored_bundle_is_what_its_sources_make(node_modules: Path) -> Non
         timeout=PROCESS_S,
         check=True,
     ).stdout
-    kept = (PAGE / "vendor" / "d3-force.js").read_text(encoding="utf-8").splitlines()
-    assert kept[BANNER:] == made.splitlines()
-    for name in ("d3-force", "d3-dispatch", "d3-quadtree", "d3-timer", "esbuild"):
-        assert VERSIONS[name] in "\n".join(kept[:BANNER])
-    licence = (PAGE / "vendor" / "LICENSE.txt").read_bytes()
-    assert licence == (node_modules / "d3-force" / "LICENSE").read_bytes()
+    kept = (vendored / name).read_text(encoding="utf-8").split("\n")
+    assert kept[BANNER:] == made.split("\n")
+    for one in (*packages, "esbuild"):
+        assert VERSIONS[one] in "\n".join(kept[:BANNER])
+    licence = (vendored / "LICENSE.txt").read_bytes()
+    assert licence == (node_modules / package / "LICENSE").read_bytes()
+
+
+@pytest.mark.long
+def test_the_styles_and_fonts_of_formulas_are_those_of_katex(node_modules: Path) -> None:
+    folder, dist = PAGE / "vendor" / "katex", node_modules / "katex" / "dist"
+    assert (folder / "katex.css").read_bytes() == (dist / "katex.min.css").read_bytes()
+    fonts = sorted(dist.glob("fonts/*.woff2"))
+    assert fonts
+    assert [one.name for one in sorted(folder.glob("fonts/*"))] == [one.name for one in fonts]
+    for font in fonts:
+        assert (folder / "fonts" / font.name).read_bytes() == font.read_bytes()

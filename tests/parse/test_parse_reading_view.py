@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 
@@ -10,13 +11,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse.reading_view import MAX_CHARS, SCHEMES, reading_view
+from vault_indexer.parse.reading_view import SCHEMES, property_view, reading_view
 
-KINDS = {"p", "h", "ul", "ol", "li", "quote", "pre", "table", "thead", "tbody", "tr", "th", "td", "hr"} | {
+KINDS = {
+    "p",
+    "h",
+    "ul",
+    "ol",
+    "li",
+    "quote",
+    "pre",
+    "formula",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "hr",
+}
+KINDS |= {
+    "div",
+    "details",
+    "summary",
+    "footnotes",
+    "footnote",
+    "footnote_ref",
     "em",
     "strong",
     "del",
     "mark",
+    "u",
+}
+KINDS |= {
+    "kbd",
+    "sub",
+    "sup",
+    "small",
+    "q",
     "code",
     "html",
     "math",
@@ -31,8 +63,12 @@ KINDS = {"p", "h", "ul", "ol", "li", "quote", "pre", "table", "thead", "tbody", 
 
 
 def tree(text: str, files: tuple[str, ...] = ()) -> list[JsonValue]:
-    known = {path.removesuffix(".md"): path for path in files}
+    known = {"": "This note.md"} | {path.removesuffix(".md"): path for path in files}
     return list(reading_view(text, 0, known.get).blocks)
+
+
+def paragraph(*children: JsonValue) -> list[JsonValue]:
+    return [{"t": "p", "l": 1, "c": list(children)}]
 
 
 def nodes(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
@@ -50,14 +86,10 @@ def nodes(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
             "a *b* `c`",
             [{"t": "p", "l": 1, "c": ["a ", {"t": "em", "c": ["b"]}, " ", {"t": "code", "text": "c"}]}],
         ),
-        ("# Top ^id", [{"t": "h", "l": 1, "level": 1, "c": ["Top"]}]),
+        ("# Top ^id", [{"t": "h", "l": 1, "level": 1, "id": "id", "c": ["Top"]}]),
+        ("x^2", paragraph("x^2")),
         ("==a *b*==", [{"t": "p", "l": 1, "c": [{"t": "mark", "c": ["a ", {"t": "em", "c": ["b"]}]}]}]),
         ("a #b/c d%%e%%", [{"t": "p", "l": 1, "c": ["a ", {"t": "tag", "text": "b/c"}, " d"]}]),
-        (
-            "<b>x</b>",
-            [{"t": "p", "l": 1, "c": [{"t": "html", "text": "<b>"}, "x", {"t": "html", "text": "</b>"}]}],
-        ),
-        ("<div>\nx\n</div>", [{"t": "pre", "l": 1, "lang": "html", "text": "<div>\nx\n</div>"}]),
         (
             "> [!tip] Do *it*\n> now",
             [
@@ -93,7 +125,7 @@ def test_what_a_reader_sees(text: str, expected: list[JsonValue]) -> None:
         ("![[Note]]", {"t": "embed", "path": "Note.md", "subpath": "", "c": ["Note"]}),
         ("[x](Note#Part)", {"t": "note", "path": "Note.md", "subpath": "Part", "c": ["x"]}),
         ("[[Nowhere]]", {"t": "note", "path": None, "subpath": "", "c": ["Nowhere"]}),
-        ("[[#Here]]", {"t": "note", "path": "", "subpath": "Here", "c": ["Here"]}),
+        ("[[#Here]]", {"t": "note", "path": "This note.md", "subpath": "Here", "c": ["Here"]}),
         ("[x](HTTPS://a.b)", {"t": "a", "href": "HTTPS://a.b", "c": ["x"]}),
         ("![x](http://a.b/c.png)", {"t": "img", "href": "http://a.b/c.png", "name": "c.png", "alt": "x"}),
         ("[x](javascript:alert(1))", {"t": "span", "c": ["x"]}),
@@ -112,9 +144,162 @@ def test_lines_are_those_of_the_file() -> None:
     assert [(block["l"], block["c"]) for block in shown.blocks] == [(5, ["one"]), (7, ["two"])]
 
 
-def test_a_long_note_is_cut() -> None:
-    assert reading_view("a " * MAX_CHARS, 0, lambda _: None).is_cut
-    assert not reading_view("a", 0, lambda _: None).is_cut
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("H<sub>2</sub>O", paragraph("H", {"t": "sub", "c": ["2"]}, "O")),
+        ("<kbd>*a*</kbd><br>", paragraph({"t": "kbd", "c": [{"t": "em", "c": ["a"]}]}, {"t": "br"})),
+        ('<u onclick="x()" style="color:red">a</u>', paragraph({"t": "u", "c": ["a"]})),
+        ("a<!-- b -->c", paragraph("ac")),
+        ("*a <u>b* c", paragraph({"t": "em", "c": ["a ", {"t": "u", "c": ["b"]}]}, " c")),
+        ("a</u> <blink>", paragraph("a ", {"t": "html", "text": "<blink>"})),
+        ('a <svg width="1"><path d="M0"/></svg> b', paragraph("a ", {"t": "html", "text": "<svg>"}, " b")),
+        ('<a href="javascript:x">a</a>', paragraph({"t": "span", "c": ["a"]})),
+        ("<!-- a\n\nb -->", []),
+        ("<div>\na &amp; b\n</div>", [{"t": "div", "l": 1, "c": ["a & b"]}]),
+        (
+            "<div><script>x</script></div>",
+            [{"t": "pre", "l": 1, "lang": "html", "text": "<div><script>x</script></div>"}],
+        ),
+        (
+            "<details><summary>a</summary>\n\n*b*\n\n</details>",
+            [
+                {
+                    "t": "details",
+                    "l": 1,
+                    "c": [
+                        {"t": "summary", "l": 1, "c": ["a"]},
+                        {"t": "p", "l": 3, "c": [{"t": "em", "c": ["b"]}]},
+                    ],
+                }
+            ],
+        ),
+    ],
+)
+def test_harmless_html_is_what_it_means(text: str, expected: list[JsonValue]) -> None:
+    assert tree(text) == expected
+
+
+def address_node(address: str) -> JsonValue:
+    return {"t": "a", "href": address, "c": [address]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see https://a.b/c_(d).", paragraph("see ", address_node("https://a.b/c_(d)"), ".")),
+        ("(http://a.b)", paragraph("(", address_node("http://a.b"), ")")),
+        ("*https://a.b*", paragraph({"t": "em", "c": [address_node("https://a.b")]})),
+        ("[https://a.b](http://c.d)", paragraph({"t": "a", "href": "http://c.d", "c": ["https://a.b"]})),
+        ("`https://a.b`", paragraph({"t": "code", "text": "https://a.b"})),
+        ("xhttps://a.b javascript://a", paragraph("xhttps://a.b javascript://a")),
+    ],
+)
+def test_an_address_in_the_text_is_a_link(text: str, expected: list[JsonValue]) -> None:
+    assert tree(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$a_1$ and $5 or $6", paragraph({"t": "math", "text": "a_1"}, " and $5 or $6")),
+        ("$$\na\n\n- b\n$$", [{"t": "formula", "l": 1, "text": "a\n\n- b"}]),
+        ("> $$\n> a\n> $$", [{"t": "quote", "l": 1, "c": [{"t": "formula", "l": 1, "text": "a"}]}]),
+        ("%%\na\n\nb\n%%\nc", [{"t": "p", "l": 6, "c": ["c"]}]),
+        ("$$ a", paragraph("$$ a")),
+    ],
+)
+def test_math_and_comments(text: str, expected: list[JsonValue]) -> None:
+    assert tree(text) == expected
+
+
+def test_footnotes_stand_at_the_end_in_the_order_of_their_references() -> None:
+    assert tree("[^1]: one\n\na[^b] c[^1] d^[three]\n\n[^b]: two") == [
+        {
+            "t": "p",
+            "l": 3,
+            "c": [
+                "a",
+                {"t": "footnote_ref", "number": 1},
+                " c",
+                {"t": "footnote_ref", "number": 2},
+                " d",
+                {"t": "footnote_ref", "number": 3},
+            ],
+        },
+        {
+            "t": "footnotes",
+            "c": [
+                {"t": "footnote", "number": 1, "c": [{"t": "p", "l": 5, "c": ["two"]}]},
+                {"t": "footnote", "number": 2, "c": [{"t": "p", "l": 1, "c": ["one"]}]},
+                {"t": "footnote", "number": 3, "c": [{"t": "p", "c": ["three"]}]},
+            ],
+        },
+    ]
+
+
+def test_cells_of_a_table_have_their_alignment() -> None:
+    cells = nodes(tree("| a | b | c |\n| --- | ---: | :-: |\n| 1 | 2 | 3 |"))
+    assert [one.get("align") for one in cells if one["t"] == "td"] == [None, "right", "center"]
+
+
+@pytest.mark.parametrize(("mark", "fold"), [("-", "-"), ("+", "+"), ("", None)])
+def test_a_callout_says_whether_it_is_folded(mark: str, fold: str | None) -> None:
+    [quote] = tree(f"> [!tip]{mark} a\n> b")
+    assert isinstance(quote, dict)
+    assert (quote["callout"], quote.get("fold"), quote["title"]) == ("tip", fold, ["a"])
+
+
+def test_properties_are_a_table_with_links() -> None:
+    found = property_view(
+        {"up": "[[Note|a]]", "done": True, "n": [1, "x"], "deep": {"k": ""}}, {"Note": "Note.md"}.get
+    )
+    assert found == {
+        "t": "properties",
+        "c": [
+            {
+                "t": "property",
+                "name": "up",
+                "c": [{"t": "note", "path": "Note.md", "subpath": "", "c": ["a"]}],
+            },
+            {"t": "property", "name": "done", "c": [{"t": "check", "done": True}]},
+            {
+                "t": "property",
+                "name": "n",
+                "c": [{"t": "ul", "c": [{"t": "li", "c": ["1"]}, {"t": "li", "c": ["x"]}]}],
+            },
+            {
+                "t": "property",
+                "name": "deep",
+                "c": [{"t": "properties", "c": [{"t": "property", "name": "k", "c": []}]}],
+            },
+        ],
+    }
+
+
+def test_a_long_note_is_shown_around_the_line() -> None:
+    text = "---\n---\n" + "".join(f"# Part {n}\n\nText.\n\n" for n in range(100))
+    start = text.index("# Part 0")
+    shown = [reading_view(text, start, lambda _: None, line, 300) for line in range(1, text.count("\n") + 1)]
+    assert [shown[0].is_cut_before, shown[-1].is_cut_after] == [False, False]
+    assert all(view.is_cut_before or view.is_cut_after for view in shown)
+    for line, view in enumerate(shown[2:], 3):
+        assert view.first_line <= line <= view.last_line
+        assert view.blocks[0]["t"] == "h"
+    parts = sorted({(view.first_line, view.last_line) for view in shown})
+    assert parts[0][0] == 3
+    assert all(last + 1 == first for (_, last), (first, _) in itertools.pairwise(parts))
+
+
+@given(st.text(alphabet="a#\n", max_size=60), st.integers(0, 70), st.integers(2, 20))
+def test_every_line_is_in_the_part_that_is_asked_for(text: str, line: int, max_chars: int) -> None:
+    shown = reading_view(text, 0, lambda _: None, line, max_chars)
+    assert (
+        shown.first_line
+        <= max(1, min(line, text.count("\n") + bool(text) * (text[-1:] != "\n")))
+        <= shown.last_line
+    )
+    assert (shown.is_cut_before or shown.is_cut_after) == (len(text) > max_chars)
 
 
 @given(st.text(alphabet="<>[]()!#*_=%$`~|:-/ \\\n\tajsvcrip\x00\u202e", max_size=200))
@@ -127,7 +312,10 @@ def test_any_text_gives_known_kinds_and_known_schemes(text: str) -> None:
             assert str(node["href"]).lower().startswith(SCHEMES)
 
 
-@pytest.mark.parametrize("unit", ["[", "![[", "> ", "*a ", "==a", "$a ", "%%", "<a ", "`", "[a](", "- " * 3])
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "![[", "> ", "*a ", "==a", "$a ", "%%", "<a ", "`", "[a](", "- " * 3, "<b>", "<p>", "^[", "[^1]: "],
+)
 def test_nesting_without_end_is_bounded(unit: str) -> None:
     blocks = tree(unit * 3000)
     assert len(json.dumps(blocks)) < 400_000

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import re
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 
 import pytest
 from serve_api import Api, answer_of
@@ -77,7 +80,8 @@ def test_the_page_needs_no_token_and_forbids_all_that_is_not_its_own(api: Api, p
     assert found.status == 200
     assert found.headers["content-security-policy"] == (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "font-src 'self'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
     )
     assert found.headers["x-content-type-options"] == "nosniff"
     assert found.headers["referrer-policy"] == "no-referrer"
@@ -87,6 +91,19 @@ def test_the_page_needs_no_token_and_forbids_all_that_is_not_its_own(api: Api, p
     assert api.ask(path, "HEAD", headers={"Authorization": ""}).body == b""
     again = api.ask(path, headers={"Authorization": "", "If-None-Match": found.headers["etag"]})
     assert (again.status, again.body) == (304, b"")
+
+
+def test_the_document_of_diagrams_runs_its_two_scripts_in_a_sandbox_and_fetches_nothing(api: Api) -> None:
+    found = api.ask("/page/diagrams.html", headers={"Authorization": ""})
+    assert found.status == 200
+    scripts = re.findall(rb"<script>(.*?)</script>", found.body, re.DOTALL)
+    assert len(scripts) == 2
+    hashes = " ".join(f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts)
+    assert found.headers["content-security-policy"] == (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+    )
+    assert api.ask("/page/diagrams-frame.js", headers={"Authorization": ""}).status == 401
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])

@@ -84,7 +84,11 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class NoteView:
-    """A note, or a part of it, to be read as it was indexed. `blocks` is the tree of `parse.reading_view`."""
+    """A note, or a part of it, to be read as it was indexed.
+
+    `blocks` and `property_tree` are trees of `parse.reading_view`. `first_line` and `last_line` (1-based) are
+    what is shown of the file; `is_cut_before` and `is_cut_after`: the note has more before or after them.
+    """
 
     path: str
     title: str
@@ -93,9 +97,13 @@ class NoteView:
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
     properties: Mapping[str, JsonValue]
+    property_tree: dict[str, JsonValue]
     headings: tuple[Heading, ...]
     blocks: tuple[dict[str, JsonValue], ...]
-    is_cut: bool
+    first_line: int
+    last_line: int
+    is_cut_before: bool
+    is_cut_after: bool
     modified_time: str
 
 

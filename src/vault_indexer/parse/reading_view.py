@@ -1,53 +1,55 @@
 """A note as a tree of what a reader sees: for a page that shows it without parsing anything itself.
 
-The tree holds texts and the names of a few kinds of nodes, never markup. What a note writes as HTML is a
-text in it. A link that leads to a file of the vault carries its path; any other keeps its address only if
-its scheme is one of `SCHEMES`. So nothing that a note says can become part of a page's code.
+The tree holds texts and the names of a few kinds of nodes, never markup. HTML of a note becomes nodes
+only if `reading_html` lists its tag; any other is a text in the tree. A link that leads to a file of the
+vault carries its path; any other keeps its address only if its scheme is one of `SCHEMES`. So nothing that a
+note says can become part of a page's code.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from vault_indexer.model import JsonValue
+from vault_indexer.parse.reading_html import BLOCK, INLINE, Tag, html_parts, is_shown_as_meant
+from vault_indexer.parse.reading_syntax import MAX_NESTING, note_parser, value_parser
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 MAX_CHARS = 400_000
-"""Characters of a note that are shown. The library reads about one million characters per second."""
+"""Characters of a note that are shown at a time. The library reads about a million per second."""
 
-MAX_NESTING = 24
-"""Blocks or spans inside of each other that are shown; what stands deeper is left out."""
+MAX_PROPERTY_DEPTH = 6
+"""Lists and tables inside of each other that are shown of a property."""
 
 SCHEMES = ("http:", "https:", "mailto:")
 """Schemes of addresses that a page may offer to open."""
 
 Node = dict[str, JsonValue]
 Resolve = Callable[[str], str | None]
-"""The vault path of a link's target, None if no file of the vault has that name."""
+"""The vault path of a link's target, None if no file of the vault has that name. For an empty target, as in
+`[[#Heading]]`, the path of the note itself."""
 
-_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]{1,512})(?:\|([^\[\]\n]{0,512}))?\]\]")
-_TAG = re.compile(r"#([\w/\-]*[^\W\d][\w/\-]*)")
-_COMMENT = re.compile(r"%%[\s\S]*?%%")
-_MATH = re.compile(r"\$\$([\s\S]+?)\$\$|\$(?![\s$])([^$\n]{1,1000}?)(?<!\s)\$(?!\d)")
-_MARK = re.compile(r"==(?=\S)([^\n]{1,2000}?)(?<=\S)==")
-_CALLOUT = re.compile(r"\[!([^\]\n]{1,40})\][-+]?[ \t]*")
-_TASK = re.compile(r"\[(.)\][ \t]")
-_BLOCK_ID = re.compile(r"[ \t]*\^[A-Za-z0-9-]+\s*$")
+_ReadText = Callable[[str], list[JsonValue]]
+
+_CALLOUT = re.compile(r"\[!([^\]\n]{1,40})\]([-+]?)[ \t]*")
+_TASK = re.compile(r"\[(.)\](?:[ \t]|$)")
+_BLOCK_ID = re.compile(r"(?:^|[ \t\n])[ \t]*\^([A-Za-z0-9-]+)\s*$")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CONTROL = re.compile(r"[\x00-\x20\x7f]+")
+_ALIGN = re.compile(r"text-align:\s*(left|center|right)")
+_MAX_BLOCK_ID = 120
+_MAX_OPEN = 2 * MAX_NESTING
+_ALIGNMENTS = ("left", "center", "right")
 
 _BLOCKS = {
     "paragraph_open": "p",
     "bullet_list_open": "ul",
-    "ordered_list_open": "ol",
     "list_item_open": "li",
     "blockquote_open": "quote",
     "table_open": "table",
@@ -56,105 +58,151 @@ _BLOCKS = {
     "tr_open": "tr",
     "th_open": "th",
     "td_open": "td",
+    "footnote_block_open": "footnotes",
 }
 _SPANS = {"em_open": "em", "strong_open": "strong", "s_open": "del", "mark_open": "mark"}
-_LITERAL = {"code_inline": "code", "html_inline": "html", "math": "math", "tag": "tag"}
+_LITERAL = {"code_inline": "code", "math": "math", "math_block": "formula", "tag": "tag"}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingView:
-    """The blocks of a note in order. `is_cut`: the note is longer than what is shown."""
+    """The blocks of a note, or of a part of a long one, in order. `first_line` and `last_line` (1-based) are
+    the lines of the file that are shown; `is_cut_before` and `is_cut_after`: there is more before or after
+    them."""
 
     blocks: tuple[Node, ...]
-    is_cut: bool
+    first_line: int
+    last_line: int
+    is_cut_before: bool
+    is_cut_after: bool
 
 
-def reading_view(text: str, body_start: int, resolve: Resolve) -> ReadingView:
-    """The tree of the note's body.
+def reading_view(
+    text: str, body_start: int, resolve: Resolve, line: int = 0, max_chars: int = MAX_CHARS
+) -> ReadingView:
+    """The tree of the note's body, from the character at `body_start` on.
 
-    A block has a kind `t`, its 1-based line `l` in the file and children `c`; a text is a string. Raises
-    nothing: any text is Markdown.
+    Of a body with more than `max_chars` characters, the part is shown that holds the `line` (1-based) of the
+    file; for 0, the first one. A block has a kind `t`, its line `l` in the file and children `c`; a text is a
+    string. Raises nothing: any text is Markdown.
     """
-    body = text[body_start : body_start + MAX_CHARS]
-    first_line = text.count("\n", 0, body_start) + 1
-    tree = _Tree(resolve, first_line)
-    blocks = tree.build(_parser().parse(body))
-    return ReadingView(tuple(blocks), len(text) > body_start + MAX_CHARS)
+    start, end = _part_with_line(text, body_start, line, max_chars)
+    first_line = text.count("\n", 0, start) + 1
+    blocks = _Tree(resolve, first_line).build(note_parser().parse(text[start:end]))
+    last_line = first_line + text.count("\n", start, max(start, end - 1))
+    return ReadingView(tuple(blocks), first_line, last_line, start > body_start, end < len(text))
 
 
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
+def property_view(properties: Mapping[str, JsonValue], resolve: Resolve) -> Node:
+    """The properties of a note as a tree: a node `properties`, each child of which has a `name` and its
+    value. Links between notes and addresses in the values lead where they lead in the text."""
+    tree, parser = _Tree(resolve, 1), value_parser()
 
-    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING, "linkify": False})
-    parser.enable(["table", "strikethrough"])
-    parser.validateLink = _accept_any  # type: ignore[method-assign, assignment] # `_link` decides what may be opened
-    for name, rule in (("wikilink", _wikilink), ("tag", _tag), ("math", _math), ("comment", _comment)):
-        parser.inline.ruler.before("link", name, rule)
-    parser.inline.ruler.before("emphasis", "mark", _mark)
-    return parser
+    def read(value: str) -> list[JsonValue]:
+        return [part for token in parser.parseInline(value) for part in tree.inline(token.children or [])]
 
-
-def _accept_any(_: str) -> bool:
-    return True
+    return _properties_node(properties, read, MAX_PROPERTY_DEPTH)
 
 
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    found = _WIKILINK.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    if not silent:
-        token = state.push("wikilink", "", 0)
-        token.content = found[2]
-        token.meta = {"display": found[3], "embed": bool(found[1])}
-    state.pos = found.end()
-    return True
+def _properties_node(properties: Mapping[str, JsonValue], read: _ReadText, depth: int) -> Node:
+    rows: list[JsonValue] = [
+        {"t": "property", "name": str(name), "c": _value_nodes(value, read, depth - 1)}
+        for name, value in properties.items()
+    ]
+    return {"t": "properties", "c": rows}
 
 
-def _tag(state: StateInline, silent: bool) -> bool:
-    found = _TAG.match(state.src, state.pos)
-    before = state.src[state.pos - 1 : state.pos]
-    if found is None or found.end() > state.posMax or (before and not before.isspace()):
-        return False
-    return _literal(state, "tag", found[1], found.end(), silent)
+def _value_nodes(value: JsonValue, read: _ReadText, depth: int) -> list[JsonValue]:
+    match value:
+        case None | "":
+            return []
+        case bool():
+            return [{"t": "check", "done": value}]
+        case str():
+            return read(value)
+        case _ if depth <= 0:
+            return ["…"]
+        case list():
+            items: list[JsonValue] = [{"t": "li", "c": _value_nodes(one, read, depth - 1)} for one in value]
+            return [{"t": "ul", "c": items}]
+        case dict():
+            return [_properties_node(value, read, depth)]
+    return [str(value)]
 
 
-def _math(state: StateInline, silent: bool) -> bool:
-    found = _MATH.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    return _literal(state, "math", found[1] or found[2], found.end(), silent)
+def _part_with_line(text: str, start: int, line: int, max_chars: int) -> tuple[int, int]:
+    """The part of the text from `start` on that holds the line. Parts end in front of a heading if there is
+    one in their second half, else behind a blank line, else behind any line."""
+    lines_before = text.count("\n", 0, start)
+    while len(text) - start > max_chars:
+        end = _end_of_part(text, start + max_chars // 2, start + max_chars)
+        lines_before += text.count("\n", start, end)
+        if line <= lines_before:
+            return start, end
+        start = end
+    return start, len(text)
 
 
-def _comment(state: StateInline, silent: bool) -> bool:
-    """What Obsidian does not show to a reader."""
-    found = _COMMENT.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    del silent
-    state.pos = found.end()
-    return True
+def _end_of_part(text: str, first: int, last: int) -> int:
+    for mark, behind in (("\n#", 1), ("\n\n", 2), ("\n", 1)):
+        found = text.rfind(mark, first, last)
+        if found >= 0:
+            return found + behind
+    return last
 
 
-def _literal(state: StateInline, kind: str, content: str, end: int, silent: bool) -> bool:
-    if not silent:
-        state.push(kind, "", 0).content = content
-    state.pos = end
-    return True
+@dataclass(slots=True)
+class _Frame:
+    """An element that is not closed yet. `tag` is the name of an element that the note writes in HTML."""
+
+    children: list[JsonValue]
+    tag: str = ""
 
 
-def _mark(state: StateInline, silent: bool) -> bool:
-    found = _MARK.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    if not silent:
-        end = state.posMax
-        state.push("mark_open", "mark", 1)
-        state.pos, state.posMax = found.start(1), found.end(1)
-        state.md.inline.tokenize(state)
-        state.posMax = end
-        state.push("mark_close", "mark", -1)
-    state.pos = found.end()
-    return True
+class _Stack:
+    """The open elements of a text, from the outermost on.
+
+    An element of HTML ends with its end tag, or with the element of Markdown around it.
+    """
+
+    def __init__(self) -> None:
+        self.root: list[JsonValue] = []
+        self._frames = [_Frame(self.root)]
+
+    def append(self, node: JsonValue) -> None:
+        """Add to the innermost element. Texts that follow each other are one."""
+        children = self._frames[-1].children
+        if isinstance(node, str) and children and isinstance(children[-1], str):
+            children[-1] += node
+        else:
+            children.append(node)
+
+    def open(self, node: JsonValue, tag: str = "") -> None:
+        """Add an element, and what follows to it. Without a node, what follows goes into the element around;
+        and so does what stands too deep in HTML."""
+        if tag and len(self._frames) >= _MAX_OPEN:
+            return
+        children = self._frames[-1].children
+        if isinstance(node, dict):
+            self.append(node)
+            children = []
+            node["c"] = children
+        self._frames.append(_Frame(children, tag))
+
+    def close(self) -> None:
+        """End the innermost element of Markdown."""
+        while self._frames[-1].tag:
+            self._frames.pop()
+        self._frames.pop()
+
+    def close_tag(self, tag: str) -> None:
+        """End an element of HTML, if one of that name is open inside of the innermost of Markdown."""
+        for at in range(len(self._frames) - 1, 0, -1):
+            if not self._frames[at].tag:
+                return
+            if self._frames[at].tag == tag:
+                del self._frames[at:]
+                return
 
 
 class _Tree:
@@ -165,23 +213,41 @@ class _Tree:
         self._first_line = first_line
 
     def build(self, tokens: Sequence[Token]) -> list[Node]:
-        root: list[JsonValue] = []
-        open_: list[list[JsonValue]] = [root]
+        stack = _Stack()
         for token in tokens:
             if token.nesting == -1:
-                open_.pop()
-                continue
-            node = self._block(token)
-            if token.type == "inline":
-                open_[-1].extend(self._inline(token.children or []))
-            elif node is not None:
-                open_[-1].append(node)
-            if token.nesting == 1:
-                children: list[JsonValue] = []
+                stack.close()
+            elif token.type == "inline":
+                for node in self.inline(token.children or []):
+                    stack.append(node)
+            elif token.type == "html_block":
+                self._html_block(stack, token)
+            elif token.nesting == 1:
+                stack.open(self._block(token))
+            else:
+                node = self._block(token)
                 if node is not None:
-                    node["c"] = children
-                open_.append(children if node is not None else open_[-1])
-        return [_finish(node) for node in root if isinstance(node, dict)]
+                    stack.append(node)
+        return [_finish(node) for node in _blocks_of(stack.root)]
+
+    def inline(self, tokens: Sequence[Token]) -> list[JsonValue]:
+        """The nodes of a line of text."""
+        stack = _Stack()
+        in_drawing = False
+        for token in tokens:
+            if token.type == "html_inline":
+                in_drawing = self._html_inline(stack, token.content, in_drawing)
+            elif in_drawing:
+                continue
+            elif token.nesting == -1:
+                stack.close()
+            elif token.nesting == 1:
+                stack.open(self._span(token))
+            else:
+                node = self._span(token)
+                if node is not None:
+                    stack.append(node)
+        return stack.root
 
     def _block(self, token: Token) -> Node | None:
         line: Node = {"l": self._first_line + token.map[0]} if token.map else {}
@@ -189,38 +255,31 @@ class _Tree:
             case "heading_open":
                 return {"t": "h", **line, "level": int(token.tag[1:])}
             case "fence" | "code_block":
-                return {"t": "pre", **line, "lang": token.info.split(" ")[0][:40], "text": token.content}
-            case "html_block":
-                return {"t": "pre", **line, "lang": "html", "text": token.content}
+                return {
+                    "t": "pre",
+                    **line,
+                    "lang": token.info.strip().split(" ")[0][:40],
+                    "text": token.content,
+                }
             case "hr":
                 return {"t": "hr", **line}
+            case "math_block":
+                return {"t": "formula", **line, "text": token.content}
             case "ordered_list_open":
                 return {"t": "ol", **line, "start": int(token.attrGet("start") or 1)}
+            case "th_open" | "td_open":
+                found = _ALIGN.match(str(token.attrGet("style") or ""))
+                return {"t": _BLOCKS[token.type], **line, **({"align": found[1]} if found else {})}
+            case "footnote_open":
+                return {"t": "footnote", "number": int(token.meta["id"]) + 1}
             case kind if kind in _BLOCKS:
                 return {"t": _BLOCKS[kind], **line}
         return None
 
-    def _inline(self, tokens: Sequence[Token]) -> list[JsonValue]:
-        root: list[JsonValue] = []
-        open_: list[list[JsonValue]] = [root]
-        for token in tokens:
-            if token.nesting == -1:
-                open_.pop()
-                continue
-            node = self._span(token)
-            if node is not None:
-                _append(open_[-1], node)
-            if token.nesting == 1:
-                children: list[JsonValue] = []
-                if isinstance(node, dict):
-                    node["c"] = children
-                open_.append(children)
-        return root
-
     def _span(self, token: Token) -> JsonValue:
         match token.type:
             case "text":
-                return token.content
+                return token.content or None
             case "softbreak":
                 return "\n"
             case "hardbreak":
@@ -231,16 +290,84 @@ class _Tree:
                 return {**self._image(str(token.attrGet("src") or "")), "alt": token.content[:200]}
             case "wikilink":
                 return self._wikilink(token.content, token.meta["display"], embed=token.meta["embed"])
+            case "footnote_ref":
+                return {"t": "footnote_ref", "number": int(token.meta["id"]) + 1}
             case kind if kind in _SPANS:
                 return {"t": _SPANS[kind]}
             case kind if kind in _LITERAL:
                 return {"t": _LITERAL[kind], "text": token.content}
         return token.content or None
 
+    def _html_block(self, stack: _Stack, token: Token) -> None:
+        line: Node = {"l": self._first_line + token.map[0]} if token.map else {}
+        if not is_shown_as_meant(token.content):
+            stack.append({"t": "pre", **line, "lang": "html", "text": token.content})
+            return
+        for part in html_parts(token.content):
+            if isinstance(part, str):
+                if part.strip():
+                    stack.append(part.strip("\n"))
+            elif part.is_end:
+                stack.close_tag(part.name)
+            else:
+                self._open_tag(stack, part, line)
+
+    def _html_inline(self, stack: _Stack, html: str, in_drawing: bool) -> bool:
+        """Add the tag to the text; of a drawing, only that there is one. Returns whether what follows is
+        inside of a drawing."""
+        tag = next((part for part in html_parts(html) if isinstance(part, Tag)), None)
+        if tag is None:  # a comment
+            return in_drawing
+        if in_drawing or tag.name == "svg":
+            if not in_drawing:
+                stack.append({"t": "html", "text": "<svg>"})
+            return not (tag.name == "svg" and (tag.is_end or tag.is_alone))
+        if tag.is_end:
+            stack.close_tag(tag.name)
+        elif tag.name == "p":
+            stack.append({"t": "br"})
+        elif tag.name not in BLOCK:
+            self._open_tag(stack, tag, {})
+        return False
+
+    def _open_tag(self, stack: _Stack, tag: Tag, line: Node) -> None:
+        match tag.name:
+            case "br" | "hr":
+                stack.append({"t": tag.name})
+            case "wbr":
+                stack.append("\u200b")
+            case "img":
+                size = tag.attributes.get("width", "")
+                alt = tag.attributes.get("alt", "") + (f"|{size}" if size.isdecimal() else "")
+                stack.append({**self._image(tag.attributes.get("src", "")), "alt": alt[:200]})
+            case "iframe":
+                address = tag.attributes.get("src", "")
+                stack.append({**self._link(address), "c": [address]})
+            case name if name in INLINE or name in BLOCK:
+                node = self._element(tag, line)
+                if tag.is_alone:
+                    stack.append({**node, "c": []})
+                else:
+                    stack.open(node, name)
+            case _:
+                stack.append({"t": "html", "text": tag.text})
+
+    def _element(self, tag: Tag, line: Node) -> Node:
+        if tag.name == "a":
+            return self._link(tag.attributes.get("href", ""))
+        kind = INLINE.get(tag.name) or BLOCK[tag.name]
+        node: Node = {"t": kind, **line} if tag.name in BLOCK else {"t": kind}
+        if kind == "h":
+            node["level"] = int(tag.name[1])
+        align = tag.attributes.get("align", "").lower()
+        if kind in ("th", "td") and align in _ALIGNMENTS:
+            node["align"] = align
+        return node
+
     def _wikilink(self, written: str, display: str | None, *, embed: bool) -> Node:
         target, _, subpath = written.partition("#")
-        path = self._resolve(target.strip()) if target.strip() else ""
         shown = display or written.lstrip("#")
+        path = self._resolve(target.strip())
         return {"t": "embed" if embed else "note", "path": path, "subpath": subpath, "c": [shown]}
 
     def _image(self, address: str) -> Node:
@@ -252,24 +379,24 @@ class _Tree:
         plain = _CONTROL.sub("", address)
         if plain.lower().startswith(SCHEMES):
             return {"t": "a", "href": plain}
-        if _SCHEME.match(plain) or plain.startswith("//"):
+        if not plain or _SCHEME.match(plain) or plain.startswith("//"):
             return {"t": "span"}
         target, _, subpath = address.partition("#")
-        path = self._resolve(unquote(target)) if target else ""
-        return {"t": "note", "path": path, "subpath": unquote(subpath)}
+        return {"t": "note", "path": self._resolve(unquote(target)), "subpath": unquote(subpath)}
 
 
-def _append(children: list[JsonValue], node: JsonValue) -> None:
-    """Texts that follow each other are one."""
-    if isinstance(node, str) and children and isinstance(children[-1], str):
-        children[-1] += node
-    else:
-        children.append(node)
+def _blocks_of(nodes: list[JsonValue]) -> Iterator[Node]:
+    """The nodes as blocks: a text between elements of HTML is a paragraph."""
+    for node in nodes:
+        if isinstance(node, dict):
+            yield node
+        elif isinstance(node, str) and node.strip():
+            yield {"t": "p", "c": [node.strip()]}
 
 
 def _finish(node: Node) -> Node:
-    """The node with what only the first and last text of a block says: a task, a callout, the id of the
-    block."""
+    """The node with what only the first and last text of a block says: a task, a callout with its folding,
+    the id of the block."""
     children = node.get("c")
     if not isinstance(children, list):
         return node
@@ -279,11 +406,14 @@ def _finish(node: Node) -> Node:
     if node["t"] == "li":
         _take(node, children, _TASK, "task")
     elif node["t"] == "quote":
-        _take(node, children, _CALLOUT, "callout")
+        _take(node, children, _CALLOUT, "callout", "fold")
         if "callout" in node:
             _take_title(node, children)
     if children and isinstance(children[-1], str) and node["t"] in ("p", "h"):
-        children[-1] = _BLOCK_ID.sub("", children[-1])
+        found = _BLOCK_ID.search(children[-1], max(0, len(children[-1]) - _MAX_BLOCK_ID))
+        if found:
+            node["id"] = found[1]
+            children[-1] = children[-1][: found.start()]
     return node
 
 
@@ -306,13 +436,14 @@ def _take_title(node: Node, children: list[JsonValue]) -> None:
     node["title"] = [part for part in title if part != ""]
 
 
-def _take(node: Node, children: list[JsonValue], pattern: re.Pattern[str], name: str) -> None:
-    """Move what begins the first paragraph from its text into the node."""
+def _take(node: Node, children: list[JsonValue], pattern: re.Pattern[str], *names: str) -> None:
+    """Move what begins the first paragraph from its text into the node: each group under its name, unless it
+    is empty."""
     first = children[0] if children else None
     inside = first.get("c") if isinstance(first, dict) and first["t"] == "p" else None
     if not isinstance(inside, list) or not inside or not isinstance(inside[0], str):
         return
     found = pattern.match(inside[0])
     if found:
-        node[name] = found[1]
+        node.update({name: value for name, value in zip(names, found.groups(), strict=True) if value})
         inside[0] = inside[0][found.end() :]

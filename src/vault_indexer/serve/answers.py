@@ -257,8 +257,8 @@ def _clusters(context: AnswerContext, *, by: ClusterKind, folder: str) -> Cluste
     return clusters_json(context.service.clusters(by, folder))
 
 
-def _view(context: AnswerContext, *, path: str, part: str) -> NoteViewJson:
-    return view_json(context.service.view(path, part))
+def _view(context: AnswerContext, *, path: str, part: str, line: int) -> NoteViewJson:
+    return view_json(context.service.view(path, part, line))
 
 
 def _picture(context: AnswerContext, *, path: str) -> PictureJson:

@@ -183,6 +183,7 @@ def _check_text(parameter: Parameter, values: Mapping[str, Value]) -> None:
 
 
 _MAX_TEXT = MAX_QUERY_BYTES
+_MAX_LINE = 10**9
 
 _NOTE = Parameter(
     name="path",
@@ -437,6 +438,14 @@ VIEW: Endpoint[NoteViewJson] = Endpoint(
             default="",
             max_chars=_MAX_TEXT,
             help="Only this part: a heading, `heading#heading below it` or `^block`, as in a link.",
+        ),
+        Parameter(
+            name="line",
+            kind=int,
+            default=0,
+            minimum=0,
+            maximum=_MAX_LINE,
+            help="Of a very long note, the part with this line; 0 means its beginning.",
         ),
     ),
     answer=NoteViewJson,

@@ -1,13 +1,20 @@
 """The files of the web page: read once when the server starts, sent without the token, never cached
-unchecked."""
+unchecked.
+
+One of them is made here: the document in which diagrams are drawn. The program that draws them, Mermaid, is
+not trusted with the notes: its document has an origin of its own, may run nothing but the two scripts in it,
+and may fetch nothing.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,13 +24,13 @@ if TYPE_CHECKING:
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "font-src 'self'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 """Nothing runs that is not a file of this page, and nothing is fetched from another host, whatever a note
 holds."""
 
 _HEADERS = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -35,18 +42,27 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
 }
 _INDEX = "index.html"
+_DIAGRAMS = "/page/diagrams.html"
+_DIAGRAMS_SCRIPT = "/page/diagrams-frame.js"
+_MERMAID = ("assets", "mermaid.js")
+"""Where the package `mermaidx` of the extra `diagrams` has Mermaid. Its own code is not imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file of the page: what is sent, its media type, and the tag by which a browser asks for a newer
-    one."""
+    """A file of the page: what is sent, its media type, and what the browser may do with it. `etag` is the
+    tag by which a browser asks for a newer one."""
 
     content: bytes
     media_type: str
-    etag: str
+    policy: str = CONTENT_SECURITY_POLICY
+    etag: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "etag", f'"{hashlib.sha256(self.content).hexdigest()[:20]}"')
 
 
 def page_files() -> Mapping[str, PageFile]:
@@ -54,7 +70,8 @@ def page_files() -> Mapping[str, PageFile]:
     as a licence, are not served."""
     root = resources.files("vault_indexer.serve") / "page"
     found = dict(_below(root, "/page/"))
-    return {**found, "/": found[f"/page/{_INDEX}"]}
+    script = found.pop(_DIAGRAMS_SCRIPT).content
+    return {**found, "/": found[f"/page/{_INDEX}"], _DIAGRAMS: _diagrams_document(_mermaid(), script)}
 
 
 def add_page(api: FastAPI, files: Mapping[str, PageFile]) -> None:
@@ -70,16 +87,36 @@ def _below(folder: Traversable, address: str) -> list[tuple[str, PageFile]]:
         if entry.is_dir():
             found += _below(entry, f"{address}{entry.name}/")
         elif suffix in _TYPES:
-            content = entry.read_bytes()
-            etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
-            found.append((address + entry.name, PageFile(content, _TYPES[suffix], etag)))
+            found.append((address + entry.name, PageFile(entry.read_bytes(), _TYPES[suffix])))
     return found
+
+
+def _mermaid() -> bytes:
+    """Mermaid's code; empty if the extra `diagrams` is not installed."""
+    if find_spec("mermaidx") is None:
+        return b""
+    file = resources.files("mermaidx").joinpath(*_MERMAID)
+    return file.read_bytes() if file.is_file() else b""
+
+
+def _diagrams_document(*scripts: bytes) -> PageFile:
+    """A document that runs these scripts and nothing else. It needs no request, so that no file of the page
+    has to be readable for another origin."""
+    texts = [script.replace(b"</script", b"<\\/script") for script in scripts]
+    hashes = " ".join(f"'sha256-{b64encode(hashlib.sha256(text).digest()).decode()}'" for text in texts)
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+    )
+    body = b"".join(b"<script>" + text + b"</script>" for text in texts)
+    head = b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Diagrams</title><body>'
+    return PageFile(head + body, _TYPES[".html"], policy)
 
 
 def _add_file(api: FastAPI, path: str, file: PageFile) -> None:
     from fastapi.responses import Response
 
-    headers = {**_HEADERS, "ETag": file.etag}
+    headers = {**_HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
 
     async def send(request: Request) -> Response:
         if request.headers.get("if-none-match") == file.etag:

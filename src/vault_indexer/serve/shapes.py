@@ -616,8 +616,9 @@ class PictureJson(TypedDict):
 
 
 class NoteViewJson(TypedDict):
-    """`GET /v1/view`: a note to be read, as it was indexed. `blocks` is a tree of texts and known kinds of
-    nodes, without markup; `more`: it was cut."""
+    """`GET /v1/view`: a note to be read, as it was indexed. `blocks` and `property_tree` are trees of texts
+    and known kinds of nodes, without markup. `more`: the note is longer than the lines that are shown,
+    `first_line` to `last_line`: there is more before (`more_before`) or after (`more_after`) them."""
 
     path: str
     title: str
@@ -626,9 +627,14 @@ class NoteViewJson(TypedDict):
     tags: list[str]
     aliases: list[str]
     properties: dict[str, JsonValue]
+    property_tree: dict[str, JsonValue]
     headings: list[HeadingJson]
     blocks: list[dict[str, JsonValue]]
+    first_line: int
+    last_line: int
     more: bool
+    more_before: bool
+    more_after: bool
     modified_time: str
 
 

@@ -85,9 +85,14 @@ def view_json(view: NoteView) -> NoteViewJson:
         "tags": list(view.tags),
         "aliases": list(view.aliases),
         "properties": dict(view.properties),
+        "property_tree": view.property_tree,
         "headings": [{"level": one.level, "text": one.text, "line": one.line} for one in view.headings],
         "blocks": list(view.blocks),
-        "more": view.is_cut,
+        "first_line": view.first_line,
+        "last_line": view.last_line,
+        "more": view.is_cut_before or view.is_cut_after,
+        "more_before": view.is_cut_before,
+        "more_after": view.is_cut_after,
         "modified_time": view.modified_time,
     }
 

@@ -1,8 +1,14 @@
-/** What a note embeds: pictures of the vault, and the text of other notes or of parts of them. */
+/**
+ * What is shown in a text after it: pictures of the vault, the text of other notes or of parts of them, formulas,
+ * the colours of code, diagrams.
+ */
 
 import { ApiError, get } from "./api.js";
+import { colourCode } from "./code.js";
+import { Diagrams } from "./diagrams.js";
 import { h } from "./dom.js";
-import { renderBlocks } from "./markdown.js";
+import { languageOf, picturePlace, renderBlocks } from "./markdown.js";
+import { setFormulas } from "./math.js";
 
 /** Notes inside of each other that are shown; a deeper one is a link. */
 const MAX_DEPTH = 3;
@@ -14,13 +20,20 @@ const MAX_PICTURES = 100;
 /** Pixels below the window from which on a picture is fetched. */
 const AHEAD = "400px";
 
-/** Fetches what a note embeds when it comes into sight. One for each view. */
+/**
+ * @typedef {object} Note
+ * @property {string} path
+ * @property {string} uri opens the note in Obsidian
+ */
+
+/** Completes texts: fetches what a note embeds when it comes into sight. One for each view. */
 export class Embeds {
   /** @param {AbortSignal} signal ends all requests of the view */
   constructor(signal) {
     this.signal = signal;
     this.notes = 0;
     this.pictures = 0;
+    this.diagrams = new Diagrams(signal);
     /** @type {WeakMap<Element, string[]>} */
     this.above = new WeakMap();
     this.seen = new IntersectionObserver((entries) => {
@@ -34,21 +47,31 @@ export class Embeds {
   }
 
   /**
-   * Watch the embeds in a text.
+   * Complete a text, and watch the embeds in it.
    * @param {ParentNode} text
+   * @param {Note} note the note of the text
    * @param {string[]} above the notes and parts that the text stands in, outermost first
    */
-  fill(text, above) {
-    for (const place of text.querySelectorAll("[data-picture], [data-note]")) {
+  fill(text, note, above) {
+    for (const link of text.querySelectorAll("a[data-file]")) {
+      if (link instanceof HTMLAnchorElement) link.href = fileAddress(note, link.dataset.file ?? "");
+    }
+    for (const link of text.querySelectorAll("button[data-picture-of]")) {
+      link.addEventListener("click", () => this.togglePicture(/** @type {HTMLElement} */ (link)));
+    }
+    for (const place of text.querySelectorAll("[data-picture], [data-note], [data-diagram]")) {
       this.above.set(place, above);
       this.seen.observe(place);
     }
+    void setFormulas(text);
+    void colourCode(text, this.signal);
   }
 
   /** @param {HTMLElement} place */
   async show(place) {
     try {
       if (place.dataset.picture !== undefined) await this.showPicture(place, place.dataset.picture);
+      else if (place.dataset.diagram !== undefined) await this.diagrams.show(place, sourceOf(place));
       else await this.showNote(place, place.dataset.note ?? "", place.dataset.part ?? "");
     } catch (error) {
       if (!(error instanceof ApiError)) {
@@ -57,6 +80,21 @@ export class Embeds {
       }
       place.title = error.message;
       place.classList.add("unresolved");
+    }
+  }
+
+  /**
+   * Show the picture that a link leads to, or no longer.
+   * @param {HTMLElement} link
+   */
+  togglePicture(link) {
+    const shown = link.getAttribute("aria-expanded") === "true";
+    link.setAttribute("aria-expanded", String(!shown));
+    if (shown) link.nextElementSibling?.remove();
+    else {
+      const place = picturePlace(link.dataset.pictureOf ?? "", "");
+      link.after(h("span", { class: "linked-picture" }, place));
+      void this.show(place);
     }
   }
 
@@ -88,15 +126,51 @@ export class Embeds {
     this.notes += 1;
     if (this.notes > MAX_NOTES) return;
     const note = await get("view", { path, part }, this.signal);
-    const text = h("div", { class: "embedded", role: "group", "aria-label": place.textContent ?? note.title });
+    const text = h("div", { class: "embedded", role: "group", "aria-label": place.textContent ?? note.title,
+      ...languageOf(note.language) });
     const link = /** @type {HTMLElement} */ (place.cloneNode(true));
     link.className = "embedded-name";
     link.textContent = part ? `${note.title} › ${part.split("#").pop()}` : note.title;
     delete link.dataset.note;
-    text.append(link, renderBlocks(note.blocks));
+    text.append(link, renderBlocks(note.blocks, levelAbove(place)));
     // The lines are those of the other note.
     for (const block of text.querySelectorAll("[data-line]")) block.removeAttribute("data-line");
     place.replaceWith(text);
-    this.fill(text, [...above, own]);
+    this.fill(text, note, [...above, own]);
   }
+}
+
+/**
+ * Opens a file of the vault in Obsidian.
+ * @param {Note} note a note of the vault
+ * @param {string} path
+ */
+function fileAddress({ uri, path: own }, path) {
+  return uri.slice(0, -encode(own).length) + encode(path);
+}
+
+/**
+ * Percent-encoded, as the server does.
+ * @param {string} text
+ */
+function encode(text) {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** @param {HTMLElement} place */
+function sourceOf(place) {
+  return place.querySelector("code")?.textContent ?? "";
+}
+
+/**
+ * The level of the last heading before a place of the page.
+ * @param {HTMLElement} place
+ */
+function levelAbove(place) {
+  let level = 1;
+  for (const heading of place.closest(".note-main")?.querySelectorAll("h1, h2, h3, h4, h5, h6") ?? []) {
+    if (!(heading.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING)) break;
+    level = Number(heading.localName[1]);
+  }
+  return Math.min(level, 5);
 }

@@ -3,6 +3,8 @@
  * shown by its text. Nothing that a note says becomes the name of an element or of an attribute.
  */
 
+import { calloutIcon, calloutKind } from "./callouts.js";
+import { codeBlock } from "./code.js";
 import { h } from "./dom.js";
 import { address } from "./route.js";
 
@@ -10,6 +12,7 @@ import { address } from "./route.js";
  * @typedef {object} Node
  * @property {string} t
  * @property {number} [l]
+ * @property {string} [id]
  * @property {(Node | string)[]} [c]
  * @property {string} [text]
  * @property {string} [href]
@@ -18,8 +21,12 @@ import { address } from "./route.js";
  * @property {string} [lang]
  * @property {number} [level]
  * @property {number} [start]
+ * @property {number} [number]
+ * @property {string} [align]
  * @property {string} [task]
+ * @property {boolean} [done]
  * @property {string} [callout]
+ * @property {string} [fold]
  * @property {(Node | string)[]} [title]
  * @property {string} [name]
  * @property {string} [alt]
@@ -27,19 +34,35 @@ import { address } from "./route.js";
 
 /** @type {Record<string, keyof HTMLElementTagNameMap>} */
 const PLAIN = {
-  p: "p", ul: "ul", em: "em", strong: "strong", del: "del", mark: "mark", thead: "thead", tbody: "tbody", tr: "tr",
-  td: "td", span: "span",
+  ul: "ul", em: "em", strong: "strong", del: "del", mark: "mark", u: "u", kbd: "kbd", sub: "sub", sup: "sup", small: "small",
+  q: "q", thead: "thead", tbody: "tbody", tr: "tr", span: "span", div: "div", details: "details", summary: "summary",
 };
+
+/** Kinds whose text has one direction, that of its first letter with one. */
+const OWN_DIRECTION = new Set(["ul", "summary", "div"]);
+
+/** Languages that are written from right to left. */
+const RIGHT_TO_LEFT = new Set(["ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"]);
 
 /**
  * The body of a note.
  * @param {Node[]} blocks
+ * @param {number} above the level of the heading above the text: those of the text are below it, without a gap
  * @returns {DocumentFragment}
  */
-export function renderBlocks(blocks) {
+export function renderBlocks(blocks, above = 1) {
   const fragment = document.createDocumentFragment();
+  orderHeadings(blocks, above, []);
   fragment.append(...children(blocks));
   return fragment;
+}
+
+/**
+ * What a text in a language says to a browser.
+ * @param {string} language a code, or nothing
+ */
+export function languageOf(language) {
+  return { lang: language || null, dir: RIGHT_TO_LEFT.has(language) ? "rtl" : null };
 }
 
 /**
@@ -62,121 +85,212 @@ export function blockAt(root, line) {
 }
 
 /**
+ * Give each heading, as its `start`, the level of its element: one more than that of the heading it stands below.
+ * @param {(Node | string)[]} nodes
+ * @param {number} above
+ * @param {number[]} open the levels, as written, of the headings above
+ */
+function orderHeadings(nodes, above, open) {
+  for (const node of nodes) {
+    if (typeof node === "string") continue;
+    if (node.t === "h") {
+      const level = node.level ?? 1;
+      while (open.length && (open.at(-1) ?? 0) >= level) open.pop();
+      open.push(level);
+      node.start = Math.min(6, above + open.length);
+    }
+    orderHeadings(node.c ?? [], above, open);
+  }
+}
+
+/**
  * @param {(Node | string)[] | undefined} nodes
- * @returns {(HTMLElement | string)[]}
+ * @returns {(Element | string)[]}
  */
 function children(nodes) {
   return (nodes ?? []).map((node) => (typeof node === "string" ? node : element(node)));
 }
 
+/** @type {Record<string, (node: Node, line: Record<string, unknown>) => Element>} */
+const KINDS = {
+  h: heading,
+  p: (node, line) => h("p", { ...line, dir: "auto" }, ...children(node.c)),
+  pre: (node, line) => (node.lang === "mermaid"
+    ? h("div", { ...line, class: "diagram", "data-diagram": "" }, codeBlock(node.text ?? "", "mermaid", {}))
+    : codeBlock(node.text ?? "", node.lang ?? "", line)),
+  formula: (node, line) => h("div", { ...line, class: "formula", dir: "ltr", "data-formula": "block" }, node.text),
+  math: (node) => h("code", { class: "math", dir: "ltr", "data-formula": "line" }, node.text),
+  ol: (node, line) => h("ol", { ...line, start: node.start, dir: "auto" }, ...children(node.c)),
+  li: item,
+  quote,
+  table: (node, line) => h("div", { ...line, class: "scroll", role: "group", tabindex: 0, "aria-label": "Table" },
+    h("table", { dir: "auto" }, ...children(node.c))),
+  th: (node) => (node.c?.length ? h("th", { scope: "col", class: node.align ?? null }, ...children(node.c)) : h("td")),
+  td: (node) => h("td", { class: node.align ?? null }, ...children(node.c)),
+  hr: (_, line) => h("hr", line),
+  br: () => h("br"),
+  code: (node) => h("code", {}, ...(node.c ? children(node.c) : [node.text])),
+  html: (node) => h("code", { class: "raw", title: "HTML that is shown, not run" }, node.text),
+  tag: (node) => h("a", { class: "tag", href: address("search", { f: [`tag:#${node.text}`] }) }, `#${node.text}`),
+  a: (node) => h("a", { href: node.href, rel: "noreferrer noopener", target: "_blank", class: "external" },
+    ...children(node.c)),
+  note: noteLink,
+  embed: placeholder,
+  img: placeholder,
+  footnote_ref: footnoteReference,
+  footnotes: (node) => h("section", { class: "footnotes", role: "group", "aria-label": "Footnotes" },
+    h("ol", {}, ...children(node.c))),
+  footnote,
+  properties: (node) => h("table", { class: "property-table" }, h("tbody", {}, ...children(node.c))),
+  property: (node) => h("tr", {}, h("th", { scope: "row", dir: "auto" }, node.name), h("td", { dir: "auto" },
+    ...children(node.c))),
+  check: (node) => h("span", { class: node.done ? "box done" : "box", role: "img", "aria-label": node.done ? "yes" : "no" }),
+};
+
 /**
  * @param {Node} node
- * @returns {HTMLElement}
+ * @returns {Element}
  */
 function element(node) {
-  const line = node.l === undefined ? {} : { "data-line": node.l };
-  switch (node.t) {
-    case "h":
-      return heading(node);
-    case "pre":
-      return h("pre", { ...line, tabindex: 0, "aria-label": `Code ${node.lang ?? ""}`.trim(), role: "region" },
-        h("code", {}, node.text));
-    case "ol":
-      return h("ol", { ...line, start: node.start }, ...children(node.c));
-    case "li":
-      return item(node);
-    case "quote":
-      return quote(node);
-    case "table":
-      return h("div", { ...line, class: "scroll", role: "region", tabindex: 0, "aria-label": "Table" },
-        h("table", {}, ...children(node.c)));
-    case "th":
-      return h("th", { scope: "col" }, ...children(node.c));
-    case "hr":
-      return h("hr", line);
-    case "br":
-      return h("br");
-    case "code":
-      return h("code", {}, node.text);
-    case "math":
-      return h("code", { class: "math", title: "math" }, node.text);
-    case "html":
-      return h("code", { class: "raw", title: "HTML is shown, not run" }, node.text);
-    case "tag":
-      return h("a", { class: "tag", href: address("search", { f: [`tag:#${node.text}`] }) }, `#${node.text}`);
-    case "a":
-      return h("a", { href: node.href, rel: "noreferrer noopener", target: "_blank", class: "external" },
-        ...children(node.c));
-    case "note":
-      return noteLink(node);
-    case "embed":
-    case "img":
-      return placeholder(node);
-    default:
-      return h(PLAIN[node.t] ?? "span", line, ...(node.c ? children(node.c) : [node.text]));
+  const line = { "data-line": node.l, "data-block": node.id };
+  if (Object.hasOwn(KINDS, node.t)) return KINDS[node.t](node, line);
+  const name = Object.hasOwn(PLAIN, node.t) ? PLAIN[node.t] : "span";
+  const dir = OWN_DIRECTION.has(node.t) ? "auto" : null;
+  return h(name, { ...line, dir }, ...(node.c ? children(node.c) : [node.text]));
+}
+
+/**
+ * @param {Node} node
+ * @param {Record<string, unknown>} line
+ */
+function heading(node, line) {
+  const name = /** @type {"h2" | "h3" | "h4" | "h5" | "h6"} */ (`h${node.start ?? 2}`);
+  return h(name, { ...line, class: `heading written-${node.level}`, tabindex: -1, dir: "auto" }, ...children(node.c));
+}
+
+/**
+ * @param {Node} node
+ * @param {Record<string, unknown>} line
+ */
+function item(node, line) {
+  // The list decides on the direction: a paragraph with one of its own would hide its letters from the list.
+  const inside = children(node.c);
+  for (const one of inside) if (one instanceof HTMLElement && one.localName === "p") one.removeAttribute("dir");
+  if (node.task === undefined) return h("li", line, ...inside);
+  const done = node.task === "x" || node.task === "X";
+  const other = !done && node.task !== " ";
+  const box = h("span", { class: done ? "box done" : "box", role: "img",
+    "aria-label": done ? "done" : other ? `marked ${node.task}` : "to do" }, other ? node.task : null);
+  return h("li", { ...line, class: node.task === "-" ? "task off" : "task" }, box, h("div", {}, ...inside));
+}
+
+/**
+ * @param {Node} node
+ * @param {Record<string, unknown>} line
+ */
+function quote(node, line) {
+  if (node.callout === undefined) return h("blockquote", line, ...children(node.c));
+  const kind = calloutKind(node.callout);
+  const name = node.callout.split("|")[0].trim();
+  const title = node.title?.length ? children(node.title) : [name.charAt(0).toUpperCase() + name.slice(1)];
+  const attributes = { ...line, class: `callout is-${kind}` };
+  const body = node.c?.length ? h("div", { class: "callout-body" }, ...children(node.c)) : null;
+  if (!node.fold || !body) {
+    return h("div", attributes, h("div", { class: "callout-kind", dir: "auto" }, calloutIcon(kind), h("span", {}, ...title)),
+      body);
   }
+  return h("details", { ...attributes, open: node.fold === "+" },
+    h("summary", { class: "callout-kind", dir: "auto" }, calloutIcon(kind), h("span", {}, ...title)), body);
 }
 
 /** @param {Node} node */
-function heading(node) {
-  // The title of the page is the only h1.
-  const level = Math.min(6, Math.max(2, (node.level ?? 1) + 1));
-  const name = /** @type {"h2" | "h3" | "h4" | "h5" | "h6"} */ (`h${level}`);
-  return h(name, { "data-line": node.l, tabindex: -1 }, ...children(node.c));
+function footnoteReference(node) {
+  const number = String(node.number);
+  const button = h("button", { type: "button", class: "footnote-mark", "data-footnote-ref": number,
+    "aria-label": `Footnote ${number}`, onclick: () => leadTo(button, `[data-footnote="${number}"]`) }, number);
+  button.addEventListener("pointerenter", () => {
+    button.title = around(button)?.querySelector(`[data-footnote="${number}"] > div`)?.textContent?.trim() ?? "";
+  });
+  return h("sup", {}, button);
 }
 
 /** @param {Node} node */
-function item(node) {
-  if (node.task === undefined) return h("li", { "data-line": node.l }, ...children(node.c));
-  const done = node.task !== " ";
-  const box = h("span", { class: done ? "box done" : "box", role: "img", "aria-label": done ? "done" : "to do" });
-  return h("li", { "data-line": node.l, class: "task" }, box, h("div", {}, ...children(node.c)));
+function footnote(node) {
+  const number = String(node.number);
+  const back = h("button", { type: "button", class: "quiet", "aria-label": `Back to the reference of footnote ${number}`,
+    onclick: () => leadTo(back, `[data-footnote-ref="${number}"]`) }, "↩");
+  return h("li", { "data-footnote": number, tabindex: -1 }, h("div", {}, ...children(node.c)), back);
 }
 
-/** @param {Node} node */
-function quote(node) {
-  if (node.callout === undefined) return h("blockquote", { "data-line": node.l }, ...children(node.c));
-  return h("blockquote", { "data-line": node.l, class: "callout" },
-    h("p", { class: "callout-kind" }, ...(node.title?.length ? children(node.title) : [node.callout])),
-    ...children(node.c));
+/** @param {HTMLElement} place */
+function around(place) {
+  return place.closest(".embedded, .note-text");
+}
+
+/**
+ * @param {HTMLElement} from
+ * @param {string} selector
+ */
+function leadTo(from, selector) {
+  const to = around(from)?.querySelector(selector);
+  if (!(to instanceof HTMLElement)) return;
+  to.scrollIntoView({ block: "center" });
+  to.focus({ preventScroll: true });
 }
 
 /** @param {Node} node */
 function noteLink(node) {
   const shown = children(node.c);
-  if (node.path === null) return h("span", { class: "unresolved", title: "No file has this name yet" }, ...shown);
-  if (!node.path) return h("span", { class: "within" }, ...shown);
-  if (!/\.(?:md|canvas)$/i.test(node.path)) return h("span", { class: "file", title: node.path }, ...shown);
-  return h("a", { class: "wikilink", href: address("note", { path: node.path, at: node.subpath }) }, ...shown);
+  if (!node.path) return h("span", { class: "unresolved", title: "No file has this name yet" }, ...shown);
+  if (isNote(node.path)) return h("a", { class: "wikilink", href: address("note", { path: node.path, at: node.subpath }) },
+    ...shown);
+  if (PICTURE.test(node.path)) {
+    return h("button", { type: "button", class: "file", "data-picture-of": node.path, "aria-expanded": "false",
+      title: node.path }, ...shown);
+  }
+  return h("a", { class: "file", "data-file": node.path, title: node.path }, ...shown);
 }
 
-/** Which files `fillEmbeds` shows as pictures; the daemon decides what a file is by its content. */
+/** @param {string} path */
+function isNote(path) {
+  return /\.(?:md|canvas)$/i.test(path);
+}
+
+/** Which files `Embeds` shows as pictures; the daemon decides what a file is by its content. */
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
 
 /** What `![[picture|300]]` or `![alt|300x200](picture)` says of the size, in CSS pixels. */
 const SIZE = /^(?:.*\|)?(\d{1,4})(?:x(\d{1,4}))?$/;
 
 /**
- * A picture or an embedded note, by name; `fillEmbeds` shows what is in the vault. The page loads nothing of
- * another host.
+ * A picture or an embedded note, by name; `Embeds` shows what is in the vault. The page loads nothing of another
+ * host.
  * @param {Node} node
  */
 function placeholder(node) {
   const name = node.alt || node.name || children(node.c).map((one) => (typeof one === "string" ? one : "")).join("");
-  if (node.path && PICTURE.test(node.path)) {
-    const size = SIZE.exec(name);
-    const alt = size ? name.slice(0, Math.max(0, name.lastIndexOf("|"))) : name;
-    return h("span", { class: "embed", "data-picture": node.path, "data-width": size?.[1], "data-height": size?.[2],
-      title: node.path }, alt || node.path.split("/").pop());
-  }
+  if (node.path && PICTURE.test(node.path)) return picturePlace(node.path, name);
   if (node.href) {
     return h("a", { class: "embed", href: node.href, rel: "noreferrer noopener", target: "_blank" },
       `Picture elsewhere: ${name || node.href}`);
   }
-  if (node.path && /\.(?:md|canvas)$/i.test(node.path)) {
+  if (node.path && isNote(node.path)) {
     return h("a", { class: "embed", "data-note": node.path, "data-part": node.subpath ?? "",
       href: address("note", { path: node.path, at: node.subpath }) }, `Embedded: ${name}`);
   }
-  return h("span", { class: node.path ? "embed" : "embed unresolved", title: node.path ?? "No file has this name" },
-    `Attachment: ${name || node.path || ""}`);
+  return node.path
+    ? h("a", { class: "embed file", "data-file": node.path, title: node.path }, `Attachment: ${name || node.path}`)
+    : h("span", { class: "embed unresolved", title: "No file has this name" }, `Attachment: ${name}`);
+}
+
+/**
+ * A place that `Embeds` fills with a picture.
+ * @param {string} path
+ * @param {string} name what is said of it: a text, a size, or both
+ */
+export function picturePlace(path, name) {
+  const size = SIZE.exec(name);
+  const alt = size ? name.slice(0, Math.max(0, name.lastIndexOf("|"))) : name;
+  return h("span", { class: "embed", "data-picture": path, "data-width": size?.[1], "data-height": size?.[2], title: path },
+    alt || path.split("/").pop());
 }

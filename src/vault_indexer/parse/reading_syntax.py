@@ -1,0 +1,198 @@
+"""The Markdown that a note is read as: CommonMark, tables, footnotes, and what Obsidian adds.
+
+All rules are linear in the length of a note, or bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.ruler import RuleOptionsType
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+
+MAX_NESTING = 24
+"""Blocks or spans inside of each other that are shown; what stands deeper is left out."""
+
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]{1,512})(?:\|([^\[\]\n]{0,512}))?\]\]")
+_TAG = re.compile(r"#([\w/\-]*[^\W\d][\w/\-]*)")
+_COMMENT = re.compile(r"%%[\s\S]*?%%")
+_MATH = re.compile(r"\$\$([\s\S]+?)\$\$|\$(?![\s$])([^$\n]{1,1000}?)(?<!\s)\$(?!\d)")
+_MARK = re.compile(r"==(?=\S)([^\n]{1,2000}?)(?<=\S)==")
+_ADDRESS = re.compile(r"://[^\s<>\"`|\\]{1,2000}")
+_ADDRESS_SCHEME = re.compile(r"(?<![A-Za-z0-9+.\-])https?\Z", re.IGNORECASE)
+_ADDRESS_END = "?!.,:;*_~'"
+
+
+def note_parser() -> MarkdownIt:
+    """The parser of a note's text. Not thread-safe: one for each note."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.footnote import footnote_plugin
+
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING})
+    parser.enable(["table", "strikethrough"])
+    footnote_plugin(parser)
+    parser.validateLink = _accept_any  # type: ignore[method-assign, assignment] # the tree decides what may be opened
+    for name, rule in (("wikilink", _wikilink), ("tag", _tag), ("math", _math), ("comment", _comment)):
+        parser.inline.ruler.before("link", name, rule)
+    parser.inline.ruler.before("emphasis", "mark", _mark)
+    parser.inline.ruler.before("link", "address", _address)
+    ends_paragraph: RuleOptionsType = {"alt": ["paragraph", "blockquote", "list"]}
+    for name, mark in (("math_block", "$$"), ("comment_block", "%%")):
+        parser.block.ruler.before("fence", name, _MarkedBlock(name, mark), ends_paragraph)
+    return parser
+
+
+def value_parser() -> MarkdownIt:
+    """The parser of a property's value: only links between notes and addresses mean something in it."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("zero")
+    parser.inline.ruler.after("text", "wikilink", _wikilink)
+    parser.inline.ruler.after("text", "address", _address)
+    return parser
+
+
+class _MarkedBlock:
+    """The rule of a block between two marks: lines from one that begins with the mark to one that ends with
+    it."""
+
+    def __init__(self, name: str, mark: str) -> None:
+        self._name = name
+        self._mark = mark
+
+    def __call__(self, state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+        start = state.bMarks[start_line] + state.tShift[start_line]
+        if state.is_code_block(start_line) or not state.src.startswith(self._mark, start):
+            return False
+        line = self._last_line(state, start_line, start)
+        if line is None or line >= end_line:
+            return False
+        if silent:
+            return True
+        text = state.getLines(start_line, line + 1, state.blkIndent, False).strip()
+        token = state.push(self._name, "", 0)
+        token.block = True
+        token.content = text.removeprefix(self._mark).removesuffix(self._mark).strip()
+        token.map = [start_line, line + 1]
+        state.line = line + 1
+        return True
+
+    def _last_line(self, state: StateBlock, start_line: int, start: int) -> int | None:
+        first = state.src[start : state.eMarks[start_line]].rstrip()
+        if self._mark in first[len(self._mark) :]:
+            # Closed on its own line: a block only if nothing follows.
+            return (
+                start_line
+                if first.find(self._mark, len(self._mark)) == len(first) - len(self._mark)
+                else None
+            )
+        ends = _lines_that_end_with(self._mark, state)
+        at = bisect_right(ends, start_line)
+        return ends[at] if at < len(ends) else None
+
+
+def _lines_that_end_with(mark: str, state: StateBlock) -> list[int]:
+    """In ascending order. Looked up once for each text that the parser splits into lines."""
+    found: dict[Any, list[int]] = state.env.setdefault("ends", {})
+    key = (mark, len(state.src))
+    if key not in found:
+        lines = enumerate(state.eMarks)
+        found[key] = [at for at, end in lines if state.src[max(0, end - 80) : end].rstrip().endswith(mark)]
+    return found[key]
+
+
+def _accept_any(_: str) -> bool:
+    return True
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    found = _WIKILINK.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.content = found[2]
+        token.meta = {"display": found[3], "embed": bool(found[1])}
+    state.pos = found.end()
+    return True
+
+
+def _address(state: StateInline, silent: bool) -> bool:
+    """An address of the web that stands in the text; its scheme is already read when the rule is asked."""
+    found = _ADDRESS.match(state.src, state.pos)
+    if found is None or state.linkLevel > 0:
+        return False
+    scheme = _ADDRESS_SCHEME.search(state.pending[-7:])
+    rest = _trim_address(found[0][: state.posMax - state.pos])
+    if scheme is None or len(rest) <= len("://"):
+        return False
+    if not silent:
+        state.pending = state.pending[: -len(scheme[0])]
+        address = scheme[0] + rest
+        state.push("link_open", "a", 1).attrs = {"href": address}
+        state.push("text", "", 0).content = address
+        state.push("link_close", "a", -1)
+    state.pos += len(rest)
+    return True
+
+
+def _trim_address(rest: str) -> str:
+    """Without what ends the sentence and not the address; a bracket that the address opened belongs to it."""
+    while rest:
+        last = rest[-1]
+        opening = {")": "(", "]": "["}.get(last)
+        if last not in _ADDRESS_END and (opening is None or rest.count(opening) >= rest.count(last)):
+            break
+        rest = rest[:-1]
+    return rest
+
+
+def _tag(state: StateInline, silent: bool) -> bool:
+    found = _TAG.match(state.src, state.pos)
+    before = state.src[state.pos - 1 : state.pos]
+    if found is None or found.end() > state.posMax or (before and not before.isspace()):
+        return False
+    if not silent:
+        state.push("tag", "", 0).content = found[1]
+    state.pos = found.end()
+    return True
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    found = _MATH.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        state.push("math_block" if found[1] else "math", "", 0).content = found[1] or found[2]
+    state.pos = found.end()
+    return True
+
+
+def _comment(state: StateInline, silent: bool) -> bool:
+    """What Obsidian does not show to a reader."""
+    found = _COMMENT.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    del silent
+    state.pos = found.end()
+    return True
+
+
+def _mark(state: StateInline, silent: bool) -> bool:
+    found = _MARK.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        end = state.posMax
+        state.push("mark_open", "mark", 1)
+        state.pos, state.posMax = found.start(1), found.end(1)
+        state.md.inline.tokenize(state)
+        state.posMax = end
+        state.push("mark_close", "mark", -1)
+    state.pos = found.end()
+    return True

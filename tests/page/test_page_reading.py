@@ -1,0 +1,297 @@
+"""A note in the page looks as people know it."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page_site import WAIT_MS, ServeVault, Site, Visit, axe_violations
+from playwright.sync_api import Locator, expect
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+LONG_LINES = 30_000
+"""Of a note that is longer than what is shown at a time."""
+
+NOTES = {
+    "Marks.md": "# Marks\n\n- [ ] to do\n- [x] done\n\n"
+    "H<sub>2</sub>O, <kbd>Esc</kbd>, a<br>b. <!-- hidden -->\n\n"
+    "See https://example.org/a_(b). A note[^1] and ^[another].\n\n[^1]: The *first*.\n",
+    "Formulas.md": "# Formulas\n\nHere $\\frac{a}{b}$ and $\\nosuchcommand$.\n\n$$\ne^{i\\pi}\n$$\n",
+    "Diagrams.md": "# Diagrams\n\n"
+    "```mermaid\ngraph TD\n  A[Start] --> B\n```\n\n```mermaid\nno diagram\n```\n",
+    "Callouts.md": "# Callouts\n\n> [!tip]- Folded\n> Inside the fold.\n\n> [!danger] Open\n> x\n\n"
+    "> [!caution]+ Unfolded\n> y\n",
+    "Code.md": "# Code\n\n```python\ndef f():\n    return 'x'\n```\n\n```nosuchlanguage\nplain\n```\n",
+    "Table.md": "# Table\n\n| left | right | words | more | and more |\n"
+    "| --- | ---: | --- | --- | --- |\n"
+    "| a | 1 | internationalisation | characteristically | responsibilities |\n",
+    "Within.md": "# Within\n\nTo [[#Far below|far]] and [[#^mark|the mark]].\n\n"
+    + "Text.\n\n" * 120
+    + "Marked.\n^mark\n\n## Far below\n\nThe end.\n",
+    "Links.md": "# Links\n\n"
+    "[[Code]], [[Code|again]], [[Code#Code]] [[nowhere]] [[nowhere]] [[dot.png]] [[paper.pdf]]\n",
+    "Properties.md": '---\nup: "[[Code]]"\nsite: https://example.org\ndone: true\nlist: [one, two]\n'
+    "deep: {key: value}\n---\nx\n",
+    "Arabic.md": "# ملاحظة\n\nهذه فقرة باللغة العربية عن القطط والكلاب والطيور في الحديقة.\n\n"
+    "- عنصر أول\n\nEnglish words.\n",
+    "Jumps.md": "### Deep first\n\n# Top\n\n#### Jump\n\n![[Code]]\n\n| a |\n| --- |\n| b |\n\n| c | |\n"
+    "| --- | --- |\n| d | |\n\n> [!bug] x\n> ##### In a callout\n\n```\na\n```\n\n```\nb\n```\n",
+}
+
+
+@pytest.fixture(scope="module")
+def notes(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    vault: Path = tmp_path_factory.mktemp("reading") / "vault"
+    vault.mkdir()
+    for path, text in NOTES.items():
+        (vault / path).write_text(text, encoding="utf-8")
+    lines = [
+        f"Line {number} of this very long note." if number % 2 else "" for number in range(1, LONG_LINES + 1)
+    ]
+    lines[0], lines[LONG_LINES - 11] = "# Long", "## Near the end"
+    (vault / "Long.md").write_text("\n".join(lines), encoding="utf-8")
+    (vault / "dot.png").write_bytes(PNG)
+    (vault / "paper.pdf").write_bytes(b"%PDF-1.4")
+    with serve_vault("reading", vault) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(notes: Site) -> Iterator[Visit]:
+    found = notes.visit(reduced_motion="reduce", viewport={"width": 1300, "height": 800})
+    yield found
+    assert found.errors == []
+    assert found.foreign() == []
+    found.page.context.close()
+
+
+def text_of(visit: Visit, note: str, **values: str) -> Locator:
+    visit.show("note", path=f"{note}.md", **values)
+    expect(visit.page.locator(".note .hit-path")).to_have_text(f"{note}.md", timeout=WAIT_MS)
+    return visit.page.locator(".note-text")
+
+
+def middle(one: Locator) -> float:
+    box = one.bounding_box()
+    assert box is not None
+    return float(box["y"] + box["height"] / 2)
+
+
+def test_the_box_of_a_task_stands_beside_its_text(visit: Visit) -> None:
+    tasks = text_of(visit, "Marks").locator("li.task")
+    expect(tasks).to_have_count(2)
+    for task in tasks.all():
+        assert abs(middle(task.locator(".box")) - middle(task.locator("p"))) < 4
+
+
+def test_harmless_html_and_addresses(visit: Visit) -> None:
+    text = text_of(visit, "Marks")
+    expect(text.locator("sub")).to_have_text("2")
+    expect(text.locator("kbd")).to_have_text("Esc")
+    expect(text.locator("p > br")).to_have_count(1)
+    expect(text).not_to_contain_text("hidden")
+    expect(text.locator("a.external")).to_have_attribute("href", "https://example.org/a_(b)")
+
+
+def test_footnotes_lead_there_and_back(visit: Visit) -> None:
+    page, text = visit.page, text_of(visit, "Marks")
+    expect(text.locator(".footnotes li")).to_have_count(2)
+    text.get_by_role("button", name="Footnote 1", exact=True).click()
+    expect(text.locator(".footnotes li").first).to_be_focused()
+    expect(text.locator(".footnotes em")).to_have_text("first")
+    text.get_by_role("button", name="Back to the reference of footnote 1").click()
+    assert page.evaluate("document.activeElement.dataset.footnoteRef") == "1"
+
+
+def test_formulas_are_set(visit: Visit) -> None:
+    text = text_of(visit, "Formulas")
+    expect(text.locator(".set .katex")).to_have_count(2)
+    expect(text.locator(".formula .katex-display")).to_have_count(1)
+    expect(text.get_by_role("math")).to_have_count(2)
+    expect(text.get_by_role("math").first).to_have_accessible_name("\\frac{a}{b}")
+    left = text.locator("[data-formula]:not(.set)")
+    expect(left).to_have_text("\\nosuchcommand")
+    expect(left).to_have_attribute("title", re.compile("nosuchcommand"))
+    assert visit.page.evaluate("document.fonts.check('16px KaTeX_Math')")
+
+
+def test_diagrams_are_pictures(visit: Visit) -> None:
+    text = text_of(visit, "Diagrams")
+    places = text.locator("[data-diagram]")
+    if importlib.util.find_spec("mermaidx") is None:
+        expect(places.first).to_contain_text("pip install")
+        expect(places.first.locator("pre")).to_contain_text("graph TD")
+        return
+    picture = places.first.locator("img")
+    expect(picture).to_have_accessible_name(re.compile("Start"), timeout=WAIT_MS)
+    assert picture.evaluate("one => one.decode().then(() => one.naturalWidth > 20 && one.naturalHeight > 20)")
+    expect(places.first.locator("pre")).to_be_hidden()
+    expect(places.nth(1)).to_contain_text("cannot be drawn")
+    expect(places.nth(1).locator("pre")).to_be_visible()
+
+
+def test_callouts_have_their_kind_and_fold(visit: Visit) -> None:
+    text = text_of(visit, "Callouts")
+    expect(text.get_by_role("img")).to_have_count(3)
+    expect(text.locator(".callout-icon")).to_have_count(3)
+    assert [one.get_attribute("aria-label") for one in text.locator(".callout-icon").all()] == [
+        "tip", "danger", "warning"
+    ]  # fmt: skip
+    hues = text.locator(".callout").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).borderLeftColor)"
+    )
+    assert len(set(hues)) == 3
+    expect(text.get_by_text("Inside the fold.")).to_be_hidden()
+    expect(text.get_by_text("y", exact=True)).to_be_visible()
+    text.get_by_text("Folded", exact=True).click()
+    expect(text.get_by_text("Inside the fold.")).to_be_visible()
+
+
+def test_a_hit_in_a_fold_opens_it(visit: Visit) -> None:
+    text = text_of(visit, "Callouts", line="4")
+    expect(text.get_by_text("Inside the fold.")).to_be_visible()
+
+
+def test_code_has_its_language_its_colours_and_a_copy(visit: Visit) -> None:
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text = text_of(visit, "Code")
+    expect(text.locator(".code-language")).to_have_text(["python", "nosuchlanguage"])
+    expect(text.locator(".hl-keyword")).to_have_text(["def", "return"])
+    expect(text.locator("pre")).to_have_text(["def f():\n    return 'x'", "plain"])
+    text.get_by_role("button", name="Copy").first.click()
+    expect(text.get_by_role("button", name="Copied")).to_be_visible()
+    assert visit.page.evaluate("navigator.clipboard.readText()") == "def f():\n    return 'x'\n"
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_words_in_a_table_stay_whole(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 700})
+    text = text_of(visit, "Table")
+    assert text.locator("td").evaluate_all(
+        """all => all.map(one => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+        })"""
+    ) == [1, 1, 1, 1, 1]
+    assert text.locator("td, th").evaluate_all("all => all.map(one => getComputedStyle(one).textAlign)") == [
+        "start", "right", "start", "start", "start",
+    ] * 2  # fmt: skip
+
+
+def test_links_within_a_note_lead_to_their_place(visit: Visit) -> None:
+    page, text = visit.page, text_of(visit, "Within")
+    asked = len(visit.requests)
+    text.get_by_role("link", name="far").click()
+    expect(text.get_by_role("heading", name="Far below")).to_be_in_viewport()
+    expect(text.locator(".found")).to_have_text("Far below")
+    assert "at=Far" in page.url
+    text.get_by_role("link", name="the mark").click()
+    expect(text.locator(".found")).to_have_text("Marked.")
+    assert not [one for one in visit.requests[asked:] if "/v1/view" in one.url]
+    visit.show("note", path="Within.md", at="^mark")
+    expect(page.locator(".found")).to_be_in_viewport()
+
+
+def test_the_outline_marks_where_one_is(visit: Visit) -> None:
+    text_of(visit, "Within")
+    outline = visit.page.get_by_role("navigation", name="Outline")
+    expect(outline.locator("[aria-current]")).to_have_text("Within")
+    visit.page.mouse.move(600, 400)
+    visit.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(outline.locator("[aria-current]")).to_have_text("Far below")
+
+
+def test_each_target_of_links_is_listed_once(visit: Visit) -> None:
+    text_of(visit, "Links")
+    links = visit.page.locator(".rail details").first.locator("li")
+    expect(links).to_have_text(
+        ["Code 2 times", "Code#Code", "nowhere leads nowhere 2 times", "dot.png", "paper.pdf"]
+    )
+
+
+def test_attachments_are_links_and_pictures(visit: Visit) -> None:
+    text = text_of(visit, "Links")
+    paper = text.locator("a.file")
+    expect(paper).to_have_text("paper.pdf")
+    expect(paper).to_have_attribute("href", re.compile(r"^obsidian://open\?path=%2F.*%2Fpaper\.pdf$"))
+    text.get_by_role("button", name="dot.png").click()
+    expect(text.locator("img")).to_have_js_property("naturalWidth", 1)
+    text.get_by_role("button", name="dot.png").click()
+    expect(text.locator("img")).to_have_count(0)
+
+
+def test_properties_are_a_table(visit: Visit) -> None:
+    text_of(visit, "Properties")
+    place = visit.page.locator(".properties")
+    place.locator("summary").click()
+    rows = place.locator(".property-table").first.locator("> tbody > tr")
+    expect(rows.locator("> th")).to_have_text(["up", "site", "done", "list", "deep"])
+    expect(rows.nth(0).get_by_role("link", name="Code")).to_have_attribute("href", "#/note?path=Code.md")
+    expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", "https://example.org")
+    expect(rows.nth(2).get_by_role("img", name="yes")).to_be_visible()
+    expect(rows.nth(3).locator("li")).to_have_text(["one", "two"])
+    expect(rows.nth(4).locator("td table")).to_contain_text("value")
+
+
+def test_a_hit_far_down_in_a_long_note_is_marked(visit: Visit) -> None:
+    text = text_of(visit, "Long", line=str(LONG_LINES - 1999))
+    expect(text.locator(".found")).to_have_text(f"Line {LONG_LINES - 1999} of this very long note.")
+    expect(text.locator(".found")).to_be_in_viewport()
+
+
+def test_the_outline_leads_to_what_is_not_shown_yet(visit: Visit) -> None:
+    text = text_of(visit, "Long")
+    expect(text.locator(".long-note").first).to_contain_text("Lines 1 to")
+    outline = visit.page.get_by_role("navigation", name="Outline")
+    outline.get_by_role("button", name="Near the end").click()
+    expect(text.locator(".found")).to_have_text("Near the end")
+    expect(text.get_by_role("link", name="After")).to_have_count(0)
+    text.get_by_role("link", name="Before").first.click()
+    expect(text.get_by_role("heading", name="Near the end")).to_have_count(0)
+
+
+def test_arabic_runs_from_right_to_left(visit: Visit) -> None:
+    text = text_of(visit, "Arabic")
+    expect(text).to_have_attribute("lang", "ar")
+    direction = "one => getComputedStyle(one).direction"
+    assert [one.evaluate(direction) for one in text.locator("> h2, > p, > ul").all()] == [
+        "rtl",
+        "rtl",
+        "rtl",
+        "ltr",
+    ]
+    title = visit.page.locator(".note-title")
+    assert title.evaluate("one => getComputedStyle(one).unicodeBidi") in ("plaintext", "isolate")
+    expect(visit.page.locator(".outline button").first).to_have_attribute("dir", "auto")
+
+
+def test_headings_have_no_gap_in_their_levels(visit: Visit) -> None:
+    text = text_of(visit, "Jumps")
+    expect(text.locator(".embedded h4, .embedded h5")).to_have_text("Code")
+    levels = (
+        visit.page.locator(".note-main")
+        .locator("h1, h2, h3, h4, h5, h6")
+        .evaluate_all("all => all.map(one => Number(one.localName[1]))")
+    )
+    assert all(below <= above + 1 for above, below in itertools.pairwise(levels)), levels
+    assert levels == [1, 2, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_what_a_note_holds(notes: Site, scheme: str) -> None:
+    visit = notes.visit(color_scheme=scheme, reduced_motion="reduce")
+    for note in ("Marks", "Callouts", "Code", "Formulas", "Properties", "Jumps", "Links"):
+        text_of(visit, note)
+        expect(visit.page.locator(".rail .quiet-text", has_text="…")).to_have_count(0, timeout=WAIT_MS)
+        assert axe_violations(visit.page) == [], note
+    visit.page.context.close()
