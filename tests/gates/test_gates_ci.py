@@ -12,9 +12,9 @@ from _pytest.mark.expression import Expression
 from python_source import ROOT
 
 WITH_EXTRA = re.compile(
-    r"importorskip\((?!\"(?:pytrec_eval|scipy\.stats|tiktoken|wordllama|prometheus_client)\b)"
+    r"importorskip\((?!\"(?:pytrec_eval|scipy\.stats|tiktoken|wordllama|prometheus_client|pty)\b)"
 )
-"""A package that neither the product nor the extra dev brings along."""
+"""A package that neither the product, the extra dev nor POSIX brings along."""
 
 BRACES = re.compile(r"\{([^{}]+)\}")
 

@@ -112,15 +112,18 @@ class VaultServer(MCPServer[Any]):
     wants it. The SDK's own answers are a failed call, and an internal error with a traceback in the log."""
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+        self, name: str, arguments: Mapping[str, object], context: Context[Any, Any] | None = None
     ) -> Result:
         """The result of a call. Raises MCPError for an unknown tool."""
         if all(tool.name != name for tool in await self.list_tools()):
             raise MCPError(INVALID_PARAMS, f"unknown tool: {name[:_NAME_CHARS]}")
-        return await super().call_tool(name, arguments, context)
+        return await super().call_tool(name, dict(arguments), context)
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, object] | None = None,
+        context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         """The prompt. Raises MCPError for one that is unknown, or an argument that is missing."""
         known = {prompt.name: prompt for prompt in PROMPTS}
@@ -129,7 +132,7 @@ class VaultServer(MCPServer[Any]):
         missing = [one for one, _ in known[name].arguments if one not in (arguments or {})]
         if missing:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
-        return await super().get_prompt(name, arguments, context)
+        return await super().get_prompt(name, dict(arguments or {}), context)
 
 
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
