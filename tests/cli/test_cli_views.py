@@ -43,7 +43,7 @@ for command in sys.argv[1].split("|"):
         status = end.code or 0
     sys.stdout.flush()
     for stream in (sys.stdout, sys.stderr):
-        print(f"[exit status {status}]", end=chr(29), file=stream, flush=True)
+        print(f"[exit status {status}]", end="\u241d", file=stream, flush=True)
 """
 STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 SIZE = re.compile(r"\d+ kB")
@@ -70,7 +70,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 def parts(text: str) -> list[str]:
     """What each command printed, as it is in the file."""
     plain = SIZE.sub("N kB", STYLES.sub("", text))
-    return [part.lstrip("\n") for part in plain.split(chr(29))[:-1]]
+    return [part.lstrip("\n") for part in plain.split("\u241d")[:-1]]
 
 
 def compare(name: str, sections: list[str]) -> None:

@@ -18,6 +18,9 @@ from pathlib import Path
 
 from vault_indexer.cli.app import COMMANDS, main
 
+_TIMEOUT_S = 300.0
+"""For all commands together; one that waits for an answer that is not typed would wait for ever."""
+
 Line = tuple[Sequence[str], str]
 Shown = tuple[int, str]
 
@@ -31,6 +34,7 @@ def run_at_terminals(lines: Sequence[Line], environ: Mapping[str, str], cwd: Pat
         cwd=cwd,
         stdout=subprocess.PIPE,
         text=True,
+        timeout=_TIMEOUT_S,
         check=True,
     )
     return [(code, shown) for code, shown in json.loads(done.stdout)]

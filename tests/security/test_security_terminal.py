@@ -116,13 +116,14 @@ LINES: Mapping[str, tuple[str, ...]] = {
 
 NAMES_NOTHING = {
     *("open", "rebuild", "start", "stop", "pause", "resume", "unpublish", "verify", "completion"),
-    *("vault add", "vault list", "eval rank", "eval tune"),
+    *("vault add", "vault list", "eval rank", "eval snapshot", "eval tune"),
 }
 """Commands that show nothing of the vault."""
 
 TYPED = {
     "mcp": "".join(json.dumps(message) + "\n" for message in SESSION) + "\x04",
     "eval judge": "q\n",
+    "eval snapshot": "n\n",
 }
 """What a person types."""
 

@@ -68,7 +68,11 @@ def test_the_openapi_document_names_every_route(api: Api) -> None:
     paths = api.ask("/openapi.json").json["paths"]
     assert isinstance(paths, dict)
     routes = {(path, method.upper()) for path, methods in paths.items() for method in methods}
-    assert routes == {("/v1/events", "GET"), *((one.path, one.method) for one in ENDPOINTS)}
+    assert routes == {
+        ("/v1/events", "GET"),
+        ("/v1/proof", "GET"),
+        *((one.path, one.method) for one in ENDPOINTS),
+    }
 
 
 def test_a_rebuild_that_is_waited_for_reports(api: Api) -> None:

@@ -41,11 +41,11 @@ class TerminalStream:
 
 
 def protect_terminal() -> None:
-    """Make each standard stream that is a terminal a `TerminalStream`."""
+    """Make each standard stream that is a terminal a `TerminalStream`, once."""
     if sys.stdout.isatty():
-        sys.stdout = cast("TextIO", TerminalStream(sys.stdout))
+        sys.stdout = cast("TextIO", TerminalStream(styled(sys.stdout)))
     if sys.stderr.isatty():
-        sys.stderr = cast("TextIO", TerminalStream(sys.stderr))
+        sys.stderr = cast("TextIO", TerminalStream(styled(sys.stderr)))
 
 
 def styled(stream: TextIO) -> TextIO:

@@ -142,9 +142,11 @@ class IndexWriter:
         whatever its plan. `between` is called between two parts, and may apply another plan. Without `ask`
         the language model that splits notes is not waited for: only its kept answers count."""
         done, left = Applied(), len(plan.read)
+        at_once = self._at_once(left)
         for part in plan.parts():
             left -= len(part.read)
-            done += self._apply(part, self._read(part, on_progress, later=left, ask=ask))
+            edit = self._read(part, on_progress, later=left, ask=ask, at_once=at_once)
+            done += self._apply(part, edit)
             if left:
                 between()
         if self._derived.behind:
@@ -308,11 +310,12 @@ class IndexWriter:
         self._derived.close()
         self._writer.close()
 
-    def _read(self, plan: Plan, on_progress: Callable[[int], None], *, later: int, ask: bool) -> _Edit:
+    def _read(
+        self, plan: Plan, on_progress: Callable[[int], None], *, later: int, ask: bool, at_once: int | None
+    ) -> _Edit:
         edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = later + len(plan.read)
-        at_once = self._at_once(len(batches))
         jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once, ask=ask) for batch in batches]
         if self._derived.behind and jobs:
             # One worker writes the words of the part before, while others read this part.
@@ -327,10 +330,11 @@ class IndexWriter:
             # else it vanished since it was seen; whether that is a deletion, the next look decides
         return edit
 
-    def _at_once(self, batches: int) -> int | None:
+    def _at_once(self, notes: int) -> int | None:
+        """How many texts of an edit of so many notes are embedded before it is found (None: all)."""
         if not self._slow:
             return None
-        return 0 if batches > 1 or self.owed else AT_ONCE
+        return 0 if notes > _BATCH_NOTES or self.owed else AT_ONCE
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
         """A file without a note (any more). It stays a link target as long as it is there."""

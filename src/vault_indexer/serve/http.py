@@ -33,8 +33,8 @@ from vault_indexer.serve.openapi import LINES, answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.rebuilds import VaultRebuilds
-from vault_indexer.serve.request_models import request_model
-from vault_indexer.serve.responses import error_response, failure, internal_error
+from vault_indexer.serve.request_models import problem_text, request_model
+from vault_indexer.serve.responses import error_response, failure, internal_error, wrong_request
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
 from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson, ProofJson, StatusJson
 from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
@@ -327,8 +327,14 @@ def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:
 
 def add_errors(api: FastAPI) -> None:
     """Answer the errors of paths that no endpoint has in the one shape that errors have."""
+    from fastapi.exceptions import RequestValidationError
     from fastapi.requests import Request
     from starlette.exceptions import HTTPException
+
+    async def of_parameters(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        problems = error.errors()
+        return wrong_request("; ".join(problem_text(one["loc"][1:], one) for one in problems))
 
     async def of_ours(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, VaultIndexerError)
@@ -342,6 +348,7 @@ def add_errors(api: FastAPI) -> None:
         _LOG.error("a request failed", exc_info=error)
         return internal_error()
 
+    api.add_exception_handler(RequestValidationError, of_parameters)
     api.add_exception_handler(VaultIndexerError, of_ours)
     api.add_exception_handler(HTTPException, of_http)
     api.add_exception_handler(Exception, answer_unforeseen)

@@ -89,7 +89,7 @@ def _view(row: Endpoint[Any], name: str, text: str, parameters: Sequence[str | P
 
 
 _PLACE = ("path", "title", "header_path", "start_line", "end_line")
-_NOTE_NAME = replace(NOTE.parameters[0], help="Path, or a name that only one note has.")
+_NOTE_NAME = replace(NOTE.parameters[0], help="Path, or a unique name.")
 _QUERY = replace(
     SEARCH.parameters[0],
     help='Words or a question; also "phrases", tag:#x, path:folder, [property:value], -word.',
@@ -122,7 +122,7 @@ _READ_NOTE = ToolView(
         _view(
             NOTE,
             "read_note",
-            "Read a note: all of it, the section below a heading, or lines. Long text comes in pages.",
+            "Read a note: all, a section, or lines. Long text comes in pages.",
             (
                 _NOTE_NAME,
                 Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
@@ -149,7 +149,7 @@ _LINKS = ToolView(
     endpoint=_view(
         ALL_LINKS,
         "links",
-        "Links, backlinks or unlinked mentions of a note; links of the vault that lead nowhere; orphans.",
+        "Links, backlinks or unlinked mentions of a note; broken links of the vault; orphans.",
         (
             replace(
                 _NOTE_NAME, required=False, default="", help="The note, for the views note and mentions."
@@ -208,8 +208,7 @@ _SET_CHUNKER = ToolView(
         name="set_chunker",
         method="POST",
         path=PATH,
-        help="Change how notes are split: writes [chunking] strategy into the configuration and rebuilds the "
-        "index. The user has to agree.",
+        help="How notes are split: writes the configuration, rebuilds the index. The user must agree.",
         parameters=(
             Parameter(name="strategy", required=True, help=""),
             Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
