@@ -57,7 +57,14 @@ var RefusedError = class extends Error {
   }
   status;
 };
+var SilentError = class extends Error {
+  constructor() {
+    super("The daemon does not answer");
+  }
+};
 var UNKNOWN_PARAMETER = 422;
+var OLDER_MS = 6e4;
+var ANSWER_MS = 3e4;
 var DaemonClient = class {
   /** `discover` reads the files that announce the daemon. Nothing is read before the first request. */
   constructor(discover2) {
@@ -65,19 +72,19 @@ var DaemonClient = class {
   }
   discover;
   found = null;
-  /** A daemon of an earlier version refuses the parameter `fields`. */
-  takesFields = true;
+  /** A daemon of an earlier version refuses the parameter `fields`: until then it is asked without. */
+  olderUntil = 0;
   async search(query, limit) {
     const parameters = { q: query, limit, as_you_type: true };
-    if (this.takesFields) {
-      try {
-        return await this.get("/v1/search", { ...parameters, fields: FIELDS });
-      } catch (error) {
-        if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
-        this.takesFields = false;
-      }
+    if (Date.now() < this.olderUntil) return this.get("/v1/search", parameters);
+    try {
+      return await this.get("/v1/search", { ...parameters, fields: FIELDS });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
     }
-    return this.get("/v1/search", parameters);
+    const answer = await this.get("/v1/search", parameters);
+    this.olderUntil = Date.now() + OLDER_MS;
+    return answer;
   }
   explain(path, query) {
     return this.get("/v1/explain", { path, q: query });
@@ -112,7 +119,7 @@ var DaemonClient = class {
     const first = known && await this.send(known, method, target, body);
     if (first && first.status !== 401) return read(first);
     this.found = await this.discover();
-    this.takesFields = true;
+    this.olderUntil = 0;
     const { info, command } = this.found;
     const second = info && await this.send(info, method, target, body);
     if (!second || second.status === 401) {
@@ -123,19 +130,23 @@ var DaemonClient = class {
   }
   /** The response, or null if nothing listens there. */
   async send(info, method, target, body) {
-    try {
-      return await (0, import_obsidian.requestUrl)({
-        url: info.url + target,
-        method,
-        headers: { Authorization: `Bearer ${info.token}` },
-        ...body && { body: JSON.stringify(body), contentType: "application/json" },
-        throw: false
-      });
-    } catch {
-      return null;
-    }
+    const response = (0, import_obsidian.requestUrl)({
+      url: info.url + target,
+      method,
+      headers: { Authorization: `Bearer ${info.token}` },
+      ...body && { body: JSON.stringify(body), contentType: "application/json" },
+      throw: false
+    });
+    return withinTime(response.catch(() => null));
   }
 };
+async function withinTime(answer) {
+  let timer = 0;
+  const limit = new Promise((_, reject) => {
+    timer = window.setTimeout(() => reject(new SilentError()), ANSWER_MS);
+  });
+  return Promise.race([answer, limit]).finally(() => window.clearTimeout(timer));
+}
 function read(response) {
   const answer = response.json;
   if (response.status < 400) return answer;
@@ -648,6 +659,78 @@ function allScopes(app) {
   ];
 }
 
+// src/sequence.ts
+var Sequence = class {
+  asked = 0;
+  shown = 0;
+  /** The number of a new request. */
+  next() {
+    return ++this.asked;
+  }
+  /** Whether the answer to this request is newer than all that were accepted; it counts as accepted then. */
+  accept(number) {
+    if (number <= this.shown) return false;
+    this.shown = number;
+    return true;
+  }
+  /** Whether a request is the last one made. */
+  isLatest(number) {
+    return number === this.asked;
+  }
+  /** Drop all answers still to come. */
+  dropAll() {
+    this.shown = this.asked;
+  }
+};
+
+// src/live_query.ts
+var MAX_REQUESTS = 2;
+var LiveQuery = class {
+  constructor(exchange) {
+    this.exchange = exchange;
+  }
+  exchange;
+  sequence = new Sequence();
+  running = 0;
+  waiting = null;
+  isAnswered = true;
+  /** Whether the answer to the newest query is still to come. */
+  get isBusy() {
+    return !this.isAnswered;
+  }
+  ask(query) {
+    this.isAnswered = false;
+    if (this.running < MAX_REQUESTS) void this.run(query);
+    else this.waiting = query;
+  }
+  /** Forget the query and all answers still to come. */
+  drop() {
+    this.sequence.dropAll();
+    this.waiting = null;
+    this.isAnswered = true;
+  }
+  async run(query) {
+    const number = this.sequence.next();
+    this.running += 1;
+    try {
+      const answer = await this.exchange.ask(query);
+      if (this.accept(number)) this.exchange.show(answer, query);
+    } catch (error) {
+      if (this.accept(number)) this.exchange.fail(error);
+    } finally {
+      this.running -= 1;
+    }
+    const next = this.waiting;
+    this.waiting = null;
+    if (next !== null) void this.run(next);
+  }
+  accept(number) {
+    if (!this.sequence.accept(number)) return false;
+    if (this.sequence.isLatest(number) && this.waiting === null) this.isAnswered = true;
+    return true;
+  }
+};
+
 // src/result_list.ts
 var import_obsidian8 = require("obsidian");
 
@@ -797,30 +880,6 @@ function placeOf(hit) {
   return hit.chunk_id || hit.path;
 }
 
-// src/sequence.ts
-var Sequence = class {
-  asked = 0;
-  shown = 0;
-  /** The number of a new request. */
-  next() {
-    return ++this.asked;
-  }
-  /** Whether the answer to this request is newer than all that were accepted; it counts as accepted then. */
-  accept(number) {
-    if (number <= this.shown) return false;
-    this.shown = number;
-    return true;
-  }
-  /** Whether a request is the last one made. */
-  isLatest(number) {
-    return number === this.asked;
-  }
-  /** Drop all answers still to come. */
-  dropAll() {
-    this.shown = this.asked;
-  }
-};
-
 // src/state_box.ts
 var import_obsidian9 = require("obsidian");
 
@@ -857,6 +916,7 @@ function stateOf(status) {
 }
 function stateOfError(error, vault, mayStart) {
   if (error instanceof NoDaemonError) return withoutDaemon(error, vault, mayStart);
+  if (error instanceof SilentError) return SILENT;
   if (error instanceof RefusedError) return shown("failed", error.message, "");
   return { ...shown("failed", "The daemon does not answer", String(error)), actions: ["retry"] };
 }
@@ -883,6 +943,7 @@ function withoutDaemon(error, vault, mayStart) {
 function shown(kind, title, detail) {
   return { kind, title, detail, commands: [], actions: [], progress: null };
 }
+var SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
 function shellQuote(word) {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
@@ -896,6 +957,7 @@ function localTime(utc) {
 
 // src/state_box.ts
 var POLL_MS = 1e3;
+var SILENT_MS = 3e3;
 var ICONS = {
   ready: "info",
   missing: "download",
@@ -905,7 +967,8 @@ var ICONS = {
   paused: "pause",
   degraded: "alert-triangle",
   pending: "clock",
-  failed: "alert-circle"
+  failed: "alert-circle",
+  silent: "alert-circle"
 };
 var LABELS = {
   copy: "Copy command",
@@ -927,16 +990,34 @@ var StateBox = class extends import_obsidian9.Component {
   el;
   timer = 0;
   command = [];
-  current = "";
+  current = null;
+  /** The one request for the state that is under way. */
+  checking = null;
   onunload() {
     window.clearTimeout(this.timer);
     this.timer = 0;
     this.el.remove();
   }
   /** Ask for the state now, and show it. */
-  async check() {
+  check() {
+    this.checking ??= this.askState().finally(() => this.checking = null);
+    return this.checking;
+  }
+  /** Wait for a request, and say so if the daemon leaves it without an answer. */
+  async waitFor(request) {
+    const timer = window.setTimeout(() => {
+      if (this.isLoaded) this.show(SILENT);
+    }, SILENT_MS);
     try {
-      const status = await this.context.client.status();
+      return await request;
+    } finally {
+      window.clearTimeout(timer);
+      if (this.current?.kind === "silent") void this.check();
+    }
+  }
+  async askState() {
+    try {
+      const status = await this.waitFor(this.context.client.status());
       if (!this.isLoaded) return;
       this.show(stateOf(status));
       this.changed(status);
@@ -953,9 +1034,8 @@ var StateBox = class extends import_obsidian9.Component {
   show(state) {
     window.clearTimeout(this.timer);
     this.timer = 0;
-    const text = JSON.stringify(state);
-    if (text !== this.current) this.render(state);
-    this.current = text;
+    if (JSON.stringify(state) !== JSON.stringify(this.current)) this.render(state);
+    this.current = state;
     if (state && state.kind !== "ready" && state.kind !== "failed" && state.kind !== "starting") {
       this.timer = window.setTimeout(() => void this.poll(), POLL_MS);
     }
@@ -1032,6 +1112,11 @@ var SearchPanel = class extends import_obsidian10.Component {
     super();
     this.context = context;
     this.owner = owner;
+    this.live = new LiveQuery({
+      ask: (query) => this.state.waitFor(context.client.search(query, context.settings.limit)),
+      show: (answer, query) => this.show(answer, query),
+      fail: (error) => this.showProblem(error)
+    });
     const inputs = parent.createDiv({ cls: "prompt-input-container vault-indexer-input" });
     this.inputEl = inputs.createEl("input", {
       cls: "prompt-input",
@@ -1066,22 +1151,28 @@ var SearchPanel = class extends import_obsidian10.Component {
   explanationEl;
   list;
   state;
-  sequence = new Sequence();
+  live;
   scopes = [];
-  shownQuery = "";
+  /** The query that the rows answer; null while there is none. */
+  shownQuery = null;
+  /** What a key does once what is typed is answered. */
+  whenAnswered = null;
   hits = [];
   inserted = 0;
   seenSeq = null;
   isUnanswered = false;
   wasBusy = false;
   onload() {
-    this.registerDomEvent(this.inputEl, "input", () => void this.search());
+    this.registerDomEvent(this.inputEl, "input", () => this.changeQuery());
     this.registerDomEvent(this.inputEl, "keydown", (event) => {
       if (event.key === "Backspace" && this.inputEl.value === "" && this.scopes.length > 0) {
         this.setScopes(this.scopes.slice(0, -1));
       }
     });
-    this.register(() => this.sequence.dropAll());
+    this.register(() => {
+      this.live.drop();
+      this.whenAnswered = null;
+    });
   }
   /** Search for a query, or for what is typed already; an empty one shows those used before. */
   start(query) {
@@ -1089,7 +1180,7 @@ var SearchPanel = class extends import_obsidian10.Component {
     this.inputEl.focus();
     this.inputEl.select();
     void this.state.check();
-    void this.search();
+    this.search();
   }
   /** The keys of the panel, as the quick switcher has them. */
   registerKeys(keys) {
@@ -1100,14 +1191,17 @@ var SearchPanel = class extends import_obsidian10.Component {
     };
     keys.register([], "ArrowDown", inInput(() => this.list.move(1)));
     keys.register([], "ArrowUp", inInput(() => this.list.move(-1)));
-    const open = inInput((event) => void this.choose(this.list.current, whereOf(event)));
+    const open = inInput((event) => {
+      const where = whereOf(event);
+      this.afterAnswer(() => void this.choose(this.list.current, where));
+    });
     keys.register([], "Enter", open);
     keys.register(["Mod"], "Enter", open);
     keys.register(["Mod", "Alt"], "Enter", open);
     keys.register(["Mod", "Alt", "Shift"], "Enter", open);
-    keys.register(["Shift"], "Enter", inInput(() => void this.create(false)));
-    keys.register(["Alt"], "Enter", inInput(() => this.insert(true)));
-    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.insert(false)));
+    keys.register(["Shift"], "Enter", inInput(() => void this.create(this.typed, false)));
+    keys.register(["Alt"], "Enter", inInput(() => this.afterAnswer(() => this.insert(true))));
+    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.afterAnswer(() => this.insert(false))));
     keys.register(["Mod"], "i", inInput(() => void this.list.toggleWhy()));
     keys.register(["Mod"], "j", inInput(() => this.chooseMissing()));
     keys.register(["Mod"], "l", inInput(() => this.chooseScope()));
@@ -1118,30 +1212,36 @@ var SearchPanel = class extends import_obsidian10.Component {
   get query() {
     return scopedQuery(this.scopes, this.typed);
   }
-  async search() {
-    const query = this.query;
+  changeQuery() {
+    this.whenAnswered = null;
+    this.search();
+  }
+  search() {
     this.explanationEl.empty();
-    if (!query) {
-      this.sequence.next();
-      this.sequence.dropAll();
-      this.messagesEl.empty();
-      this.list.showRecent(this.context.device.recent);
+    if (this.query) {
+      this.live.ask(this.query);
       return;
     }
-    const number = this.sequence.next();
-    try {
-      const answer = await this.context.client.search(query, this.context.settings.limit);
-      if (this.sequence.accept(number)) this.show(answer, query);
-    } catch (error) {
-      if (!this.sequence.accept(number)) return;
-      if (error instanceof RefusedError) {
-        this.showMessages([error.message]);
-        return;
-      }
-      this.isUnanswered = true;
-      this.list.clear();
-      this.state.showError(error);
+    this.live.drop();
+    this.messagesEl.empty();
+    this.list.showRecent(this.context.device.recent);
+    this.shownQuery = "";
+  }
+  /** Act on the rows once they answer what is typed; never on those of an earlier query. */
+  afterAnswer(action) {
+    if (this.shownQuery === this.query) action();
+    else if (this.live.isBusy) this.whenAnswered = action;
+  }
+  showProblem(error) {
+    this.shownQuery = null;
+    if (!this.live.isBusy) this.whenAnswered = null;
+    if (error instanceof RefusedError) {
+      this.showMessages([error.message]);
+      return;
     }
+    this.isUnanswered = true;
+    this.list.clear();
+    this.state.showError(error);
   }
   show(answer, query) {
     this.isUnanswered = false;
@@ -1156,6 +1256,10 @@ var SearchPanel = class extends import_obsidian10.Component {
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
     this.shownQuery = query;
     if (answer.index.pending > 0) void this.state.check();
+    if (query !== this.query) return;
+    const action = this.whenAnswered;
+    this.whenAnswered = null;
+    action?.();
   }
   showMessages(messages) {
     this.messagesEl.empty();
@@ -1167,25 +1271,24 @@ var SearchPanel = class extends import_obsidian10.Component {
     const changed = this.seenSeq !== null && (status.seq !== this.seenSeq || this.wasBusy && !isBusy);
     this.seenSeq = status.seq;
     this.wasBusy = isBusy;
-    if (this.query && (changed || this.isUnanswered)) void this.search();
+    if (this.query && (changed || this.isUnanswered)) this.search();
   }
   async choose(row, where) {
     if (!row) return;
     if (row.kind === "recent") {
       this.inputEl.value = row.text;
-      await this.search();
+      this.search();
     } else if (row.kind === "create") {
-      await this.create(where);
+      await this.create(row.text, where);
     } else {
       this.context.rememberQuery(this.typed);
-      this.context.recordClick(this.shownQuery, row.hit.path, this.hits.indexOf(row.hit) + 1);
+      this.context.recordClick(this.shownQuery ?? "", row.hit.path, this.hits.indexOf(row.hit) + 1);
       this.owner.done();
       await openHit(this.context.app, row.hit, where);
     }
   }
-  async create(where) {
+  async create(text, where) {
     const folder = this.scopes.find((scope) => scope.kind === "folder")?.folder ?? null;
-    const text = this.typed;
     if (!text) return;
     this.context.rememberQuery(text);
     this.owner.done();
@@ -1230,7 +1333,7 @@ var SearchPanel = class extends import_obsidian10.Component {
   setScopes(scopes) {
     this.scopes = scopes;
     this.renderChips();
-    void this.search();
+    this.changeQuery();
     this.inputEl.focus();
   }
   renderChips() {
@@ -1364,11 +1467,12 @@ var RelatedView = class extends import_obsidian11.ItemView {
     const number = this.sequence.next();
     try {
       const { client } = this.context;
-      const [related, mentions, status] = await Promise.all([
+      const asked = Promise.all([
         client.related(file.path, CANDIDATES),
         client.mentions(file.path, MENTIONS),
         client.status()
       ]);
+      const [related, mentions, status] = await (this.state?.waitFor(asked) ?? asked);
       if (!this.sequence.accept(number)) return;
       this.related = related;
       this.mentions = mentions;

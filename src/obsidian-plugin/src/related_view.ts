@@ -127,11 +127,12 @@ export class RelatedView extends ItemView {
     const number = this.sequence.next();
     try {
       const { client } = this.context;
-      const [related, mentions, status] = await Promise.all([
+      const asked = Promise.all([
         client.related(file.path, CANDIDATES),
         client.mentions(file.path, MENTIONS),
         client.status(),
       ]);
+      const [related, mentions, status] = await (this.state?.waitFor(asked) ?? asked);
       if (!this.sequence.accept(number)) return;
       this.related = related;
       this.mentions = mentions;

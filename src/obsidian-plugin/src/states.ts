@@ -1,12 +1,22 @@
 // What is shown of the daemon's state. A state is shown where the user looks, never only logged.
 
-import { NoDaemonError, RefusedError } from "./client";
+import { NoDaemonError, RefusedError, SilentError } from "./client";
 import type { Status } from "./shapes";
 
 export type StateAction = "copy" | "start" | "allow" | "resume" | "retry";
 
 export interface ShownState {
-  kind: "ready" | "missing" | "stopped" | "starting" | "building" | "paused" | "degraded" | "pending" | "failed";
+  kind:
+    | "ready"
+    | "missing"
+    | "stopped"
+    | "starting"
+    | "building"
+    | "paused"
+    | "degraded"
+    | "pending"
+    | "failed"
+    | "silent";
   title: string;
   detail: string;
   /** Commands to copy, each with what it is for. */
@@ -51,6 +61,7 @@ export function stateOf(status: Status): ShownState | null {
 /** The state that a failed request tells. */
 export function stateOfError(error: unknown, vault: string, mayStart: boolean): ShownState {
   if (error instanceof NoDaemonError) return withoutDaemon(error, vault, mayStart);
+  if (error instanceof SilentError) return SILENT;
   if (error instanceof RefusedError) return shown("failed", error.message, "");
   return { ...shown("failed", "The daemon does not answer", String(error)), actions: ["retry"] };
 }
@@ -79,6 +90,9 @@ function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): 
 export function shown(kind: ShownState["kind"], title: string, detail: string): ShownState {
   return { kind, title, detail, commands: [], actions: [], progress: null };
 }
+
+/** The daemon leaves requests without an answer: it hangs, or the computer is very busy. */
+export const SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
 
 /** A word of a command for a POSIX shell. */
 export function shellQuote(word: string): string {
