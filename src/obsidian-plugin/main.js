@@ -33,7 +33,7 @@ __export(main_exports, {
   default: () => VaultIndexerPlugin
 });
 module.exports = __toCommonJS(main_exports);
-var import_obsidian15 = require("obsidian");
+var import_obsidian16 = require("obsidian");
 
 // src/context.ts
 var import_obsidian4 = require("obsidian");
@@ -312,7 +312,7 @@ var Context = class {
 };
 
 // src/related_view.ts
-var import_obsidian11 = require("obsidian");
+var import_obsidian12 = require("obsidian");
 
 // src/mentions.ts
 var import_obsidian6 = require("obsidian");
@@ -357,17 +357,71 @@ function segments(snippet, marks) {
   return found;
 }
 function matches(text, hit) {
+  const start = lineStart(text, hit.line);
   const limit = Math.max(utf16Index(text, hit.end_pos), lineStart(text, hit.line + 1));
+  const words = wordsOf(hit.snippet, 0);
+  const places = alignWords(words, wordsOf(text.slice(start, limit), start));
   const found = [];
-  let from = lineStart(text, hit.line);
+  let at = 0;
   for (const segment of segments(hit.snippet, hit.marks)) {
-    if (!segment.marked) continue;
-    const at = text.indexOf(segment.text, from);
-    if (at < 0 || at + segment.text.length > limit) continue;
-    found.push({ from: at, to: at + segment.text.length });
-    from = at + segment.text.length;
+    const end = at + segment.text.length;
+    words.forEach((word, index) => {
+      const place = places[index];
+      if (!segment.marked || !place || word.to <= at || word.from >= end) return;
+      const from = place.from + Math.max(at - word.from, 0);
+      const to = place.to - Math.max(word.to - end, 0);
+      const last = found.at(-1);
+      if (last?.to === from && at < word.from) last.to = to;
+      else found.push({ from, to });
+    });
+    at = end;
   }
   return found;
+}
+var WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[\p{L}\p{M}\p{N}_]+/gu;
+function wordsOf(text, offset) {
+  return [...text.matchAll(WORDS)].map((word) => {
+    const from = offset + word.index;
+    return { text: word[0], from, to: from + word[0].length };
+  });
+}
+function alignWords(snippet, text) {
+  const width = text.length + 1;
+  const best = new Int32Array((snippet.length + 1) * width);
+  const paired = new Int32Array((snippet.length + 1) * width);
+  for (let row2 = snippet.length - 1; row2 >= 0; row2--) {
+    for (let column2 = text.length - 1; column2 >= 0; column2--) {
+      const here = row2 * width + column2;
+      const next = here + width + 1;
+      if (snippet[row2]?.text === text[column2]?.text) {
+        paired[here] = 2 + Math.max(best[next] ?? 0, (paired[next] ?? 0) + (paired[next] ? 1 : 0));
+      }
+      best[here] = Math.max(paired[here] ?? 0, best[here + 1] ?? 0, best[here + width] ?? 0);
+    }
+  }
+  const found = snippet.map(() => null);
+  let [row, column] = [0, 0];
+  let isBound = false;
+  while (row < snippet.length && column < text.length) {
+    const here = row * width + column;
+    if (paired[here] && (isBound || paired[here] === best[here])) {
+      found[row++] = text[column++] ?? null;
+      const next = here + width + 1;
+      isBound = (paired[next] ?? 0) > 0 && (paired[next] ?? 0) + 1 >= (best[next] ?? 0);
+    } else if (best[here] === best[here + 1]) column += 1;
+    else row += 1;
+  }
+  return found;
+}
+var DELIMITER_ROW = /^[\s>]*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+var BLANK = /^[\s>]*$/;
+function escapeInTable(link, text, position) {
+  const lines = text.split("\n");
+  const { line } = editorPosition(text, position);
+  const isDelimiter = (index) => (lines[index] ?? "").includes("|") && DELIMITER_ROW.test(lines[index] ?? "");
+  let isInTable = isDelimiter(line + 1);
+  for (let index = line; index > 0 && !BLANK.test(lines[index] ?? ""); index--) isInTable ||= isDelimiter(index);
+  return isInTable ? link.replace(/(?<!\\)\|/g, "\\|") : link;
 }
 
 // src/reasons.ts
@@ -466,8 +520,9 @@ function insertLink(app, path, separator) {
 }
 async function createNote(app, text, folder, where) {
   const name = fileName(text);
-  if (!name) {
-    new import_obsidian5.Notice("A note needs a name");
+  const problem = nameProblem(name);
+  if (problem) {
+    new import_obsidian5.Notice(problem);
     return;
   }
   const active = app.workspace.getActiveFile()?.path ?? "";
@@ -477,7 +532,13 @@ async function createNote(app, text, folder, where) {
   await app.workspace.getLeaf(where).openFile(file, { active: true });
 }
 function fileName(text) {
-  return text.replace(/[\\/:*?"<>|#^[\]]/g, " ").replace(/\s+/g, " ").replace(/^[.\s]+|[.\s]+$/g, "").slice(0, 120);
+  return text.replace(/[\\/:*?"<>|#^[\]]/g, " ").replace(/\s+/g, " ").replace(/^[.\s]+|[.\s]+$/g, "");
+}
+var MAX_NAME_BYTES = 252;
+function nameProblem(name) {
+  if (!name) return "A note needs a name";
+  const bytes = new TextEncoder().encode(name).length;
+  return bytes > MAX_NAME_BYTES ? `The name of a note has at most ${MAX_NAME_BYTES} bytes; this one has ${bytes}` : "";
 }
 function fileAt(app, path) {
   const file = app.vault.getFileByPath(path);
@@ -510,9 +571,11 @@ async function linkMention(app, target, mention) {
   const file = app.vault.getFileByPath(mention.path);
   if (!file) return false;
   const saved = await app.vault.read(file);
-  const link = linkText(app, target, mention);
+  const found = mentionSpan(saved, mention);
+  if (!found) return false;
+  const link = escapeInTable(linkText(app, target, mention), saved, found.from);
   const editor = openEditor(app, file);
-  if (editor) return linkInEditor(editor, saved, mention, link);
+  if (editor) return linkInEditor(editor, saved, found, segmentOf(mention), link);
   return linkInFile(app, file, mention, link);
 }
 function openEditor(app, file) {
@@ -524,11 +587,8 @@ function openEditor(app, file) {
   }
   return null;
 }
-function linkInEditor(editor, saved, mention, link) {
-  const found = mentionSpan(saved, mention);
-  const words = segmentOf(mention);
+function linkInEditor(editor, saved, found, words, link) {
   const holds = (from2, to2) => editor.getRange(from2, to2) === words;
-  if (!found) return false;
   const from = editorPosition(saved, found.from);
   const to = editorPosition(saved, found.to);
   if (!holds(from, to)) return false;
@@ -560,7 +620,7 @@ async function linkInFile(app, file, mention, link) {
 }
 
 // src/search_panel.ts
-var import_obsidian10 = require("obsidian");
+var import_obsidian11 = require("obsidian");
 
 // src/choosers.ts
 var import_obsidian7 = require("obsidian");
@@ -881,9 +941,10 @@ function placeOf(hit) {
 }
 
 // src/state_box.ts
-var import_obsidian9 = require("obsidian");
+var import_obsidian10 = require("obsidian");
 
 // src/states.ts
+var import_obsidian9 = require("obsidian");
 function stateOf(status) {
   switch (status.state) {
     case "degraded":
@@ -921,7 +982,7 @@ function stateOfError(error, vault, mayStart) {
   return { ...shown("failed", "The daemon does not answer", String(error)), actions: ["retry"] };
 }
 function withoutDaemon(error, vault, mayStart) {
-  const start = `indexer start --vault ${shellQuote(vault)}`;
+  const start = commandLine(["indexer", "start", "--vault", vault], import_obsidian9.Platform.isWin);
   if (!error.isKnown) {
     return {
       ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then start its daemon."),
@@ -936,7 +997,7 @@ function withoutDaemon(error, vault, mayStart) {
   const detail = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
   return {
     ...shown("stopped", "The daemon is not running", detail),
-    commands: [{ text: canStart ? error.command.map(shellQuote).join(" ") : start, purpose: "Starts the daemon" }],
+    commands: [{ text: canStart ? commandLine(error.command, import_obsidian9.Platform.isWin) : start, purpose: "Starts the daemon" }],
     actions: canStart ? [mayStart ? "start" : "allow", "copy", "retry"] : ["copy", "retry"]
   };
 }
@@ -944,8 +1005,11 @@ function shown(kind, title, detail) {
   return { kind, title, detail, commands: [], actions: [], progress: null };
 }
 var SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
-function shellQuote(word) {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+function commandLine(words, isWindows) {
+  const plain = isWindows ? /^[\w./:=+\\-]+$/ : /^[\w./:=@%+-]+$/;
+  const quote2 = isWindows ? "''" : "'\\''";
+  const line = words.map((word) => plain.test(word) ? word : `'${word.replace(/'/g, quote2)}'`).join(" ");
+  return isWindows && line.startsWith("'") ? `& ${line}` : line;
 }
 function changes(count) {
   return count === 1 ? "1 change" : `${count} changes`;
@@ -977,7 +1041,7 @@ var LABELS = {
   resume: "Resume indexing",
   retry: "Try again"
 };
-var StateBox = class extends import_obsidian9.Component {
+var StateBox = class extends import_obsidian10.Component {
   constructor(context, parent, changed) {
     super();
     this.context = context;
@@ -1055,10 +1119,10 @@ var StateBox = class extends import_obsidian9.Component {
     if (!state) return;
     this.el.dataset["state"] = state.kind;
     const head = this.el.createDiv({ cls: "vault-indexer-state-title" });
-    (0, import_obsidian9.setIcon)(head.createSpan({ cls: "vault-indexer-state-icon" }), ICONS[state.kind]);
+    (0, import_obsidian10.setIcon)(head.createSpan({ cls: "vault-indexer-state-icon" }), ICONS[state.kind]);
     head.createSpan({ text: state.title });
     if (state.detail) this.el.createDiv({ cls: "vault-indexer-state-detail", text: state.detail });
-    if (state.progress !== null) new import_obsidian9.ProgressBarComponent(this.el).setValue(state.progress * 100);
+    if (state.progress !== null) new import_obsidian10.ProgressBarComponent(this.el).setValue(state.progress * 100);
     for (const command of state.commands) {
       this.el.createDiv({ cls: "vault-indexer-state-detail", text: `${command.purpose}:` });
       this.el.createEl("code", { cls: "vault-indexer-command", text: command.text });
@@ -1074,7 +1138,7 @@ var StateBox = class extends import_obsidian9.Component {
     switch (action) {
       case "copy":
         await navigator.clipboard.writeText(state.commands.map((one) => one.text).join("\n"));
-        new import_obsidian9.Notice("Copied");
+        new import_obsidian10.Notice("Copied");
         return;
       case "allow":
         this.context.setDevice({ mayStart: true });
@@ -1107,7 +1171,7 @@ var StateBox = class extends import_obsidian9.Component {
 
 // src/search_panel.ts
 var HOVER_SOURCE = "vault-indexer";
-var SearchPanel = class extends import_obsidian10.Component {
+var SearchPanel = class extends import_obsidian11.Component {
   constructor(context, parent, owner) {
     super();
     this.context = context;
@@ -1343,7 +1407,7 @@ var SearchPanel = class extends import_obsidian10.Component {
       chip.createSpan({ text: label(scope) });
       const attr = { "aria-label": `Remove ${label(scope)}` };
       const remove = chip.createEl("button", { cls: "clickable-icon", attr });
-      (0, import_obsidian10.setIcon)(remove, "x");
+      (0, import_obsidian11.setIcon)(remove, "x");
       remove.addEventListener("click", () => this.setScopes(this.scopes.filter((one) => one !== scope)));
     }
     this.addChipButton("filter", "Limit search\u2026", () => this.chooseScope());
@@ -1351,7 +1415,7 @@ var SearchPanel = class extends import_obsidian10.Component {
   }
   addChipButton(icon, text, action) {
     const button = this.chipsEl.createEl("button", { cls: "clickable-icon vault-indexer-chip-button" });
-    (0, import_obsidian10.setIcon)(button.createSpan(), icon);
+    (0, import_obsidian11.setIcon)(button.createSpan(), icon);
     button.createSpan({ text });
     button.addEventListener("click", action);
   }
@@ -1376,7 +1440,7 @@ var MENTIONS = 50;
 var QUIET_MS = 400;
 var LOOK_MS = 700;
 var LOOKS = 40;
-var RelatedView = class extends import_obsidian11.ItemView {
+var RelatedView = class extends import_obsidian12.ItemView {
   constructor(leaf, context) {
     super(leaf);
     this.context = context;
@@ -1414,6 +1478,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
         if (file.path === this.file?.path) this.watch();
       })
     );
+    this.registerEvent(vault.on("rename", () => this.watch()));
     this.register(() => {
       window.clearTimeout(this.timer);
       this.sequence.dropAll();
@@ -1499,7 +1564,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
       attr: { "aria-label": text, "aria-pressed": String(isOn) }
     });
     button.toggleClass("is-active", isOn);
-    (0, import_obsidian11.setIcon)(button, icon);
+    (0, import_obsidian12.setIcon)(button, icon);
     button.addEventListener("click", () => {
       void this.context.change({ [key]: !isOn }).then(() => {
         this.renderHead();
@@ -1580,7 +1645,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
   }
   async openMention(mention, event) {
     const where = whereOf(event);
-    const file = this.app.vault.getFileByPath(mention.path);
+    const file = fileAt(this.app, mention.path);
     if (!file) return;
     const text = await this.app.vault.cachedRead(file);
     const span = mentionSpan(text, mention);
@@ -1592,7 +1657,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
       el.remove();
       this.watch();
     } else {
-      new import_obsidian11.Notice("The note has changed since it was indexed. Try again in a moment.");
+      new import_obsidian12.Notice("The note has changed since it was indexed. Try again in a moment.");
       this.watch();
     }
   }
@@ -1612,9 +1677,9 @@ var RelatedView = class extends import_obsidian11.ItemView {
 };
 
 // src/search_modal.ts
-var import_obsidian12 = require("obsidian");
-var MOD = import_obsidian12.Platform.isMacOS ? "\u2318" : "ctrl";
-var ALT = import_obsidian12.Platform.isMacOS ? "\u2325" : "alt";
+var import_obsidian13 = require("obsidian");
+var MOD = import_obsidian13.Platform.isMacOS ? "\u2318" : "ctrl";
+var ALT = import_obsidian13.Platform.isMacOS ? "\u2325" : "alt";
 var INSTRUCTIONS = [
   ["\u2191\u2193", "to navigate"],
   ["\u21B5", "to open"],
@@ -1627,7 +1692,7 @@ var INSTRUCTIONS = [
   [`${MOD} l`, "to limit"],
   ["esc", "to dismiss"]
 ];
-var SearchModal = class extends import_obsidian12.Modal {
+var SearchModal = class extends import_obsidian13.Modal {
   constructor(context, query, closed = () => void 0) {
     super(context.app);
     this.query = query;
@@ -1657,15 +1722,15 @@ var SearchModal = class extends import_obsidian12.Modal {
 };
 
 // src/search_view.ts
-var import_obsidian13 = require("obsidian");
+var import_obsidian14 = require("obsidian");
 var SEARCH_VIEW = "vault-indexer-search";
-var SearchView = class extends import_obsidian13.ItemView {
+var SearchView = class extends import_obsidian14.ItemView {
   constructor(leaf, context) {
     super(leaf);
     this.context = context;
     this.icon = "search-check";
     this.navigation = false;
-    this.scope = new import_obsidian13.Scope(context.app.scope);
+    this.scope = new import_obsidian14.Scope(context.app.scope);
   }
   context;
   panel = null;
@@ -1692,9 +1757,9 @@ var SearchView = class extends import_obsidian13.ItemView {
 };
 
 // src/settings_tab.ts
-var import_obsidian14 = require("obsidian");
+var import_obsidian15 = require("obsidian");
 var DEVICE_KEYS = ["mayStart", "indexFolder"];
-var VaultIndexerSettingTab = class extends import_obsidian14.PluginSettingTab {
+var VaultIndexerSettingTab = class extends import_obsidian15.PluginSettingTab {
   constructor(plugin, context) {
     super(context.app, plugin);
     this.context = context;
@@ -1763,7 +1828,7 @@ var VaultIndexerSettingTab = class extends import_obsidian14.PluginSettingTab {
 };
 
 // src/main.ts
-var VaultIndexerPlugin = class extends import_obsidian15.Plugin {
+var VaultIndexerPlugin = class extends import_obsidian16.Plugin {
   modal = null;
   async onload() {
     const context = new Context(this.app, (settings) => this.saveData(settings));

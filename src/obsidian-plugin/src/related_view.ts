@@ -2,7 +2,7 @@ import { ItemView, Notice, setIcon, type TFile, type WorkspaceLeaf } from "obsid
 import { RefusedError } from "./client";
 import type { Context } from "./context";
 import { linkMention, mentionSpan } from "./mentions";
-import { linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
+import { fileAt, linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
 import { segments } from "./places";
 import { folderOf, relatedLines } from "./reasons";
 import { HOVER_SOURCE } from "./search_panel";
@@ -65,6 +65,7 @@ export class RelatedView extends ItemView {
         if (file.path === this.file?.path) this.watch();
       }),
     );
+    this.registerEvent(vault.on("rename", () => this.watch()));
     this.register(() => {
       window.clearTimeout(this.timer);
       this.sequence.dropAll();
@@ -251,7 +252,7 @@ export class RelatedView extends ItemView {
 
   private async openMention(mention: Mention, event: MouseEvent | KeyboardEvent): Promise<void> {
     const where = whereOf(event);
-    const file = this.app.vault.getFileByPath(mention.path);
+    const file = fileAt(this.app, mention.path);
     if (!file) return;
     const text = await this.app.vault.cachedRead(file);
     const span = mentionSpan(text, mention);

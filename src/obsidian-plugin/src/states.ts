@@ -1,5 +1,6 @@
 // What is shown of the daemon's state. A state is shown where the user looks, never only logged.
 
+import { Platform } from "obsidian";
 import { NoDaemonError, RefusedError, SilentError } from "./client";
 import type { Status } from "./shapes";
 
@@ -67,7 +68,7 @@ export function stateOfError(error: unknown, vault: string, mayStart: boolean): 
 }
 
 function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): ShownState {
-  const start = `indexer start --vault ${shellQuote(vault)}`;
+  const start = commandLine(["indexer", "start", "--vault", vault], Platform.isWin);
   if (!error.isKnown) {
     return {
       ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then start its daemon."),
@@ -82,7 +83,7 @@ function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): 
   const detail = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
   return {
     ...shown("stopped", "The daemon is not running", detail),
-    commands: [{ text: canStart ? error.command.map(shellQuote).join(" ") : start, purpose: "Starts the daemon" }],
+    commands: [{ text: canStart ? commandLine(error.command, Platform.isWin) : start, purpose: "Starts the daemon" }],
     actions: canStart ? [mayStart ? "start" : "allow", "copy", "retry"] : ["copy", "retry"],
   };
 }
@@ -94,9 +95,13 @@ export function shown(kind: ShownState["kind"], title: string, detail: string): 
 /** The daemon leaves requests without an answer: it hangs, or the computer is very busy. */
 export const SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
 
-/** A word of a command for a POSIX shell. */
-export function shellQuote(word: string): string {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+/** A command to paste into a POSIX shell, or on Windows into PowerShell. */
+export function commandLine(words: readonly string[], isWindows: boolean): string {
+  const plain = isWindows ? /^[\w./:=+\\-]+$/ : /^[\w./:=@%+-]+$/;
+  const quote = isWindows ? "''" : "'\\''";
+  const line = words.map((word) => (plain.test(word) ? word : `'${word.replace(/'/g, quote)}'`)).join(" ");
+  // PowerShell takes a quoted word for a text, not for a program.
+  return isWindows && line.startsWith("'") ? `& ${line}` : line;
 }
 
 function changes(count: number): string {

@@ -3,7 +3,7 @@ import type { RequestUrlParam } from "obsidian";
 import { DaemonClient, NoDaemonError, RefusedError, SilentError } from "../src/client";
 import type { Discovery } from "../src/discovery";
 import type { Status } from "../src/shapes";
-import { shellQuote, stateOf, stateOfError } from "../src/states";
+import { commandLine, stateOf, stateOfError } from "../src/states";
 
 const READY: Status = {
   state: "ready",
@@ -49,8 +49,9 @@ describe("the state of the daemon", () => {
   });
 
   it("quotes a command for the shell", () => {
-    expect(shellQuote("/usr/bin/x")).toBe("/usr/bin/x");
-    expect(shellQuote("it's $HOME")).toBe("'it'\\''s $HOME'");
+    expect(commandLine(["/usr/bin/x", "it's $HOME"], false)).toBe("/usr/bin/x 'it'\\''s $HOME'");
+    expect(commandLine(["indexer", "C:\\My notes\\it's"], true)).toBe("indexer 'C:\\My notes\\it''s'");
+    expect(commandLine(["C:\\Program Files\\python.exe", "-P"], true)).toBe("& 'C:\\Program Files\\python.exe' -P");
   });
 });
 
