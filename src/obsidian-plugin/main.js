@@ -192,7 +192,8 @@ async function discover(vaultFolder, indexFolder) {
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
-  return { info: info && isAlive(info.pid) ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+  const runs = info !== null && (isAlive(info.pid) || await provesToken(info));
+  return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
 }
 function isAlive(pid) {
   try {
@@ -201,6 +202,24 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === "EPERM";
   }
+}
+async function provesToken({ url, token }) {
+  const { origin, port } = new URL(url);
+  const { subtle } = window.crypto;
+  const challenge = hexadecimal(window.crypto.getRandomValues(new Uint8Array(16)));
+  try {
+    const answer = await (0, import_obsidian2.requestUrl)({ url: `${origin}/v1/proof?challenge=${challenge}`, throw: false });
+    const text = new TextEncoder();
+    const hash = { name: "HMAC", hash: "SHA-256" };
+    const key = await subtle.importKey("raw", text.encode(token), hash, false, ["sign"]);
+    const proof = hexadecimal(new Uint8Array(await subtle.sign("HMAC", key, text.encode(`${port}:${challenge}`))));
+    return answer.status === 200 && answer.json.proof === proof;
+  } catch {
+    return false;
+  }
+}
+function hexadecimal(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 async function readSignpost(vaultFolder, separator) {
   if (!import_obsidian2.Platform.isDesktop) return "";
@@ -213,8 +232,7 @@ async function readSignpost(vaultFolder, separator) {
 }
 async function digest(path) {
   const hash = await window.crypto.subtle.digest("SHA-256", new TextEncoder().encode(path));
-  const digits = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
-  return digits.join("").slice(0, 16);
+  return hexadecimal(new Uint8Array(hash)).slice(0, 16);
 }
 async function readText(path) {
   if (!import_obsidian2.Platform.isDesktop) return "";
