@@ -33,7 +33,7 @@ __export(main_exports, {
   default: () => VaultIndexerPlugin
 });
 module.exports = __toCommonJS(main_exports);
-var import_obsidian15 = require("obsidian");
+var import_obsidian16 = require("obsidian");
 
 // src/context.ts
 var import_obsidian4 = require("obsidian");
@@ -57,7 +57,14 @@ var RefusedError = class extends Error {
   }
   status;
 };
+var SilentError = class extends Error {
+  constructor() {
+    super("The daemon does not answer");
+  }
+};
 var UNKNOWN_PARAMETER = 422;
+var OLDER_MS = 6e4;
+var ANSWER_MS = 3e4;
 var DaemonClient = class {
   /** `discover` reads the files that announce the daemon. Nothing is read before the first request. */
   constructor(discover2) {
@@ -65,19 +72,19 @@ var DaemonClient = class {
   }
   discover;
   found = null;
-  /** A daemon of an earlier version refuses the parameter `fields`. */
-  takesFields = true;
+  /** A daemon of an earlier version refuses the parameter `fields`: until then it is asked without. */
+  olderUntil = 0;
   async search(query, limit) {
     const parameters = { q: query, limit, as_you_type: true };
-    if (this.takesFields) {
-      try {
-        return await this.get("/v1/search", { ...parameters, fields: FIELDS });
-      } catch (error) {
-        if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
-        this.takesFields = false;
-      }
+    if (Date.now() < this.olderUntil) return this.get("/v1/search", parameters);
+    try {
+      return await this.get("/v1/search", { ...parameters, fields: FIELDS });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
     }
-    return this.get("/v1/search", parameters);
+    const answer = await this.get("/v1/search", parameters);
+    this.olderUntil = Date.now() + OLDER_MS;
+    return answer;
   }
   explain(path, query) {
     return this.get("/v1/explain", { path, q: query });
@@ -112,7 +119,7 @@ var DaemonClient = class {
     const first = known && await this.send(known, method, target, body);
     if (first && first.status !== 401) return read(first);
     this.found = await this.discover();
-    this.takesFields = true;
+    this.olderUntil = 0;
     const { info, command } = this.found;
     const second = info && await this.send(info, method, target, body);
     if (!second || second.status === 401) {
@@ -123,19 +130,23 @@ var DaemonClient = class {
   }
   /** The response, or null if nothing listens there. */
   async send(info, method, target, body) {
-    try {
-      return await (0, import_obsidian.requestUrl)({
-        url: info.url + target,
-        method,
-        headers: { Authorization: `Bearer ${info.token}` },
-        ...body && { body: JSON.stringify(body), contentType: "application/json" },
-        throw: false
-      });
-    } catch {
-      return null;
-    }
+    const response = (0, import_obsidian.requestUrl)({
+      url: info.url + target,
+      method,
+      headers: { Authorization: `Bearer ${info.token}` },
+      ...body && { body: JSON.stringify(body), contentType: "application/json" },
+      throw: false
+    });
+    return withinTime(response.catch(() => null));
   }
 };
+async function withinTime(answer) {
+  let timer = 0;
+  const limit = new Promise((_, reject) => {
+    timer = window.setTimeout(() => reject(new SilentError()), ANSWER_MS);
+  });
+  return Promise.race([answer, limit]).finally(() => window.clearTimeout(timer));
+}
 function read(response) {
   const answer = response.json;
   if (response.status < 400) return answer;
@@ -181,7 +192,8 @@ async function discover(vaultFolder, indexFolder) {
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
-  return { info: info && isAlive(info.pid) ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+  const runs = info !== null && (isAlive(info.pid) || await provesToken(info));
+  return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
 }
 function isAlive(pid) {
   try {
@@ -190,6 +202,24 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === "EPERM";
   }
+}
+async function provesToken({ url, token }) {
+  const { origin, port } = new URL(url);
+  const { subtle } = window.crypto;
+  const challenge = hexadecimal(window.crypto.getRandomValues(new Uint8Array(16)));
+  try {
+    const answer = await (0, import_obsidian2.requestUrl)({ url: `${origin}/v1/proof?challenge=${challenge}`, throw: false });
+    const text = new TextEncoder();
+    const hash = { name: "HMAC", hash: "SHA-256" };
+    const key = await subtle.importKey("raw", text.encode(token), hash, false, ["sign"]);
+    const proof = hexadecimal(new Uint8Array(await subtle.sign("HMAC", key, text.encode(`${port}:${challenge}`))));
+    return answer.status === 200 && answer.json.proof === proof;
+  } catch {
+    return false;
+  }
+}
+function hexadecimal(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 async function readSignpost(vaultFolder, separator) {
   if (!import_obsidian2.Platform.isDesktop) return "";
@@ -202,8 +232,7 @@ async function readSignpost(vaultFolder, separator) {
 }
 async function digest(path) {
   const hash = await window.crypto.subtle.digest("SHA-256", new TextEncoder().encode(path));
-  const digits = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
-  return digits.join("").slice(0, 16);
+  return hexadecimal(new Uint8Array(hash)).slice(0, 16);
 }
 async function readText(path) {
   if (!import_obsidian2.Platform.isDesktop) return "";
@@ -301,7 +330,7 @@ var Context = class {
 };
 
 // src/related_view.ts
-var import_obsidian11 = require("obsidian");
+var import_obsidian12 = require("obsidian");
 
 // src/mentions.ts
 var import_obsidian6 = require("obsidian");
@@ -346,17 +375,71 @@ function segments(snippet, marks) {
   return found;
 }
 function matches(text, hit) {
+  const start = lineStart(text, hit.line);
   const limit = Math.max(utf16Index(text, hit.end_pos), lineStart(text, hit.line + 1));
+  const words = wordsOf(hit.snippet, 0);
+  const places = alignWords(words, wordsOf(text.slice(start, limit), start));
   const found = [];
-  let from = lineStart(text, hit.line);
+  let at = 0;
   for (const segment of segments(hit.snippet, hit.marks)) {
-    if (!segment.marked) continue;
-    const at = text.indexOf(segment.text, from);
-    if (at < 0 || at + segment.text.length > limit) continue;
-    found.push({ from: at, to: at + segment.text.length });
-    from = at + segment.text.length;
+    const end = at + segment.text.length;
+    words.forEach((word, index) => {
+      const place = places[index];
+      if (!segment.marked || !place || word.to <= at || word.from >= end) return;
+      const from = place.from + Math.max(at - word.from, 0);
+      const to = place.to - Math.max(word.to - end, 0);
+      const last = found.at(-1);
+      if (last?.to === from && at < word.from) last.to = to;
+      else found.push({ from, to });
+    });
+    at = end;
   }
   return found;
+}
+var WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[\p{L}\p{M}\p{N}_]+/gu;
+function wordsOf(text, offset) {
+  return [...text.matchAll(WORDS)].map((word) => {
+    const from = offset + word.index;
+    return { text: word[0], from, to: from + word[0].length };
+  });
+}
+function alignWords(snippet, text) {
+  const width = text.length + 1;
+  const best = new Int32Array((snippet.length + 1) * width);
+  const paired = new Int32Array((snippet.length + 1) * width);
+  for (let row2 = snippet.length - 1; row2 >= 0; row2--) {
+    for (let column2 = text.length - 1; column2 >= 0; column2--) {
+      const here = row2 * width + column2;
+      const next = here + width + 1;
+      if (snippet[row2]?.text === text[column2]?.text) {
+        paired[here] = 2 + Math.max(best[next] ?? 0, (paired[next] ?? 0) + (paired[next] ? 1 : 0));
+      }
+      best[here] = Math.max(paired[here] ?? 0, best[here + 1] ?? 0, best[here + width] ?? 0);
+    }
+  }
+  const found = snippet.map(() => null);
+  let [row, column] = [0, 0];
+  let isBound = false;
+  while (row < snippet.length && column < text.length) {
+    const here = row * width + column;
+    if (paired[here] && (isBound || paired[here] === best[here])) {
+      found[row++] = text[column++] ?? null;
+      const next = here + width + 1;
+      isBound = (paired[next] ?? 0) > 0 && (paired[next] ?? 0) + 1 >= (best[next] ?? 0);
+    } else if (best[here] === best[here + 1]) column += 1;
+    else row += 1;
+  }
+  return found;
+}
+var DELIMITER_ROW = /^[\s>]*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+var BLANK = /^[\s>]*$/;
+function escapeInTable(link, text, position) {
+  const lines = text.split("\n");
+  const { line } = editorPosition(text, position);
+  const isDelimiter = (index) => (lines[index] ?? "").includes("|") && DELIMITER_ROW.test(lines[index] ?? "");
+  let isInTable = isDelimiter(line + 1);
+  for (let index = line; index > 0 && !BLANK.test(lines[index] ?? ""); index--) isInTable ||= isDelimiter(index);
+  return isInTable ? link.replace(/(?<!\\)\|/g, "\\|") : link;
 }
 
 // src/reasons.ts
@@ -455,8 +538,9 @@ function insertLink(app, path, separator) {
 }
 async function createNote(app, text, folder, where) {
   const name = fileName(text);
-  if (!name) {
-    new import_obsidian5.Notice("A note needs a name");
+  const problem = nameProblem(name);
+  if (problem) {
+    new import_obsidian5.Notice(problem);
     return;
   }
   const active = app.workspace.getActiveFile()?.path ?? "";
@@ -466,7 +550,13 @@ async function createNote(app, text, folder, where) {
   await app.workspace.getLeaf(where).openFile(file, { active: true });
 }
 function fileName(text) {
-  return text.replace(/[\\/:*?"<>|#^[\]]/g, " ").replace(/\s+/g, " ").replace(/^[.\s]+|[.\s]+$/g, "").slice(0, 120);
+  return text.replace(/[\\/:*?"<>|#^[\]]/g, " ").replace(/\s+/g, " ").replace(/^[.\s]+|[.\s]+$/g, "");
+}
+var MAX_NAME_BYTES = 252;
+function nameProblem(name) {
+  if (!name) return "A note needs a name";
+  const bytes = new TextEncoder().encode(name).length;
+  return bytes > MAX_NAME_BYTES ? `The name of a note has at most ${MAX_NAME_BYTES} bytes; this one has ${bytes}` : "";
 }
 function fileAt(app, path) {
   const file = app.vault.getFileByPath(path);
@@ -499,9 +589,11 @@ async function linkMention(app, target, mention) {
   const file = app.vault.getFileByPath(mention.path);
   if (!file) return false;
   const saved = await app.vault.read(file);
-  const link = linkText(app, target, mention);
+  const found = mentionSpan(saved, mention);
+  if (!found) return false;
+  const link = escapeInTable(linkText(app, target, mention), saved, found.from);
   const editor = openEditor(app, file);
-  if (editor) return linkInEditor(editor, saved, mention, link);
+  if (editor) return linkInEditor(editor, saved, found, segmentOf(mention), link);
   return linkInFile(app, file, mention, link);
 }
 function openEditor(app, file) {
@@ -513,11 +605,8 @@ function openEditor(app, file) {
   }
   return null;
 }
-function linkInEditor(editor, saved, mention, link) {
-  const found = mentionSpan(saved, mention);
-  const words = segmentOf(mention);
+function linkInEditor(editor, saved, found, words, link) {
   const holds = (from2, to2) => editor.getRange(from2, to2) === words;
-  if (!found) return false;
   const from = editorPosition(saved, found.from);
   const to = editorPosition(saved, found.to);
   if (!holds(from, to)) return false;
@@ -549,7 +638,7 @@ async function linkInFile(app, file, mention, link) {
 }
 
 // src/search_panel.ts
-var import_obsidian10 = require("obsidian");
+var import_obsidian11 = require("obsidian");
 
 // src/choosers.ts
 var import_obsidian7 = require("obsidian");
@@ -647,6 +736,78 @@ function allScopes(app) {
     ])
   ];
 }
+
+// src/sequence.ts
+var Sequence = class {
+  asked = 0;
+  shown = 0;
+  /** The number of a new request. */
+  next() {
+    return ++this.asked;
+  }
+  /** Whether the answer to this request is newer than all that were accepted; it counts as accepted then. */
+  accept(number) {
+    if (number <= this.shown) return false;
+    this.shown = number;
+    return true;
+  }
+  /** Whether a request is the last one made. */
+  isLatest(number) {
+    return number === this.asked;
+  }
+  /** Drop all answers still to come. */
+  dropAll() {
+    this.shown = this.asked;
+  }
+};
+
+// src/live_query.ts
+var MAX_REQUESTS = 2;
+var LiveQuery = class {
+  constructor(exchange) {
+    this.exchange = exchange;
+  }
+  exchange;
+  sequence = new Sequence();
+  running = 0;
+  waiting = null;
+  isAnswered = true;
+  /** Whether the answer to the newest query is still to come. */
+  get isBusy() {
+    return !this.isAnswered;
+  }
+  ask(query) {
+    this.isAnswered = false;
+    if (this.running < MAX_REQUESTS) void this.run(query);
+    else this.waiting = query;
+  }
+  /** Forget the query and all answers still to come. */
+  drop() {
+    this.sequence.dropAll();
+    this.waiting = null;
+    this.isAnswered = true;
+  }
+  async run(query) {
+    const number = this.sequence.next();
+    this.running += 1;
+    try {
+      const answer = await this.exchange.ask(query);
+      if (this.accept(number)) this.exchange.show(answer, query);
+    } catch (error) {
+      if (this.accept(number)) this.exchange.fail(error);
+    } finally {
+      this.running -= 1;
+    }
+    const next = this.waiting;
+    this.waiting = null;
+    if (next !== null) void this.run(next);
+  }
+  accept(number) {
+    if (!this.sequence.accept(number)) return false;
+    if (this.sequence.isLatest(number) && this.waiting === null) this.isAnswered = true;
+    return true;
+  }
+};
 
 // src/result_list.ts
 var import_obsidian8 = require("obsidian");
@@ -797,34 +958,11 @@ function placeOf(hit) {
   return hit.chunk_id || hit.path;
 }
 
-// src/sequence.ts
-var Sequence = class {
-  asked = 0;
-  shown = 0;
-  /** The number of a new request. */
-  next() {
-    return ++this.asked;
-  }
-  /** Whether the answer to this request is newer than all that were accepted; it counts as accepted then. */
-  accept(number) {
-    if (number <= this.shown) return false;
-    this.shown = number;
-    return true;
-  }
-  /** Whether a request is the last one made. */
-  isLatest(number) {
-    return number === this.asked;
-  }
-  /** Drop all answers still to come. */
-  dropAll() {
-    this.shown = this.asked;
-  }
-};
-
 // src/state_box.ts
-var import_obsidian9 = require("obsidian");
+var import_obsidian10 = require("obsidian");
 
 // src/states.ts
+var import_obsidian9 = require("obsidian");
 function stateOf(status) {
   switch (status.state) {
     case "degraded":
@@ -857,11 +995,12 @@ function stateOf(status) {
 }
 function stateOfError(error, vault, mayStart) {
   if (error instanceof NoDaemonError) return withoutDaemon(error, vault, mayStart);
+  if (error instanceof SilentError) return SILENT;
   if (error instanceof RefusedError) return shown("failed", error.message, "");
   return { ...shown("failed", "The daemon does not answer", String(error)), actions: ["retry"] };
 }
 function withoutDaemon(error, vault, mayStart) {
-  const start = `indexer start --vault ${shellQuote(vault)}`;
+  const start = commandLine(["indexer", "start", "--vault", vault], import_obsidian9.Platform.isWin);
   if (!error.isKnown) {
     return {
       ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then start its daemon."),
@@ -876,15 +1015,19 @@ function withoutDaemon(error, vault, mayStart) {
   const detail = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
   return {
     ...shown("stopped", "The daemon is not running", detail),
-    commands: [{ text: canStart ? error.command.map(shellQuote).join(" ") : start, purpose: "Starts the daemon" }],
+    commands: [{ text: canStart ? commandLine(error.command, import_obsidian9.Platform.isWin) : start, purpose: "Starts the daemon" }],
     actions: canStart ? [mayStart ? "start" : "allow", "copy", "retry"] : ["copy", "retry"]
   };
 }
 function shown(kind, title, detail) {
   return { kind, title, detail, commands: [], actions: [], progress: null };
 }
-function shellQuote(word) {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+var SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
+function commandLine(words, isWindows) {
+  const plain = isWindows ? /^[\w./:=+\\-]+$/ : /^[\w./:=@%+-]+$/;
+  const quote2 = isWindows ? "''" : "'\\''";
+  const line = words.map((word) => plain.test(word) ? word : `'${word.replace(/'/g, quote2)}'`).join(" ");
+  return isWindows && line.startsWith("'") ? `& ${line}` : line;
 }
 function changes(count) {
   return count === 1 ? "1 change" : `${count} changes`;
@@ -896,6 +1039,7 @@ function localTime(utc) {
 
 // src/state_box.ts
 var POLL_MS = 1e3;
+var SILENT_MS = 3e3;
 var ICONS = {
   ready: "info",
   missing: "download",
@@ -905,7 +1049,8 @@ var ICONS = {
   paused: "pause",
   degraded: "alert-triangle",
   pending: "clock",
-  failed: "alert-circle"
+  failed: "alert-circle",
+  silent: "alert-circle"
 };
 var LABELS = {
   copy: "Copy command",
@@ -914,7 +1059,7 @@ var LABELS = {
   resume: "Resume indexing",
   retry: "Try again"
 };
-var StateBox = class extends import_obsidian9.Component {
+var StateBox = class extends import_obsidian10.Component {
   constructor(context, parent, changed) {
     super();
     this.context = context;
@@ -927,16 +1072,34 @@ var StateBox = class extends import_obsidian9.Component {
   el;
   timer = 0;
   command = [];
-  current = "";
+  current = null;
+  /** The one request for the state that is under way. */
+  checking = null;
   onunload() {
     window.clearTimeout(this.timer);
     this.timer = 0;
     this.el.remove();
   }
   /** Ask for the state now, and show it. */
-  async check() {
+  check() {
+    this.checking ??= this.askState().finally(() => this.checking = null);
+    return this.checking;
+  }
+  /** Wait for a request, and say so if the daemon leaves it without an answer. */
+  async waitFor(request) {
+    const timer = window.setTimeout(() => {
+      if (this.isLoaded) this.show(SILENT);
+    }, SILENT_MS);
     try {
-      const status = await this.context.client.status();
+      return await request;
+    } finally {
+      window.clearTimeout(timer);
+      if (this.current?.kind === "silent") void this.check();
+    }
+  }
+  async askState() {
+    try {
+      const status = await this.waitFor(this.context.client.status());
       if (!this.isLoaded) return;
       this.show(stateOf(status));
       this.changed(status);
@@ -953,9 +1116,8 @@ var StateBox = class extends import_obsidian9.Component {
   show(state) {
     window.clearTimeout(this.timer);
     this.timer = 0;
-    const text = JSON.stringify(state);
-    if (text !== this.current) this.render(state);
-    this.current = text;
+    if (JSON.stringify(state) !== JSON.stringify(this.current)) this.render(state);
+    this.current = state;
     if (state && state.kind !== "ready" && state.kind !== "failed" && state.kind !== "starting") {
       this.timer = window.setTimeout(() => void this.poll(), POLL_MS);
     }
@@ -975,10 +1137,10 @@ var StateBox = class extends import_obsidian9.Component {
     if (!state) return;
     this.el.dataset["state"] = state.kind;
     const head = this.el.createDiv({ cls: "vault-indexer-state-title" });
-    (0, import_obsidian9.setIcon)(head.createSpan({ cls: "vault-indexer-state-icon" }), ICONS[state.kind]);
+    (0, import_obsidian10.setIcon)(head.createSpan({ cls: "vault-indexer-state-icon" }), ICONS[state.kind]);
     head.createSpan({ text: state.title });
     if (state.detail) this.el.createDiv({ cls: "vault-indexer-state-detail", text: state.detail });
-    if (state.progress !== null) new import_obsidian9.ProgressBarComponent(this.el).setValue(state.progress * 100);
+    if (state.progress !== null) new import_obsidian10.ProgressBarComponent(this.el).setValue(state.progress * 100);
     for (const command of state.commands) {
       this.el.createDiv({ cls: "vault-indexer-state-detail", text: `${command.purpose}:` });
       this.el.createEl("code", { cls: "vault-indexer-command", text: command.text });
@@ -994,7 +1156,7 @@ var StateBox = class extends import_obsidian9.Component {
     switch (action) {
       case "copy":
         await navigator.clipboard.writeText(state.commands.map((one) => one.text).join("\n"));
-        new import_obsidian9.Notice("Copied");
+        new import_obsidian10.Notice("Copied");
         return;
       case "allow":
         this.context.setDevice({ mayStart: true });
@@ -1027,11 +1189,16 @@ var StateBox = class extends import_obsidian9.Component {
 
 // src/search_panel.ts
 var HOVER_SOURCE = "vault-indexer";
-var SearchPanel = class extends import_obsidian10.Component {
+var SearchPanel = class extends import_obsidian11.Component {
   constructor(context, parent, owner) {
     super();
     this.context = context;
     this.owner = owner;
+    this.live = new LiveQuery({
+      ask: (query) => this.state.waitFor(context.client.search(query, context.settings.limit)),
+      show: (answer, query) => this.show(answer, query),
+      fail: (error) => this.showProblem(error)
+    });
     const inputs = parent.createDiv({ cls: "prompt-input-container vault-indexer-input" });
     this.inputEl = inputs.createEl("input", {
       cls: "prompt-input",
@@ -1066,22 +1233,28 @@ var SearchPanel = class extends import_obsidian10.Component {
   explanationEl;
   list;
   state;
-  sequence = new Sequence();
+  live;
   scopes = [];
-  shownQuery = "";
+  /** The query that the rows answer; null while there is none. */
+  shownQuery = null;
+  /** What a key does once what is typed is answered. */
+  whenAnswered = null;
   hits = [];
   inserted = 0;
   seenSeq = null;
   isUnanswered = false;
   wasBusy = false;
   onload() {
-    this.registerDomEvent(this.inputEl, "input", () => void this.search());
+    this.registerDomEvent(this.inputEl, "input", () => this.changeQuery());
     this.registerDomEvent(this.inputEl, "keydown", (event) => {
       if (event.key === "Backspace" && this.inputEl.value === "" && this.scopes.length > 0) {
         this.setScopes(this.scopes.slice(0, -1));
       }
     });
-    this.register(() => this.sequence.dropAll());
+    this.register(() => {
+      this.live.drop();
+      this.whenAnswered = null;
+    });
   }
   /** Search for a query, or for what is typed already; an empty one shows those used before. */
   start(query) {
@@ -1089,7 +1262,7 @@ var SearchPanel = class extends import_obsidian10.Component {
     this.inputEl.focus();
     this.inputEl.select();
     void this.state.check();
-    void this.search();
+    this.search();
   }
   /** The keys of the panel, as the quick switcher has them. */
   registerKeys(keys) {
@@ -1100,14 +1273,17 @@ var SearchPanel = class extends import_obsidian10.Component {
     };
     keys.register([], "ArrowDown", inInput(() => this.list.move(1)));
     keys.register([], "ArrowUp", inInput(() => this.list.move(-1)));
-    const open = inInput((event) => void this.choose(this.list.current, whereOf(event)));
+    const open = inInput((event) => {
+      const where = whereOf(event);
+      this.afterAnswer(() => void this.choose(this.list.current, where));
+    });
     keys.register([], "Enter", open);
     keys.register(["Mod"], "Enter", open);
     keys.register(["Mod", "Alt"], "Enter", open);
     keys.register(["Mod", "Alt", "Shift"], "Enter", open);
-    keys.register(["Shift"], "Enter", inInput(() => void this.create(false)));
-    keys.register(["Alt"], "Enter", inInput(() => this.insert(true)));
-    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.insert(false)));
+    keys.register(["Shift"], "Enter", inInput(() => void this.create(this.typed, false)));
+    keys.register(["Alt"], "Enter", inInput(() => this.afterAnswer(() => this.insert(true))));
+    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.afterAnswer(() => this.insert(false))));
     keys.register(["Mod"], "i", inInput(() => void this.list.toggleWhy()));
     keys.register(["Mod"], "j", inInput(() => this.chooseMissing()));
     keys.register(["Mod"], "l", inInput(() => this.chooseScope()));
@@ -1118,30 +1294,36 @@ var SearchPanel = class extends import_obsidian10.Component {
   get query() {
     return scopedQuery(this.scopes, this.typed);
   }
-  async search() {
-    const query = this.query;
+  changeQuery() {
+    this.whenAnswered = null;
+    this.search();
+  }
+  search() {
     this.explanationEl.empty();
-    if (!query) {
-      this.sequence.next();
-      this.sequence.dropAll();
-      this.messagesEl.empty();
-      this.list.showRecent(this.context.device.recent);
+    if (this.query) {
+      this.live.ask(this.query);
       return;
     }
-    const number = this.sequence.next();
-    try {
-      const answer = await this.context.client.search(query, this.context.settings.limit);
-      if (this.sequence.accept(number)) this.show(answer, query);
-    } catch (error) {
-      if (!this.sequence.accept(number)) return;
-      if (error instanceof RefusedError) {
-        this.showMessages([error.message]);
-        return;
-      }
-      this.isUnanswered = true;
-      this.list.clear();
-      this.state.showError(error);
+    this.live.drop();
+    this.messagesEl.empty();
+    this.list.showRecent(this.context.device.recent);
+    this.shownQuery = "";
+  }
+  /** Act on the rows once they answer what is typed; never on those of an earlier query. */
+  afterAnswer(action) {
+    if (this.shownQuery === this.query) action();
+    else if (this.live.isBusy) this.whenAnswered = action;
+  }
+  showProblem(error) {
+    this.shownQuery = null;
+    if (!this.live.isBusy) this.whenAnswered = null;
+    if (error instanceof RefusedError) {
+      this.showMessages([error.message]);
+      return;
     }
+    this.isUnanswered = true;
+    this.list.clear();
+    this.state.showError(error);
   }
   show(answer, query) {
     this.isUnanswered = false;
@@ -1156,6 +1338,10 @@ var SearchPanel = class extends import_obsidian10.Component {
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
     this.shownQuery = query;
     if (answer.index.pending > 0) void this.state.check();
+    if (query !== this.query) return;
+    const action = this.whenAnswered;
+    this.whenAnswered = null;
+    action?.();
   }
   showMessages(messages) {
     this.messagesEl.empty();
@@ -1167,25 +1353,24 @@ var SearchPanel = class extends import_obsidian10.Component {
     const changed = this.seenSeq !== null && (status.seq !== this.seenSeq || this.wasBusy && !isBusy);
     this.seenSeq = status.seq;
     this.wasBusy = isBusy;
-    if (this.query && (changed || this.isUnanswered)) void this.search();
+    if (this.query && (changed || this.isUnanswered)) this.search();
   }
   async choose(row, where) {
     if (!row) return;
     if (row.kind === "recent") {
       this.inputEl.value = row.text;
-      await this.search();
+      this.search();
     } else if (row.kind === "create") {
-      await this.create(where);
+      await this.create(row.text, where);
     } else {
       this.context.rememberQuery(this.typed);
-      this.context.recordClick(this.shownQuery, row.hit.path, this.hits.indexOf(row.hit) + 1);
+      this.context.recordClick(this.shownQuery ?? "", row.hit.path, this.hits.indexOf(row.hit) + 1);
       this.owner.done();
       await openHit(this.context.app, row.hit, where);
     }
   }
-  async create(where) {
+  async create(text, where) {
     const folder = this.scopes.find((scope) => scope.kind === "folder")?.folder ?? null;
-    const text = this.typed;
     if (!text) return;
     this.context.rememberQuery(text);
     this.owner.done();
@@ -1230,7 +1415,7 @@ var SearchPanel = class extends import_obsidian10.Component {
   setScopes(scopes) {
     this.scopes = scopes;
     this.renderChips();
-    void this.search();
+    this.changeQuery();
     this.inputEl.focus();
   }
   renderChips() {
@@ -1240,7 +1425,7 @@ var SearchPanel = class extends import_obsidian10.Component {
       chip.createSpan({ text: label(scope) });
       const attr = { "aria-label": `Remove ${label(scope)}` };
       const remove = chip.createEl("button", { cls: "clickable-icon", attr });
-      (0, import_obsidian10.setIcon)(remove, "x");
+      (0, import_obsidian11.setIcon)(remove, "x");
       remove.addEventListener("click", () => this.setScopes(this.scopes.filter((one) => one !== scope)));
     }
     this.addChipButton("filter", "Limit search\u2026", () => this.chooseScope());
@@ -1248,7 +1433,7 @@ var SearchPanel = class extends import_obsidian10.Component {
   }
   addChipButton(icon, text, action) {
     const button = this.chipsEl.createEl("button", { cls: "clickable-icon vault-indexer-chip-button" });
-    (0, import_obsidian10.setIcon)(button.createSpan(), icon);
+    (0, import_obsidian11.setIcon)(button.createSpan(), icon);
     button.createSpan({ text });
     button.addEventListener("click", action);
   }
@@ -1273,7 +1458,7 @@ var MENTIONS = 50;
 var QUIET_MS = 400;
 var LOOK_MS = 700;
 var LOOKS = 40;
-var RelatedView = class extends import_obsidian11.ItemView {
+var RelatedView = class extends import_obsidian12.ItemView {
   constructor(leaf, context) {
     super(leaf);
     this.context = context;
@@ -1311,6 +1496,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
         if (file.path === this.file?.path) this.watch();
       })
     );
+    this.registerEvent(vault.on("rename", () => this.watch()));
     this.register(() => {
       window.clearTimeout(this.timer);
       this.sequence.dropAll();
@@ -1364,11 +1550,12 @@ var RelatedView = class extends import_obsidian11.ItemView {
     const number = this.sequence.next();
     try {
       const { client } = this.context;
-      const [related, mentions, status] = await Promise.all([
+      const asked = Promise.all([
         client.related(file.path, CANDIDATES),
         client.mentions(file.path, MENTIONS),
         client.status()
       ]);
+      const [related, mentions, status] = await (this.state?.waitFor(asked) ?? asked);
       if (!this.sequence.accept(number)) return;
       this.related = related;
       this.mentions = mentions;
@@ -1395,7 +1582,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
       attr: { "aria-label": text, "aria-pressed": String(isOn) }
     });
     button.toggleClass("is-active", isOn);
-    (0, import_obsidian11.setIcon)(button, icon);
+    (0, import_obsidian12.setIcon)(button, icon);
     button.addEventListener("click", () => {
       void this.context.change({ [key]: !isOn }).then(() => {
         this.renderHead();
@@ -1476,7 +1663,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
   }
   async openMention(mention, event) {
     const where = whereOf(event);
-    const file = this.app.vault.getFileByPath(mention.path);
+    const file = fileAt(this.app, mention.path);
     if (!file) return;
     const text = await this.app.vault.cachedRead(file);
     const span = mentionSpan(text, mention);
@@ -1488,7 +1675,7 @@ var RelatedView = class extends import_obsidian11.ItemView {
       el.remove();
       this.watch();
     } else {
-      new import_obsidian11.Notice("The note has changed since it was indexed. Try again in a moment.");
+      new import_obsidian12.Notice("The note has changed since it was indexed. Try again in a moment.");
       this.watch();
     }
   }
@@ -1508,9 +1695,9 @@ var RelatedView = class extends import_obsidian11.ItemView {
 };
 
 // src/search_modal.ts
-var import_obsidian12 = require("obsidian");
-var MOD = import_obsidian12.Platform.isMacOS ? "\u2318" : "ctrl";
-var ALT = import_obsidian12.Platform.isMacOS ? "\u2325" : "alt";
+var import_obsidian13 = require("obsidian");
+var MOD = import_obsidian13.Platform.isMacOS ? "\u2318" : "ctrl";
+var ALT = import_obsidian13.Platform.isMacOS ? "\u2325" : "alt";
 var INSTRUCTIONS = [
   ["\u2191\u2193", "to navigate"],
   ["\u21B5", "to open"],
@@ -1523,7 +1710,7 @@ var INSTRUCTIONS = [
   [`${MOD} l`, "to limit"],
   ["esc", "to dismiss"]
 ];
-var SearchModal = class extends import_obsidian12.Modal {
+var SearchModal = class extends import_obsidian13.Modal {
   constructor(context, query, closed = () => void 0) {
     super(context.app);
     this.query = query;
@@ -1553,15 +1740,15 @@ var SearchModal = class extends import_obsidian12.Modal {
 };
 
 // src/search_view.ts
-var import_obsidian13 = require("obsidian");
+var import_obsidian14 = require("obsidian");
 var SEARCH_VIEW = "vault-indexer-search";
-var SearchView = class extends import_obsidian13.ItemView {
+var SearchView = class extends import_obsidian14.ItemView {
   constructor(leaf, context) {
     super(leaf);
     this.context = context;
     this.icon = "search-check";
     this.navigation = false;
-    this.scope = new import_obsidian13.Scope(context.app.scope);
+    this.scope = new import_obsidian14.Scope(context.app.scope);
   }
   context;
   panel = null;
@@ -1588,9 +1775,9 @@ var SearchView = class extends import_obsidian13.ItemView {
 };
 
 // src/settings_tab.ts
-var import_obsidian14 = require("obsidian");
+var import_obsidian15 = require("obsidian");
 var DEVICE_KEYS = ["mayStart", "indexFolder"];
-var VaultIndexerSettingTab = class extends import_obsidian14.PluginSettingTab {
+var VaultIndexerSettingTab = class extends import_obsidian15.PluginSettingTab {
   constructor(plugin, context) {
     super(context.app, plugin);
     this.context = context;
@@ -1659,7 +1846,7 @@ var VaultIndexerSettingTab = class extends import_obsidian14.PluginSettingTab {
 };
 
 // src/main.ts
-var VaultIndexerPlugin = class extends import_obsidian15.Plugin {
+var VaultIndexerPlugin = class extends import_obsidian16.Plugin {
   modal = null;
   async onload() {
     const context = new Context(this.app, (settings) => this.saveData(settings));

@@ -72,3 +72,14 @@ def test_a_line_runs_what_it_names_and_does_not_deselect() -> None:
     assert runs(words, "tests/b/test_d.py", set())
     assert not runs(words, "tests/b/test_e.py", set())
     assert not runs(words, "tests/a/test_x.py", {"long"})
+
+
+def test_a_release_has_the_files_that_obsidian_loads_from_a_tag_that_is_the_version() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    assert 'tags: ["[0-9]*"]' in workflow
+    assert 'test "$TAG" = "$version"' in workflow
+    assert 'test "$TAG" = "$plugin"' in workflow
+    _, _, release = workflow.partition('gh release create "$TAG"')
+    names = ("manifest.json", "src/obsidian-plugin/main.js", "src/obsidian-plugin/styles.css")
+    assert release.split("\n\n")[0].split()[-3:] == list(names)
+    assert all((ROOT / name).is_file() for name in names)

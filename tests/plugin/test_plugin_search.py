@@ -39,7 +39,10 @@ def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> N
             };
         }"""
     )
-    plugin.open_search().press_sequentially("publish")
+    field = plugin.open_search()
+    field.press_sequentially("publis")
+    plugin.wait("() => window.release")
+    field.press_sequentially("h")
     plugin.answered("publish")
     shown = plugin.page.locator(".vault-indexer-results").inner_html()
     plugin.evaluate("() => { window.before = window.host.requests.length; window.release(); }")
@@ -48,6 +51,57 @@ def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> N
     assert "publis" in plugin.evaluate("() => window.asked")
     assert plugin.page.locator(".vault-indexer-results").inner_html() == shown
     plugin.answered("publish")
+
+
+def hold_requests(plugin: PluginPage) -> None:
+    """Keep back all requests from now on; `window.release()` lets them go."""
+    plugin.evaluate(
+        """() => {
+            const ask = window.hostRequest;
+            const released = new Promise((resolve) => (window.release = resolve));
+            window.hostRequest = (...request) => released.then(() => ask(...request));
+        }"""
+    )
+
+
+def test_enter_waits_for_the_answer_to_what_is_typed(plugin: PluginPage) -> None:
+    field = plugin.open_search()
+    field.fill("tag:#no-such-tag")
+    plugin.answered("tag:#no-such-tag")
+    hold_requests(plugin)
+    field.fill(WORD)
+    plugin.page.keyboard.press("Enter")
+    expect(field).to_be_visible()
+    plugin.evaluate("() => window.release()")
+    plugin.wait("() => window.host.tabs().length === 1 && window.host.tabs()[0].path")
+    assert plugin.tabs()[0]["path"] == SOURDOUGH
+    assert not list(plugin.sandbox.vault.rglob(f"{WORD}.md"))
+
+
+def test_a_long_query_has_two_requests_under_way_at_most(plugin: PluginPage) -> None:
+    field = plugin.open_search()
+    hold_requests(plugin)
+    before = len(plugin.requests)
+    query = "how to sync a vault between two devices"
+    field.press_sequentially(query)
+    asked = [request["url"] for request in plugin.requests[before:]]
+    assert len([url for url in asked if "/v1/search?" in url]) == 2
+    plugin.evaluate("() => window.release()")
+    plugin.answered(query)
+
+
+def test_a_daemon_that_does_not_answer_is_shown_until_it_does(plugin: PluginPage) -> None:
+    field = plugin.open_search()
+    field.fill("publish")
+    plugin.answered("publish")
+    state = plugin.page.locator(".vault-indexer-prompt .vault-indexer-state")
+    expect(state).to_be_hidden()
+    hold_requests(plugin)
+    field.fill(WORD)
+    expect(state).to_contain_text("The daemon does not answer")
+    plugin.evaluate("() => window.release()")
+    plugin.answered(WORD)
+    expect(state).to_be_hidden()
 
 
 def test_why_a_hit_is_here_and_why_a_note_is_not(plugin: PluginPage) -> None:

@@ -28,29 +28,41 @@ export class RefusedError extends Error {
   }
 }
 
+/** The daemon takes requests and does not answer them. */
+export class SilentError extends Error {
+  constructor() {
+    super("The daemon does not answer");
+  }
+}
+
 const UNKNOWN_PARAMETER = 422;
+/** How long a daemon that refused `fields` is asked without: it may be a newer one at the same address by then. */
+const OLDER_MS = 60_000;
+/** A request is given up after so long. `requestUrl` has no time limit of its own. */
+const ANSWER_MS = 30_000;
 
 type Value = string | number | boolean;
 
 export class DaemonClient {
   private found: Discovery | null = null;
-  /** A daemon of an earlier version refuses the parameter `fields`. */
-  private takesFields = true;
+  /** A daemon of an earlier version refuses the parameter `fields`: until then it is asked without. */
+  private olderUntil = 0;
 
   /** `discover` reads the files that announce the daemon. Nothing is read before the first request. */
   constructor(private readonly discover: () => Promise<Discovery>) {}
 
   async search(query: string, limit: number): Promise<SearchAnswer> {
     const parameters = { q: query, limit, as_you_type: true };
-    if (this.takesFields) {
-      try {
-        return await this.get("/v1/search", { ...parameters, fields: FIELDS });
-      } catch (error) {
-        if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
-        this.takesFields = false;
-      }
+    if (Date.now() < this.olderUntil) return this.get("/v1/search", parameters);
+    try {
+      return await this.get("/v1/search", { ...parameters, fields: FIELDS });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
     }
-    return this.get("/v1/search", parameters);
+    // A query may be refused for another reason: then it is refused again.
+    const answer = await this.get<SearchAnswer>("/v1/search", parameters);
+    this.olderUntil = Date.now() + OLDER_MS;
+    return answer;
   }
 
   explain(path: string, query: string): Promise<Explanation> {
@@ -94,7 +106,7 @@ export class DaemonClient {
     const first = known && (await this.send(known, method, target, body));
     if (first && first.status !== 401) return read<Answer>(first);
     this.found = await this.discover();
-    this.takesFields = true;
+    this.olderUntil = 0;
     const { info, command } = this.found;
     const second = info && (await this.send(info, method, target, body));
     if (!second || second.status === 401) {
@@ -111,18 +123,23 @@ export class DaemonClient {
     target: string,
     body?: object,
   ): Promise<RequestUrlResponse | null> {
-    try {
-      return await requestUrl({
-        url: info.url + target,
-        method,
-        headers: { Authorization: `Bearer ${info.token}` },
-        ...(body && { body: JSON.stringify(body), contentType: "application/json" }),
-        throw: false,
-      });
-    } catch {
-      return null;
-    }
+    const response = requestUrl({
+      url: info.url + target,
+      method,
+      headers: { Authorization: `Bearer ${info.token}` },
+      ...(body && { body: JSON.stringify(body), contentType: "application/json" }),
+      throw: false,
+    });
+    return withinTime(response.catch(() => null));
   }
+}
+
+async function withinTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  let timer = 0;
+  const limit = new Promise<never>((_, reject) => {
+    timer = window.setTimeout(() => reject(new SilentError()), ANSWER_MS);
+  });
+  return Promise.race([answer, limit]).finally(() => window.clearTimeout(timer));
 }
 
 function read<Answer>(response: RequestUrlResponse): Answer {

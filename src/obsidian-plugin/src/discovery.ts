@@ -1,7 +1,7 @@
 // How the daemon of a vault is found: the vault's signpost in the state folder names the index folder, and
 // `daemon.json` in it the address and the token. `src/vault_indexer/daemon/discovery.py` writes these files.
 
-import { Platform } from "obsidian";
+import { Platform, requestUrl } from "obsidian";
 
 /** A running daemon as `daemon.json` describes it. */
 export interface DaemonInfo {
@@ -74,7 +74,8 @@ export async function discover(vaultFolder: string, indexFolder: string): Promis
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
-  return { info: info && isAlive(info.pid) ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+  const runs = info !== null && (isAlive(info.pid) || (await provesToken(info)));
+  return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
 }
 
 /** Whether a process exists. Something else may listen where a daemon that was killed did: it gets no token. */
@@ -85,6 +86,30 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/**
+ * Whether the address answers with a proof that it knows the token, which is not sent. Under Flatpak the processes
+ * outside cannot be seen. `GET /v1/proof` gives the HMAC-SHA256 of `PORT:CHALLENGE` by the token.
+ */
+async function provesToken({ url, token }: DaemonInfo): Promise<boolean> {
+  const { origin, port } = new URL(url);
+  const { subtle } = window.crypto;
+  const challenge = hexadecimal(window.crypto.getRandomValues(new Uint8Array(16)));
+  try {
+    const answer = await requestUrl({ url: `${origin}/v1/proof?challenge=${challenge}`, throw: false });
+    const text = new TextEncoder();
+    const hash = { name: "HMAC", hash: "SHA-256" };
+    const key = await subtle.importKey("raw", text.encode(token), hash, false, ["sign"]);
+    const proof = hexadecimal(new Uint8Array(await subtle.sign("HMAC", key, text.encode(`${port}:${challenge}`))));
+    return answer.status === 200 && (answer.json as { proof?: unknown }).proof === proof;
+  } catch {
+    return false;
+  }
+}
+
+function hexadecimal(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function readSignpost(vaultFolder: string, separator: string): Promise<string> {
@@ -100,8 +125,7 @@ async function readSignpost(vaultFolder: string, separator: string): Promise<str
 /** The name of a vault's signpost: the first 16 hexadecimal digits of the SHA-256 of its real path. */
 async function digest(path: string): Promise<string> {
   const hash = await window.crypto.subtle.digest("SHA-256", new TextEncoder().encode(path));
-  const digits = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
-  return digits.join("").slice(0, 16);
+  return hexadecimal(new Uint8Array(hash)).slice(0, 16);
 }
 
 /** The text of a regular file of the user's own, read through no link; empty if there is none. */

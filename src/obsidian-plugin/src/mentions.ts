@@ -2,7 +2,7 @@
 
 import { MarkdownView, Notice, type App, type Editor, type EditorPosition, type TFile } from "obsidian";
 import { linkTo } from "./opening";
-import { editorPosition, utf16Index, type Span } from "./places";
+import { editorPosition, escapeInTable, utf16Index, type Span } from "./places";
 import type { Mention } from "./shapes";
 
 const UNDO_MS = 10_000;
@@ -38,9 +38,11 @@ export async function linkMention(app: App, target: TFile, mention: Mention): Pr
   const file = app.vault.getFileByPath(mention.path);
   if (!file) return false;
   const saved = await app.vault.read(file);
-  const link = linkText(app, target, mention);
+  const found = mentionSpan(saved, mention);
+  if (!found) return false;
+  const link = escapeInTable(linkText(app, target, mention), saved, found.from);
   const editor = openEditor(app, file);
-  if (editor) return linkInEditor(editor, saved, mention, link);
+  if (editor) return linkInEditor(editor, saved, found, segmentOf(mention), link);
   return linkInFile(app, file, mention, link);
 }
 
@@ -55,11 +57,8 @@ function openEditor(app: App, file: TFile): Editor | null {
 }
 
 /** In an editor, the edit is a step of its undo history. */
-function linkInEditor(editor: Editor, saved: string, mention: Mention, link: string): boolean {
-  const found = mentionSpan(saved, mention);
-  const words = segmentOf(mention);
+function linkInEditor(editor: Editor, saved: string, found: Span, words: string, link: string): boolean {
   const holds = (from: EditorPosition, to: EditorPosition) => editor.getRange(from, to) === words;
-  if (!found) return false;
   const from = editorPosition(saved, found.from);
   const to = editorPosition(saved, found.to);
   if (!holds(from, to)) return false;

@@ -79,8 +79,9 @@ export function insertLink(app: App, path: string, separator: string): boolean {
 /** Create a note named by a text, or open the one there is. */
 export async function createNote(app: App, text: string, folder: string | null, where: Where): Promise<void> {
   const name = fileName(text);
-  if (!name) {
-    new Notice("A note needs a name");
+  const problem = nameProblem(name);
+  if (problem) {
+    new Notice(problem);
     return;
   }
   const active = app.workspace.getActiveFile()?.path ?? "";
@@ -95,11 +96,21 @@ export function fileName(text: string): string {
   return text
     .replace(/[\\/:*?"<>|#^[\]]/g, " ")
     .replace(/\s+/g, " ")
-    .replace(/^[.\s]+|[.\s]+$/g, "")
-    .slice(0, 120);
+    .replace(/^[.\s]+|[.\s]+$/g, "");
 }
 
-function fileAt(app: App, path: string): TFile | null {
+/** File systems take 255 bytes, three of which are `.md`. */
+const MAX_NAME_BYTES = 252;
+
+/** What is wrong with the name of a new note; empty if nothing is. */
+export function nameProblem(name: string): string {
+  if (!name) return "A note needs a name";
+  const bytes = new TextEncoder().encode(name).length;
+  return bytes > MAX_NAME_BYTES ? `The name of a note has at most ${MAX_NAME_BYTES} bytes; this one has ${bytes}` : "";
+}
+
+/** The file at a path of the vault; says so if it has gone. */
+export function fileAt(app: App, path: string): TFile | null {
   const file = app.vault.getFileByPath(path);
   if (!file) new Notice(`${path} is no longer in the vault`);
   return file;

@@ -2,7 +2,7 @@ import { ItemView, Notice, setIcon, type TFile, type WorkspaceLeaf } from "obsid
 import { RefusedError } from "./client";
 import type { Context } from "./context";
 import { linkMention, mentionSpan } from "./mentions";
-import { linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
+import { fileAt, linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
 import { segments } from "./places";
 import { folderOf, relatedLines } from "./reasons";
 import { HOVER_SOURCE } from "./search_panel";
@@ -65,6 +65,7 @@ export class RelatedView extends ItemView {
         if (file.path === this.file?.path) this.watch();
       }),
     );
+    this.registerEvent(vault.on("rename", () => this.watch()));
     this.register(() => {
       window.clearTimeout(this.timer);
       this.sequence.dropAll();
@@ -127,11 +128,12 @@ export class RelatedView extends ItemView {
     const number = this.sequence.next();
     try {
       const { client } = this.context;
-      const [related, mentions, status] = await Promise.all([
+      const asked = Promise.all([
         client.related(file.path, CANDIDATES),
         client.mentions(file.path, MENTIONS),
         client.status(),
       ]);
+      const [related, mentions, status] = await (this.state?.waitFor(asked) ?? asked);
       if (!this.sequence.accept(number)) return;
       this.related = related;
       this.mentions = mentions;
@@ -250,7 +252,7 @@ export class RelatedView extends ItemView {
 
   private async openMention(mention: Mention, event: MouseEvent | KeyboardEvent): Promise<void> {
     const where = whereOf(event);
-    const file = this.app.vault.getFileByPath(mention.path);
+    const file = fileAt(this.app, mention.path);
     if (!file) return;
     const text = await this.app.vault.cachedRead(file);
     const span = mentionSpan(text, mention);

@@ -2,11 +2,11 @@ import { Component, setIcon, type HoverPopover, type Scope as KeyScope } from "o
 import { NoteModal, ScopeModal } from "./choosers";
 import { RefusedError } from "./client";
 import type { Context } from "./context";
+import { LiveQuery } from "./live_query";
 import { createNote, insertLink, linkTo, openHit, targetEditor, whereOf, type Where } from "./opening";
 import { noteName, whyLines } from "./reasons";
 import { ResultList, type Row } from "./result_list";
 import { label, scopedQuery, type Scope } from "./scopes";
-import { Sequence } from "./sequence";
 import type { Hit, SearchAnswer, Status } from "./shapes";
 import { StateBox } from "./state_box";
 
@@ -28,9 +28,12 @@ export class SearchPanel extends Component {
   private readonly explanationEl: HTMLElement;
   private readonly list: ResultList;
   private readonly state: StateBox;
-  private readonly sequence = new Sequence();
+  private readonly live: LiveQuery<SearchAnswer>;
   private scopes: Scope[] = [];
-  private shownQuery = "";
+  /** The query that the rows answer; null while there is none. */
+  private shownQuery: string | null = null;
+  /** What a key does once what is typed is answered. */
+  private whenAnswered: (() => void) | null = null;
   private hits: readonly Hit[] = [];
   private inserted = 0;
   private seenSeq: number | null = null;
@@ -43,6 +46,11 @@ export class SearchPanel extends Component {
     private readonly owner: PanelOwner,
   ) {
     super();
+    this.live = new LiveQuery({
+      ask: (query) => this.state.waitFor(context.client.search(query, context.settings.limit)),
+      show: (answer, query) => this.show(answer, query),
+      fail: (error) => this.showProblem(error),
+    });
     const inputs = parent.createDiv({ cls: "prompt-input-container vault-indexer-input" });
     this.inputEl = inputs.createEl("input", {
       cls: "prompt-input",
@@ -69,13 +77,16 @@ export class SearchPanel extends Component {
   }
 
   override onload(): void {
-    this.registerDomEvent(this.inputEl, "input", () => void this.search());
+    this.registerDomEvent(this.inputEl, "input", () => this.changeQuery());
     this.registerDomEvent(this.inputEl, "keydown", (event) => {
       if (event.key === "Backspace" && this.inputEl.value === "" && this.scopes.length > 0) {
         this.setScopes(this.scopes.slice(0, -1));
       }
     });
-    this.register(() => this.sequence.dropAll());
+    this.register(() => {
+      this.live.drop();
+      this.whenAnswered = null;
+    });
   }
 
   /** Search for a query, or for what is typed already; an empty one shows those used before. */
@@ -84,7 +95,7 @@ export class SearchPanel extends Component {
     this.inputEl.focus();
     this.inputEl.select();
     void this.state.check();
-    void this.search();
+    this.search();
   }
 
   /** The keys of the panel, as the quick switcher has them. */
@@ -96,14 +107,17 @@ export class SearchPanel extends Component {
     };
     keys.register([], "ArrowDown", inInput(() => this.list.move(1)));
     keys.register([], "ArrowUp", inInput(() => this.list.move(-1)));
-    const open = inInput((event) => void this.choose(this.list.current, whereOf(event)));
+    const open = inInput((event) => {
+      const where = whereOf(event);
+      this.afterAnswer(() => void this.choose(this.list.current, where));
+    });
     keys.register([], "Enter", open);
     keys.register(["Mod"], "Enter", open);
     keys.register(["Mod", "Alt"], "Enter", open);
     keys.register(["Mod", "Alt", "Shift"], "Enter", open);
-    keys.register(["Shift"], "Enter", inInput(() => void this.create(false)));
-    keys.register(["Alt"], "Enter", inInput(() => this.insert(true)));
-    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.insert(false)));
+    keys.register(["Shift"], "Enter", inInput(() => void this.create(this.typed, false)));
+    keys.register(["Alt"], "Enter", inInput(() => this.afterAnswer(() => this.insert(true))));
+    keys.register(["Alt", "Shift"], "Enter", inInput(() => this.afterAnswer(() => this.insert(false))));
     keys.register(["Mod"], "i", inInput(() => void this.list.toggleWhy()));
     keys.register(["Mod"], "j", inInput(() => this.chooseMissing()));
     keys.register(["Mod"], "l", inInput(() => this.chooseScope()));
@@ -117,30 +131,39 @@ export class SearchPanel extends Component {
     return scopedQuery(this.scopes, this.typed);
   }
 
-  private async search(): Promise<void> {
-    const query = this.query;
+  private changeQuery(): void {
+    this.whenAnswered = null;
+    this.search();
+  }
+
+  private search(): void {
     this.explanationEl.empty();
-    if (!query) {
-      this.sequence.next();
-      this.sequence.dropAll();
-      this.messagesEl.empty();
-      this.list.showRecent(this.context.device.recent);
+    if (this.query) {
+      this.live.ask(this.query);
       return;
     }
-    const number = this.sequence.next();
-    try {
-      const answer = await this.context.client.search(query, this.context.settings.limit);
-      if (this.sequence.accept(number)) this.show(answer, query);
-    } catch (error) {
-      if (!this.sequence.accept(number)) return;
-      if (error instanceof RefusedError) {
-        this.showMessages([error.message]);
-        return;
-      }
-      this.isUnanswered = true;
-      this.list.clear();
-      this.state.showError(error);
+    this.live.drop();
+    this.messagesEl.empty();
+    this.list.showRecent(this.context.device.recent);
+    this.shownQuery = "";
+  }
+
+  /** Act on the rows once they answer what is typed; never on those of an earlier query. */
+  private afterAnswer(action: () => void): void {
+    if (this.shownQuery === this.query) action();
+    else if (this.live.isBusy) this.whenAnswered = action;
+  }
+
+  private showProblem(error: unknown): void {
+    this.shownQuery = null;
+    if (!this.live.isBusy) this.whenAnswered = null;
+    if (error instanceof RefusedError) {
+      this.showMessages([error.message]);
+      return;
     }
+    this.isUnanswered = true;
+    this.list.clear();
+    this.state.showError(error);
   }
 
   private show(answer: SearchAnswer, query: string): void {
@@ -156,6 +179,10 @@ export class SearchPanel extends Component {
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
     this.shownQuery = query;
     if (answer.index.pending > 0) void this.state.check();
+    if (query !== this.query) return;
+    const action = this.whenAnswered;
+    this.whenAnswered = null;
+    action?.();
   }
 
   private showMessages(messages: readonly string[]): void {
@@ -169,27 +196,26 @@ export class SearchPanel extends Component {
     const changed = this.seenSeq !== null && (status.seq !== this.seenSeq || (this.wasBusy && !isBusy));
     this.seenSeq = status.seq;
     this.wasBusy = isBusy;
-    if (this.query && (changed || this.isUnanswered)) void this.search();
+    if (this.query && (changed || this.isUnanswered)) this.search();
   }
 
   private async choose(row: Row | null, where: Where): Promise<void> {
     if (!row) return;
     if (row.kind === "recent") {
       this.inputEl.value = row.text;
-      await this.search();
+      this.search();
     } else if (row.kind === "create") {
-      await this.create(where);
+      await this.create(row.text, where);
     } else {
       this.context.rememberQuery(this.typed);
-      this.context.recordClick(this.shownQuery, row.hit.path, this.hits.indexOf(row.hit) + 1);
+      this.context.recordClick(this.shownQuery ?? "", row.hit.path, this.hits.indexOf(row.hit) + 1);
       this.owner.done();
       await openHit(this.context.app, row.hit, where);
     }
   }
 
-  private async create(where: Where): Promise<void> {
+  private async create(text: string, where: Where): Promise<void> {
     const folder = this.scopes.find((scope) => scope.kind === "folder")?.folder ?? null;
-    const text = this.typed;
     if (!text) return;
     this.context.rememberQuery(text);
     this.owner.done();
@@ -240,7 +266,7 @@ export class SearchPanel extends Component {
   private setScopes(scopes: Scope[]): void {
     this.scopes = scopes;
     this.renderChips();
-    void this.search();
+    this.changeQuery();
     this.inputEl.focus();
   }
 

@@ -2,9 +2,11 @@ import { Component, Notice, ProgressBarComponent, setIcon } from "obsidian";
 import { NoDaemonError } from "./client";
 import type { Context } from "./context";
 import type { Status } from "./shapes";
-import { shown, stateOf, stateOfError, type ShownState, type StateAction } from "./states";
+import { SILENT, shown, stateOf, stateOfError, type ShownState, type StateAction } from "./states";
 
 const POLL_MS = 1000;
+/** A request without an answer for so long is said to the user. */
+const SILENT_MS = 3000;
 
 const ICONS: Record<ShownState["kind"], string> = {
   ready: "info",
@@ -16,6 +18,7 @@ const ICONS: Record<ShownState["kind"], string> = {
   degraded: "alert-triangle",
   pending: "clock",
   failed: "alert-circle",
+  silent: "alert-circle",
 };
 
 const LABELS: Record<StateAction, string> = {
@@ -34,7 +37,9 @@ export class StateBox extends Component {
   private readonly el: HTMLElement;
   private timer = 0;
   private command: string[] = [];
-  private current = "";
+  private current: ShownState | null = null;
+  /** The one request for the state that is under way. */
+  private checking: Promise<void> | null = null;
 
   constructor(
     private readonly context: Context,
@@ -53,9 +58,27 @@ export class StateBox extends Component {
   }
 
   /** Ask for the state now, and show it. */
-  async check(): Promise<void> {
+  check(): Promise<void> {
+    this.checking ??= this.askState().finally(() => (this.checking = null));
+    return this.checking;
+  }
+
+  /** Wait for a request, and say so if the daemon leaves it without an answer. */
+  async waitFor<Answer>(request: Promise<Answer>): Promise<Answer> {
+    const timer = window.setTimeout(() => {
+      if (this.isLoaded) this.show(SILENT);
+    }, SILENT_MS);
     try {
-      const status = await this.context.client.status();
+      return await request;
+    } finally {
+      window.clearTimeout(timer);
+      if (this.current?.kind === "silent") void this.check();
+    }
+  }
+
+  private async askState(): Promise<void> {
+    try {
+      const status = await this.waitFor(this.context.client.status());
       if (!this.isLoaded) return;
       this.show(stateOf(status));
       this.changed(status);
@@ -74,9 +97,8 @@ export class StateBox extends Component {
   show(state: ShownState | null): void {
     window.clearTimeout(this.timer);
     this.timer = 0;
-    const text = JSON.stringify(state);
-    if (text !== this.current) this.render(state);
-    this.current = text;
+    if (JSON.stringify(state) !== JSON.stringify(this.current)) this.render(state);
+    this.current = state;
     if (state && state.kind !== "ready" && state.kind !== "failed" && state.kind !== "starting") {
       this.timer = window.setTimeout(() => void this.poll(), POLL_MS);
     }

@@ -1,12 +1,23 @@
 // What is shown of the daemon's state. A state is shown where the user looks, never only logged.
 
-import { NoDaemonError, RefusedError } from "./client";
+import { Platform } from "obsidian";
+import { NoDaemonError, RefusedError, SilentError } from "./client";
 import type { Status } from "./shapes";
 
 export type StateAction = "copy" | "start" | "allow" | "resume" | "retry";
 
 export interface ShownState {
-  kind: "ready" | "missing" | "stopped" | "starting" | "building" | "paused" | "degraded" | "pending" | "failed";
+  kind:
+    | "ready"
+    | "missing"
+    | "stopped"
+    | "starting"
+    | "building"
+    | "paused"
+    | "degraded"
+    | "pending"
+    | "failed"
+    | "silent";
   title: string;
   detail: string;
   /** Commands to copy, each with what it is for. */
@@ -51,12 +62,13 @@ export function stateOf(status: Status): ShownState | null {
 /** The state that a failed request tells. */
 export function stateOfError(error: unknown, vault: string, mayStart: boolean): ShownState {
   if (error instanceof NoDaemonError) return withoutDaemon(error, vault, mayStart);
+  if (error instanceof SilentError) return SILENT;
   if (error instanceof RefusedError) return shown("failed", error.message, "");
   return { ...shown("failed", "The daemon does not answer", String(error)), actions: ["retry"] };
 }
 
 function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): ShownState {
-  const start = `indexer start --vault ${shellQuote(vault)}`;
+  const start = commandLine(["indexer", "start", "--vault", vault], Platform.isWin);
   if (!error.isKnown) {
     return {
       ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then start its daemon."),
@@ -71,7 +83,7 @@ function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): 
   const detail = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
   return {
     ...shown("stopped", "The daemon is not running", detail),
-    commands: [{ text: canStart ? error.command.map(shellQuote).join(" ") : start, purpose: "Starts the daemon" }],
+    commands: [{ text: canStart ? commandLine(error.command, Platform.isWin) : start, purpose: "Starts the daemon" }],
     actions: canStart ? [mayStart ? "start" : "allow", "copy", "retry"] : ["copy", "retry"],
   };
 }
@@ -80,9 +92,16 @@ export function shown(kind: ShownState["kind"], title: string, detail: string): 
   return { kind, title, detail, commands: [], actions: [], progress: null };
 }
 
-/** A word of a command for a POSIX shell. */
-export function shellQuote(word: string): string {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+/** The daemon leaves requests without an answer: it hangs, or the computer is very busy. */
+export const SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
+
+/** A command to paste into a POSIX shell, or on Windows into PowerShell. */
+export function commandLine(words: readonly string[], isWindows: boolean): string {
+  const plain = isWindows ? /^[\w./:=+\\-]+$/ : /^[\w./:=@%+-]+$/;
+  const quote = isWindows ? "''" : "'\\''";
+  const line = words.map((word) => (plain.test(word) ? word : `'${word.replace(/'/g, quote)}'`)).join(" ");
+  // PowerShell takes a quoted word for a text, not for a program.
+  return isWindows && line.startsWith("'") ? `& ${line}` : line;
 }
 
 function changes(count: number): string {

@@ -1,4 +1,4 @@
-import { createHash, webcrypto } from "node:crypto";
+import { createHash, createHmac, webcrypto } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -11,11 +11,26 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { discover } from "../src/discovery";
 import { startDaemon } from "../src/launcher";
+
+// As Obsidian's function: a request that no page's rules bind.
+vi.mock("obsidian", () => ({
+  Platform: { isDesktop: true },
+  requestUrl: ({ url }: { url: string }) =>
+    new Promise((resolve, reject) => {
+      get(url, (response) => {
+        const status = response.statusCode;
+        text(response).then((body) => resolve({ status, json: JSON.parse(body) as unknown }), reject);
+      }).on("error", reject);
+    }),
+}));
 
 const COMMAND = ["/usr/bin/python3", "-P", "-m", "vault_indexer.cli", "start"];
 
@@ -69,6 +84,25 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     announce({ ...file, pid: 2 ** 30 });
     const found = await discover(join(root, "Notes ä"), join(root, "index"));
     expect(found).toEqual({ info: null, command: COMMAND });
+  });
+
+  it("takes an address that proves the token for a daemon, where its process cannot be seen", async () => {
+    let token = "t";
+    const server = createServer((request, response) => {
+      expect(request.headers.authorization).toBeUndefined();
+      const { port } = server.address() as AddressInfo;
+      const challenge = new URL(request.url ?? "", "http://x").searchParams.get("challenge") ?? "";
+      const proof = createHmac("sha256", token).update(`${port}:${challenge}`).digest("hex");
+      response.end(JSON.stringify({ proof }));
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    announce({ ...file, pid: 2 ** 30, url });
+    const found = () => discover(join(root, "Notes ä"), join(root, "index"));
+    expect((await found()).info?.url).toBe(url);
+    token = "another";
+    expect((await found()).info).toBeNull();
+    server.close();
   });
 
   it("takes the command of the last daemon when none is announced", async () => {

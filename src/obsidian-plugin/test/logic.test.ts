@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand, parseDaemon, stateFolder } from "../src/discovery";
 import { groupByNote } from "../src/groups";
-import { fileName } from "../src/opening";
+import { fileName, nameProblem } from "../src/opening";
 import { relatedLines, whyLines } from "../src/reasons";
 import { MAX_RECENT, remember } from "../src/recent";
 import { label, operator, scopedQuery } from "../src/scopes";
@@ -138,5 +138,11 @@ describe("the name of a new note", () => {
     expect(fileName("What: is a/b?")).toBe("What is a b");
     expect(fileName("../..")).toBe("");
     expect(fileName(" .hidden ")).toBe("hidden");
+  });
+
+  it("is refused beyond what file systems take, which count bytes", () => {
+    expect(nameProblem(fileName("🍞".repeat(63)))).toBe("");
+    expect(nameProblem(fileName("🍞".repeat(64)))).toBe("The name of a note has at most 252 bytes; this one has 256");
+    expect(nameProblem(fileName("??"))).toBe("A note needs a name");
   });
 });

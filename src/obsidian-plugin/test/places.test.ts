@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mentionSpan } from "../src/mentions";
-import { editorPosition, lineStart, matches, segments, utf16Index } from "../src/places";
+import { editorPosition, escapeInTable, lineStart, matches, segments, utf16Index } from "../src/places";
 
 const TEXT = "# Bread 🍞\r\n\r\n👩‍🍳 says: feed the starter.\r\nThen wait.\r\n";
 
@@ -59,6 +59,40 @@ describe("matches", () => {
     expect(matches(TEXT, gone).map(({ from, to }) => TEXT.slice(from, to))).toEqual(["starter"]);
     const far = `${TEXT}${"x\n".repeat(100)}starter`;
     expect(matches(far.replace("starter", "STARTER"), hit).map(({ from, to }) => far.slice(from, to))).toEqual(["feed"]);
+  });
+});
+
+describe("marked words", () => {
+  const found = (text: string, snippet: string, word: string) => {
+    const at = snippet.lastIndexOf(word);
+    const hit = { snippet, marks: [[at, at + word.length]], line: 1, end_pos: text.length };
+    return matches(text, hit).map(({ from }) => from);
+  };
+
+  it("are whole words, and not those of an address", () => {
+    const party = "The party saw art.";
+    expect(found(party, party, "art")).toEqual([party.indexOf("art.")]);
+    const link = "[The page](https://example.org/art/page) shows art here.";
+    expect(found(link, "The page shows art here.", "art")).toEqual([link.indexOf("art here")]);
+  });
+
+  it("are those that the snippet marks, where a word stands twice", () => {
+    const text = "art of old, and **art** of today";
+    expect(found(text, "and art of today", "art")).toEqual([text.lastIndexOf("art")]);
+    const thai = "猫がいる。**猫**は寝る。";
+    expect(found(thai, "猫は寝る。", "猫")).toEqual([thai.lastIndexOf("猫")]);
+  });
+});
+
+describe("a link in a table", () => {
+  const text = "a | b\n\n> | Place | When |\n> | --- | :-: |\n> | harbour | noon |\n\n| no | table |\n";
+
+  it("has no bar that would end its cell", () => {
+    const link = "[[Moonlit Harbour|harbour]]";
+    for (const word of ["harbour", "Place"]) {
+      expect(escapeInTable(link, text, text.indexOf(word))).toBe("[[Moonlit Harbour\\|harbour]]");
+    }
+    for (const word of ["a |", "no |"]) expect(escapeInTable(link, text, text.indexOf(word))).toBe(link);
   });
 });
 

@@ -1,9 +1,9 @@
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestUrlParam } from "obsidian";
-import { DaemonClient, NoDaemonError, RefusedError } from "../src/client";
+import { DaemonClient, NoDaemonError, RefusedError, SilentError } from "../src/client";
 import type { Discovery } from "../src/discovery";
 import type { Status } from "../src/shapes";
-import { shellQuote, stateOf, stateOfError } from "../src/states";
+import { commandLine, stateOf, stateOfError } from "../src/states";
 
 const READY: Status = {
   state: "ready",
@@ -49,17 +49,19 @@ describe("the state of the daemon", () => {
   });
 
   it("quotes a command for the shell", () => {
-    expect(shellQuote("/usr/bin/x")).toBe("/usr/bin/x");
-    expect(shellQuote("it's $HOME")).toBe("'it'\\''s $HOME'");
+    expect(commandLine(["/usr/bin/x", "it's $HOME"], false)).toBe("/usr/bin/x 'it'\\''s $HOME'");
+    expect(commandLine(["indexer", "C:\\My notes\\it's"], true)).toBe("indexer 'C:\\My notes\\it''s'");
+    expect(commandLine(["C:\\Program Files\\python.exe", "-P"], true)).toBe("& 'C:\\Program Files\\python.exe' -P");
   });
 });
 
-const sent = vi.hoisted(() => ({ requests: [] as RequestUrlParam[], answers: [] as (number | "refused")[] }));
+const sent = vi.hoisted(() => ({ requests: [] as RequestUrlParam[], answers: [] as (number | "refused" | "silent")[] }));
 
 vi.mock("obsidian", () => ({
   requestUrl: (request: RequestUrlParam) => {
     sent.requests.push(request);
     const answer = sent.answers.shift() ?? 200;
+    if (answer === "silent") return new Promise(() => undefined);
     if (answer === "refused") return Promise.reject(new Error("net::ERR_CONNECTION_REFUSED"));
     const json = answer < 400 ? READY : { error: { kind: "query", message: "column 3: no" } };
     return Promise.resolve({ status: answer, json });
@@ -78,6 +80,15 @@ const at = (port: number): Discovery => ({
 });
 
 describe("the client", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.stubGlobal("window", { setTimeout, clearTimeout });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+
   it("reads the files again on 401 and on refusal", async () => {
     for (const answer of [401, "refused"] as const) {
       const asked = client(at(1), at(2));
@@ -109,5 +120,31 @@ describe("the client", () => {
     await asked.search("x", 5);
     await asked.search("y", 5);
     expect(sent.requests.map((one) => one.url.includes("fields="))).toEqual([true, false, false]);
+  });
+
+  it("asks with that parameter again after a while: a newer daemon may be at the same address", async () => {
+    const asked = client(at(1));
+    sent.answers = [422, 200, 200, 200];
+    await asked.search("x", 5);
+    await asked.search("y", 5);
+    vi.advanceTimersByTime(60_000);
+    await asked.search("z", 5);
+    expect(sent.requests.map((one) => one.url.includes("fields="))).toEqual([true, false, false, true]);
+  });
+
+  it("takes a query that is refused either way for a wrong query, not for an older daemon", async () => {
+    const asked = client(at(1));
+    sent.answers = [422, 422, 200];
+    await expect(asked.search("x", 5)).rejects.toThrow(RefusedError);
+    await asked.search("y", 5);
+    expect(sent.requests.map((one) => one.url.includes("fields="))).toEqual([true, false, true]);
+  });
+
+  it("gives up a request that gets no answer", async () => {
+    sent.answers = ["silent"];
+    const failed = expect(client(at(1)).status()).rejects.toThrow(SilentError);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await failed;
+    expect(stateOfError(new SilentError(), "/v", true).kind).toBe("silent");
   });
 });

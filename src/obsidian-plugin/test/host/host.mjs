@@ -107,11 +107,15 @@ const node = {
   obsidian,
   os: { platform: () => window.hostMachine.platform, homedir: () => window.hostMachine.home },
   "fs/promises": {
-    async readFile(path) {
+    constants: { O_RDONLY: 0, O_NOFOLLOW: 0, O_NONBLOCK: 0 },
+    // Owners and modes are compared with Node in discovery.test.ts: a page has no user.
+    stat: async () => ({ uid: 0, mode: 0o700 }),
+    async open(path) {
       reads.push(path);
       const text = await window.hostRead(path);
       if (text === null) throw new Error(`ENOENT: ${path}`);
-      return text;
+      const stat = async () => ({ uid: 0, mode: 0o600, isFile: () => true });
+      return { stat, readFile: async () => text, close: async () => undefined };
     },
     realpath: (path) => window.hostRealpath(path),
   },
