@@ -16,7 +16,8 @@ IDEOGRAPHS = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0
 KANA = "\u3041-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7ff"
 THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
-OTHER_SPACELESS = "\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u104f\u1780-\u17dd"
+LAO = "\u0e81-\u0ece"
+OTHER_SPACELESS = LAO + "\u0f40-\u0fbc\u1000-\u104f\u1780-\u17dd"
 """Lao, Tibetan, Burmese, Khmer."""
 
 UNSPACED_LETTERS = THAI + OTHER_SPACELESS

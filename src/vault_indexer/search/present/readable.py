@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from vault_indexer.parse.plain import MARKUP, markup_spans
-from vault_indexer.text.sentences import sentences
+from vault_indexer.text.sentences import clauses, sentences
 
 Span = tuple[int, int]
 Cut = tuple[int, int, str]
@@ -249,8 +249,9 @@ def _assemble(source: str, cuts: Iterable[Cut], borders: Iterable[int]) -> Reada
 
 
 def _units(text: str, borders: list[int]) -> Iterator[Span]:
-    """The sentences, divided where a block begins."""
-    for start, end in sentences(text):
+    """The sentences, or the clauses of a script without full stops, divided where a block begins."""
+    spans = ((at + first, at + last) for at, end in sentences(text) for first, last in clauses(text[at:end]))
+    for start, end in spans:
         first = bisect_right(borders, start)
         inside = borders[first : bisect_right(borders, end - 1)]
         for left, right in pairwise((start, *inside, end)):

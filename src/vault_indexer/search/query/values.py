@@ -10,6 +10,7 @@ _UNIT_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 _DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
 _YEAR = re.compile(r"\d{4}")
 _TAG = re.compile(r"[^\s#,;:.!?\"'`()\[\]{}<>|\\]+")
+_LARGEST_NS = 2**63 - 1
 
 MOMENTS = (
     "a date (2026, 2026-01, 2026-01-31, 2026-01-31T09:30), an age (12h, 7d, 2w, 3m, 1y), today or yesterday"
@@ -19,7 +20,8 @@ MOMENTS = (
 def moment_ns(text: str, now: datetime) -> int:
     """Nanoseconds since the epoch of a moment's beginning. Raises ValueError if it is none of `MOMENTS`.
 
-    A date without an offset is in the time zone of `now`; a month of an age has 30 days, a year 365.
+    A date without an offset is in the time zone of `now`; a month of an age has 30 days, a year 365. A moment
+    before 1677 or after 2262 becomes the first or last one that fits into the 64 bits of SQLite's integers.
     """
     folded = text.strip().lower()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -44,8 +46,9 @@ def _local(day: date, zone: tzinfo | None) -> datetime:
 
 
 def _ns(moment: datetime) -> int:
-    since = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    exact = (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
+    return min(max(exact, -_LARGEST_NS), _LARGEST_NS)
 
 
 def is_moment(text: str) -> bool:
