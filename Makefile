@@ -77,7 +77,7 @@ test-all: bytecode
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
 
 hunt: bytecode
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "hypothesis and not slow" --hypothesis-profile hunt \
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -x -m "hypothesis and not slow" --hypothesis-profile hunt \
 		$(if $(SEED),--hypothesis-seed=$(SEED))
 
 # Not part of .ci/run: it says how good the tests are, not whether the code is right.
