@@ -18,14 +18,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo demo-team test test-all hunt check gates format docs torture plugin package lock test-ranges clean
+.PHONY: help venv bytecode demo demo-team test test-all hunt mutants check gates format docs torture plugin package lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
 	@echo "make test     the test suite in 300 seconds of processor time: all but the long, the slow and the gates"
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
-	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example"
+	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
+	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 20 minutes at most; SEED= repeats"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
@@ -76,7 +77,13 @@ test-all: bytecode
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
 
 hunt: bytecode
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "hypothesis and not slow" --hypothesis-profile hunt
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -x -m "hypothesis and not slow" --hypothesis-profile hunt \
+		$(if $(SEED),--hypothesis-seed=$(SEED))
+
+# Not part of .ci/run: it says how good the tests are, not whether the code is right.
+mutants: bytecode
+	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip install --quiet ".[mutants]"
+	$(BIN)/python -W ignore benchmarks/mutants.py $(if $(SEED),--seed $(SEED))
 
 check: $(STAMP)
 	$(BIN)/ruff check --no-cache .

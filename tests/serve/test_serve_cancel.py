@@ -13,9 +13,6 @@ from serve_api import Answer, Api, serve
 
 from vault_indexer.serve.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
 
-pytestmark = pytest.mark.long
-
-
 LIMIT_S = 60
 
 
@@ -92,6 +89,7 @@ def ask_all(api: Api, count: int) -> tuple[list[threading.Thread], list[Answer]]
     return clients, answers
 
 
+@pytest.mark.long
 def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
     heavy_vault(tmp_path)
     process, api = serve(
@@ -114,6 +112,7 @@ def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
         process.communicate(timeout=LIMIT_S)
 
 
+@pytest.mark.long
 def test_a_search_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     process, api = serve(tmp_path, "[search]\ndeadline_s = 0.000001\n")
     try:

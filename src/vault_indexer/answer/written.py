@@ -105,7 +105,6 @@ class Writer:
         return "" if agreed else "the judge does not find it in what it cites"
 
     def _judged_once(self, prompt: str, attention: Attention) -> Generator[str, None, bool]:
-        attention.check()
         question = Question("judge", VERSION, prompt, self.settings.timeout_s)
         pieces = partial(self._pieces, prompt, attention)
         return (yield from self.asker.listen(question, read_judgement, pieces))

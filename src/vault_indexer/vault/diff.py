@@ -49,9 +49,6 @@ class Changes:
     modified: tuple[FileStat, ...] = ()
     removed: tuple[FileStat, ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.added or self.modified or self.removed)
-
 
 def diff(
     known: Iterable[KnownFile],

@@ -1,0 +1,19 @@
+"""The budget of a note, from the configuration to the status. `test_daemon_set_aside.py` has what follows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vault_at_work import opened, place
+
+WORDS = " ".join(f"w{number}" for number in range(60_000))  # no word comes twice: that takes long
+
+
+def test_a_note_over_the_budget_of_the_configuration_is_set_aside(tmp_path: Path) -> None:
+    where = place(tmp_path, {"Tame.md": "# Tame\n\nFlour.\n", "Hostile.md": f"# Hostile\n\n{WORDS}\n"})
+    where.configure("[index]\nworkers = 1\nmax_note_seconds = 0.2\n")
+    with opened(where, processes=True) as service:
+        (skipped,) = service.status().skipped
+        assert skipped.path == "Hostile.md"
+        assert skipped.reason.endswith("more than 0.2 s of processor time: index.max_note_seconds")
+        assert service.status().counts.notes == 1

@@ -1,0 +1,54 @@
+"""`GET /v1/events`: the status at once, then each change of it, until the server stops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from serve_api import Api
+
+from vault_indexer.errors import UnavailableError
+from vault_indexer.serve.events import StatusEvents
+from vault_indexer.serve.shapes import StatusJson
+
+
+def stream(*notes: int) -> list[int]:
+    """The numbers of notes that are told where looks see these, and then no vault."""
+    looks = iter(notes)
+
+    def look() -> StatusJson:
+        seen = next(looks, None)
+        if seen is None:
+            raise UnavailableError("the vault has gone")
+        return {"notes": seen}  # type: ignore[typeddict-item] # the rest is of no interest
+
+    async def read() -> list[int]:
+        events = StatusEvents(look, lambda: False)
+        return [json.loads(one.partition("data: ")[2])["notes"] async for one in events.stream()]
+
+    return asyncio.run(read())
+
+
+def test_each_change_is_told_once() -> None:
+    assert stream(2, 2, 3) == [2, 3]
+
+
+def test_no_event_comes_once_the_server_stops() -> None:
+    async def read() -> list[str]:
+        events = StatusEvents(dict, lambda: True)  # type: ignore[arg-type]
+        return [one async for one in events.stream()]
+
+    assert asyncio.run(read()) == []
+
+
+def test_the_first_event_is_the_status(api: Api) -> None:
+    connection = api.connect()
+    headers = {"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
+    connection.request("GET", "/v1/events", headers=headers)
+    response = connection.getresponse()
+    assert response.status == 200
+    assert response.getheader("content-type", "").startswith("text/event-stream")
+    assert response.readline() == b"event: status\n"
+    told = json.loads(response.readline().removeprefix(b"data: "))
+    connection.close()
+    assert (told["vault"], told["notes"]) == (str(api.vault), api.ask("/v1/status").json["notes"])
