@@ -82,7 +82,7 @@ hunt: bytecode
 
 # Not part of .ci/run: it says how good the tests are, not whether the code is right.
 mutants: bytecode
-	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip install --quiet ".[mutants]"
+	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip install --quiet -e ".[mutants]"
 	$(BIN)/python -W ignore benchmarks/mutants.py $(if $(SEED),--seed $(SEED))
 
 check: $(STAMP)

@@ -151,12 +151,12 @@ def judge(mutant: Mutant, trees: "SimpleQueue[Path]", end: float, unfit: set[str
         tests = [*list_tests(tree, mutant.module), *(f"--deselect={test}" for test in sorted(unfit))]
         status, failed = run_tests(tree, tests, limit_s)
         write_module(path, original)
-        if failed and run_tests(tree, [failed], LIMIT_S)[0]:
+        if failed and run_tests(tree, [failed], LIMIT_S)[0] == 1:
             unfit.add(failed)
         elif status == -1:
             verdict = "timed out" if limit_s == LIMIT_S else "not judged"
         else:
-            verdict = "survived" if status in (0, 5) else "killed"
+            verdict = {0: "survived", 5: "survived", 1: "killed", 2: "killed"}.get(status, "not judged")
     trees.put(tree)
     print(f"{verdict:10}  {mutant.change}  {failed}", flush=True)
     return verdict
