@@ -123,10 +123,10 @@ lock: $(STAMP)
 # In an environment of its own, so that .venv stays as it is.
 test-ranges: $(STAMP)
 	$(BIN)/python -m pip install --quiet "uv>=0.9"
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/ranges
-	$(BIN)/uv pip install --quiet --python build/ranges/bin/python --resolution $(RESOLUTION) -e ".[dev]"
-	build/ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-ranges
+	$(BIN)/uv pip install --quiet --python .venv-ranges/bin/python --resolution $(RESOLUTION) -e ".[dev]"
+	.venv-ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-ranges build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

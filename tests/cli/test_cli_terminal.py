@@ -74,7 +74,7 @@ def test_the_text_around_a_hit_is_indented_and_marked(served: Sandbox) -> None:
     piped = served.indexer(*command).out.splitlines()
     assert piped[0].startswith("Kitchen/Bread.md  ")
     assert "      ## Kneading" in piped
-    assert all(line.startswith("   ") for line in piped[1:] if line)
+    assert all(re.match(r" {3}| *\d+  ", line) for line in piped[1:] if line)
     marked = re.findall(r"\x1b\[1;33m(\w+)\x1b\[0m", served.terminal(*command).out)
     assert {"Kneading", "Knead", "dough"} <= set(marked)
     assert "rest" not in marked

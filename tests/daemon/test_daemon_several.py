@@ -141,8 +141,8 @@ def test_commands_reach_their_vault(house: House) -> None:
 
 def test_commands_outside_of_all_vaults_mean_all(house: House) -> None:
     shown = house.run("search", "tomatoes in March")
-    assert "garden: Tomatoes.md:" in shown.out
-    assert "work: Budget.md:" in shown.out
+    assert "garden: Tomatoes.md  " in shown.out
+    assert "work: Budget.md  " in shown.out
     lines = house.run("search", "tomatoes in March", "--paths", "--all-vaults", cwd=house.vault("work"))
     assert "Budget.md:" in lines.out
     assert f"{house.vault('garden')}/Tomatoes.md:" in lines.out

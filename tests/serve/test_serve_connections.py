@@ -51,7 +51,7 @@ def rest(client: socket.socket) -> bytes:
 
 
 def test_a_flood_of_connections_neither_stops_the_daemon_nor_fills_its_log(tmp_path: Path) -> None:
-    process, api = serve(tmp_path, open_files=64)
+    process, api = serve(tmp_path, open_files=128)
     with ExitStack() as held:
         flood = [held.enter_context(waiting(api)) for _ in range(300)]
         # A client that waits long enough for idle connections to be closed is served.

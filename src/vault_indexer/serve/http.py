@@ -240,7 +240,7 @@ def _vault_parameter() -> dict[str, object]:
 def describe_token(api: FastAPI) -> None:
     """Say in `/openapi.json` that requests need the token. All routes have to be there."""
     document = api.openapi()
-    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{"token": []}]
 
 
@@ -309,6 +309,7 @@ def _add_proof(api: FastAPI, options: ServerOptions) -> None:
         "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
         response_model=None,
         responses={200: answers("The proof.", ProofJson)},
+        openapi_extra={"security": []},
     )(prove)
 
 
