@@ -85,7 +85,7 @@ def test_commands_and_python_ask_all(house: House, monkeypatch: pytest.MonkeyPat
     assert cited(inside.data) == (QUOTE, "garden", "Tomatoes.md")
     declined = house.run("ask", "--no-model", "Which quarterback won the Superbowl?")
     assert declined.code == 1
-    assert "nothing in these vaults answers this" in declined.err
+    assert "No note answers this" in declined.err
 
     for name, value in house.sandbox.environ.items():
         monkeypatch.setenv(name, value)
