@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from vault_at_work import daemon, hits, indexer_processes, place, silent, wait_for
+from vault_at_work import StartedProcesses, daemon, hits, place, silent, wait_for
 
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError, UnavailableError
@@ -27,18 +27,17 @@ def is_free(lock: IndexLock) -> bool:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_the_lock_is_free_though_an_edit_waits_for_its_worker(tmp_path: Path) -> None:
-    where = place(tmp_path)
+    where, started = place(tmp_path), StartedProcesses()
     with daemon(where, processes=True) as service:
         where.write("First.md", "Contains cerium.\n")
         wait_for(lambda: hits(service, "cerium")[0].path == "First.md" and not service.status().pending)
-        workers = list(indexer_processes(os.getpid()))
-        for pid in workers:
+        for pid in started():
             os.kill(pid, signal.SIGSTOP)
         where.write("Stuck.md", "Contains holmium.\n")
         wait_for(lambda: service.status().pending)
         service.close()
         wait_for(lambda: is_free(IndexLock(where.index_dir, "a test")))
-        assert not list(indexer_processes(os.getpid()))
+        assert not started()
 
 
 REQUESTS: dict[str, Callable[[VaultService], object]] = {

@@ -12,9 +12,9 @@ import pytest
 from vault_at_work import (
     NOTES,
     Place,
+    StartedProcesses,
     daemon,
     holding,
-    indexer_processes,
     opened,
     place,
     silent,
@@ -41,12 +41,12 @@ class Clock:
         return True
 
 
-def kill_children(least: int = 1) -> None:
+def kill_children(started: StartedProcesses, least: int = 1) -> None:
     """All of them, once there are so many."""
     found: list[int] = []
 
     def are_there() -> bool:
-        found[:] = indexer_processes(os.getpid())
+        found[:] = started()
         return len(found) >= least
 
     wait_for(are_there)
@@ -64,16 +64,16 @@ def export(service: VaultService) -> list[str]:
 
 @pytest.mark.long
 def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
-    where = place(tmp_path)
+    where, started = place(tmp_path), StartedProcesses()
     with daemon(where, processes=True) as service:
         for word in ("zirconium", "basalt"):  # while the first worker starts, and idle
-            kill_children()
+            kill_children(started)
             where.write("Bread.md", f"# Bread\n\n{word}\n")
             wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
 
 
 def test_workers_end_when_no_edit_comes_for_long(tmp_path: Path) -> None:
-    where, clock = place(tmp_path), Clock()
+    where, clock, started = place(tmp_path), Clock(), StartedProcesses()
     with opened(where):
         pass
     service = VaultService(DaemonSession(Assembly.of(where.target()), clock))
@@ -81,36 +81,37 @@ def test_workers_end_when_no_edit_comes_for_long(tmp_path: Path) -> None:
         for word in ("zirconium", "basalt"):
             where.write("Bread.md", f"# Bread\n\n{word}\n")
             wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
-            wait_for(lambda: list(indexer_processes(os.getpid())))
-            wait_for(lambda: clock.tick(30) and not list(indexer_processes(os.getpid())))
+            wait_for(started)
+            wait_for(lambda: clock.tick(30) and not started())
     finally:
         stop(service)
 
 
 @pytest.mark.slow
 def test_killed_processes_are_replaced_and_the_index_is_that_of_a_fresh_build(tmp_path: Path) -> None:
+    started = StartedProcesses()
     where = place(tmp_path, {**NOTES, **{f"Note {n}.md": f"# Note {n}\n\nwren\n" for n in range(120)}})
     with daemon(where, processes=True) as service:
-        kill_children()  # while the first worker starts
+        kill_children(started)  # while the first worker starts
         where.write("Early.md", "# Early\n\nzirconium\n")
         wait_for(lambda: holding(service, "zirconium"))
 
-        kill_children()  # idle
+        kill_children(started)  # idle
         where.write("Idle.md", "# Idle\n\nbasalt\n")
         wait_for(lambda: holding(service, "basalt"))
 
         for word in ("cobalt", "garnet", "quartz"):  # within a save
             where.write("Bread.md", f"# Bread\n\n{word}\n")
             wait_for(lambda: service.status().pending)
-            kill_children()
-            kill_children()
+            kill_children(started)
+            kill_children(started)
             wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
 
         generation = service.status().generation
         rebuilding = threading.Thread(target=service.rebuild, args=(silent,))
         rebuilding.start()
         wait_for(lambda: service.status().state == "rebuilding")
-        kill_children(2)
+        kill_children(started, 2)
         where.write("Meanwhile.md", "# Meanwhile\n\nobsidian\n")
         rebuilding.join(90)
         wait_for(lambda: holding(service, "obsidian") and service.status().state == "ready")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vault_at_work import opened, place
 
-WORDS = " ".join(f"w{number}" for number in range(60_000))  # no word comes twice: that takes long
+WORDS = " ".join(f"w{number}" for number in range(240_000))  # no word comes twice: that takes long
 
 
 def test_a_note_over_the_budget_of_the_configuration_is_set_aside(tmp_path: Path) -> None:

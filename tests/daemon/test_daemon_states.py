@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, holding, indexer_processes, opened, place, stop, wait_for
+from vault_at_work import Place, StartedProcesses, daemon, holding, opened, place, stop, wait_for
 
 from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
 from vault_indexer.daemon.config_watch import ConfigWatch
@@ -233,7 +233,7 @@ class Clock:
 
 @pytest.mark.long
 def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
-    clock = Clock()
+    clock, started = Clock(), StartedProcesses()
     session = DaemonSession(Assembly.of(where.target()), clock)
     service = VaultService(session)
     try:
@@ -241,7 +241,7 @@ def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
         where.write("First.md", "Contains europium.\n")
         wait_for(lambda: holding(service, "europium"))
         wait_for(lambda: not service.status().pending)
-        workers = list(indexer_processes(os.getpid()))
+        workers = started()
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
         try:

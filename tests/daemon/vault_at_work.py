@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -100,8 +101,20 @@ def stop(service: VaultService) -> None:
     service.close()
 
 
-def indexer_processes(pid: int) -> Iterator[int]:
-    """The processes of the indexer below this one, parents first. Linux only."""
+class StartedProcesses:
+    """The processes of the indexer that this one has started since, parents first. Linux only.
+
+    Those that were there before belong to others: a fixture of the session keeps an index open.
+    """
+
+    def __init__(self) -> None:
+        self._others = set(_processes_below(os.getpid()))
+
+    def __call__(self) -> list[int]:
+        return [pid for pid in _processes_below(os.getpid()) if pid not in self._others]
+
+
+def _processes_below(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in map(int, task.read_text().split()):
             try:
@@ -110,7 +123,7 @@ def indexer_processes(pid: int) -> Iterator[int]:
                 continue
             if b"process_entry.py" in command:
                 yield child
-                yield from indexer_processes(child)
+                yield from _processes_below(child)
 
 
 def wait_for(condition: Callable[[], object]) -> None:

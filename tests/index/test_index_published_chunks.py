@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from vault_at_work import indexer_processes, opened, place
+from vault_at_work import StartedProcesses, opened, place
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
@@ -24,14 +23,15 @@ def test_they_are_the_same_as_made_here_and_their_process_ends_when_told(tmp_pat
         model = service.reader().model
     generation = IndexDir(where.index_dir).current()
     assert generation is not None
+    started = StartedProcesses()
     worker = ChunkWorker(generation.catalog, ProcessLimits())
     with closing(CatalogReader(generation.catalog)) as catalog:
         keys = catalog.chunk_keys()
         expected = list(published_chunks(catalog, model, keys))
     assert list(worker.chunks(model, [*keys, 1 << 40])) == expected
-    assert len(list(indexer_processes(os.getpid()))) == 1
+    assert len(started()) == 1
     worker.rest()
-    assert not list(indexer_processes(os.getpid()))
+    assert not started()
     assert list(worker.chunks(model, [])) == []
     worker.stop()
     with pytest.raises(UnavailableError, match="stopped"):
