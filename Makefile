@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo demo-team test test-all hunt mutants check gates format docs torture plugin package lock test-ranges clean
+.PHONY: help venv bytecode demo demo-team test test-all hunt mutants check gates format docs torture plugin package site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -33,6 +33,7 @@ help:
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
 	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
+	@echo "make site     write the documentation as a site to dist/site; a link that leads nowhere is an error"
 	@echo "make lock     write requirements/: the newest versions within the ranges of pyproject.toml, with hashes"
 	@echo "make test-ranges  the test suite with the oldest allowed versions, or RESOLUTION=highest with the newest"
 	@echo "make clean    remove the virtual environment and every cache"
@@ -115,6 +116,10 @@ plugin: $(STAMP)
 package: $(STAMP)
 	$(call locked,package)
 	.ci/package $(BIN)/python
+
+site: $(STAMP)
+	@$(call locked,site)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet "uv>=0.9"

@@ -36,7 +36,7 @@ def find(vault: Path, target: str) -> Path | None:
     wanted = target.casefold()
     for file in sorted(vault.rglob("*"), key=lambda path: len(path.as_posix())):
         path = file.relative_to(vault).as_posix().casefold()
-        if f"/{path}".endswith((f"/{wanted}", f"/{wanted}.md")):
+        if f"/{path}".endswith((f"/{wanted}", f"/{wanted}.md")) and file.is_file():
             return file
     return None
 

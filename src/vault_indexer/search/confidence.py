@@ -6,7 +6,7 @@ whether the vault holds the answer; a high second one finds it where the notes u
 
 The constants are fitted to the tuning halves of the sets near, far and noise of `benchmarks/confidence.py`
 (XQuAD en, es, ru, zh and th, each apart; model wordllama; 2026-11-24). The bases of Spanish, Russian and Thai
-are then moved so that "none" meets its bars. docs/benchmarks.md has the figures.
+are then moved so that "none" meets its bars. benchmarks/notebook/2026-11.md has the figures.
 """
 
 from __future__ import annotations

@@ -31,4 +31,4 @@ class IndexRule:
 
 
 RULE = IndexRule()
-"""What is used everywhere; tests have smaller ones. Its figures are measured in docs/benchmarks.md."""
+"""What is used everywhere; tests have smaller ones. The figures are in benchmarks/notebook/2026-11.md."""
