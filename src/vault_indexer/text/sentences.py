@@ -43,7 +43,10 @@ _ALWAYS = """
 mr mrs ms dr prof rev hon sr sra srta dª jr gen col lt sgt capt cmdr adm gov sen rep pres mme mlle dipl
 ing exmo exma e.g eg i.e ie vs viz al z.b d.h u.a o.ä bzw ggf evtl inkl exkl p.ex p.ej i.a s.o s.u m.e cf vgl
 ca approx op cit ibid ltd corp bros blvd ave mt st
+น ดร ศ ผศ รศ นพ พญ จ อ ต ถ กม ซม มม กก ດຣ ກມ ກກ ຊມ
 """
+# `พ.ศ`, `ธ.ค`, `ສ.ປ.ປ`: in Thai and Lao they stand behind other words without a space.
+_DOTTED_END = re.compile(rf"[{THAI}{LAO}]\.[{THAI}{LAO}]{{1,3}}$")
 # Ordinary words too ("no", "art"), so they are abbreviations in front of a number only.
 _BEFORE_NUMBER = """
 fig figs eq eqs ref refs no nos nr núm nº vol vols p pp pg pág págs ch chap cap sec sect art arts tab abb abs
@@ -113,7 +116,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     folded = word.lower()
     if folded in _NUMBER_ABBREVIATIONS:
         return first is None or not first.isdecimal()
-    return folded not in _ABBREVIATIONS
+    return folded not in _ABBREVIATIONS and not _DOTTED_END.search(folded)
 
 
 def _word_before(text: str, stop: int) -> str:
