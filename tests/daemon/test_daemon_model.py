@@ -174,4 +174,4 @@ def test_a_short_history_leaves_the_index_as_the_vault(built: Place) -> None:
 
 @pytest.mark.long
 def test_a_long_history_leaves_the_index_as_the_vault(built: Place) -> None:
-    run_machine(built, settings().max_examples, 40)
+    run_machine(built, settings().max_examples, 25)

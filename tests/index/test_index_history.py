@@ -22,9 +22,9 @@ from reliability_lab import (
     told_by_a_fresh_build,
 )
 
-from vault_indexer.bootstrap import WorkerSpec, start_worker
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, Outcome
+from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.store.catalog import CatalogReader
 
