@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quality.sets import judged
-from vault_indexer.bootstrap import Target, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.questions import GENERATED_KINDS, JUDGED, Question
 from vault_indexer.evals.ranking import RankingRun, parse_variants, run_ranking

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.bootstrap import Target, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.index.sample import sample_texts
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.providers import WordLlamaEmbedder

@@ -25,7 +25,8 @@ import numpy as np
 
 from milvus_lite_server import LiteServer, lite_server, resident_mb
 from search_quality import folder
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.index.published_chunks import published_chunks
 from vault_indexer.index.publishing import Change
 from vault_indexer.model import Progress

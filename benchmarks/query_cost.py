@@ -18,7 +18,8 @@ from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.reader import IndexReader

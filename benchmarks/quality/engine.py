@@ -13,8 +13,9 @@ from pathlib import Path
 from quality.measures import MEASURES, OPENS, measured
 from quality.queries import Query
 from quality.sets import QuerySet, SpanQuestion, overlapping
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.settings import RecencySettings, SearchSettings, WeightSettings
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import QueryError
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.search.query.parser import parse_query

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.bootstrap import Assembly, Target, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.index.documents import documents_of
 from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.model import Progress

@@ -28,7 +28,7 @@ def main(last: str, vault: Path, index: Path) -> None:
     writer, generation = kept.current.writer, kept.current.generation
     (vault / "before.md").write_text("# Before\n\nQuartz before the compaction.\n")
     kept.sync([""])
-    job = writer.begin_compaction()
+    job = writer.derived.begin_compaction()
     assert CompactionWorker().handle(job) == ""
     if last == "half written":
         whole = generation.next_vectors.read_bytes()
@@ -43,12 +43,12 @@ def main(last: str, vault: Path, index: Path) -> None:
     kept.sync([""])
     print("ack", flush=True)
     done("edited")
-    made = writer.load_next_base()
+    made = writer.derived.load_next_base()
     done("loaded")
     if last == "renamed":
         use_next_base(generation)
     done("renamed")
-    assert writer.adopt_base(made)
+    assert writer.derived.adopt_base(made)
     done("adopted")
 
 

@@ -10,10 +10,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from vault_indexer.bootstrap import Assembly, WorkerSpec, resolve_target, start_worker
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome, WarmJob
+from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.search.warm_up import load_caches
 

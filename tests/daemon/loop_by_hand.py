@@ -11,12 +11,13 @@ from typing import cast
 from reliability_lab import InProcessPool
 from vault_at_work import Place
 
-from vault_indexer.bootstrap import Assembly, WorkerSpec, start_worker
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Failed, Job, Outcome, PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import SearchRequest
 from vault_indexer.vault.sources import Sink
@@ -42,6 +43,14 @@ class Faults:
     seconds: float = 0.0
     meanwhile: Callable[[], None] = lambda: None
     """Called before each job."""
+    afterwards: Callable[[], None] = lambda: None
+    """Called after each job, before its result is known."""
+
+    def mend(self) -> None:
+        """Nothing goes wrong any more."""
+        self.everything, self.seconds = False, 0.0
+        self.poison.clear()
+        self.deadly.clear()
 
     def hit(self, job: Job) -> Failed | Died | None:
         if not isinstance(job, PrepareJob):
@@ -61,7 +70,9 @@ class FaultyPool(InProcessPool):
         self._faults.meanwhile()
         self._clock.now += self._faults.seconds
         fault = self._faults.hit(job)
-        yield from [(job, fault)] if fault else super().each(job)
+        done = [(job, fault)] if fault else list(super().each(job))
+        self._faults.afterwards()
+        yield from done
 
 
 class Hints:
@@ -101,6 +112,21 @@ class LoopByHand:
 
     def hint(self, name: str) -> None:
         self.hints[-1].sink.file_changed(name)
+
+    def request_scan(self) -> None:
+        """As the regular scan of the whole vault."""
+        self.hints[-1].sink.events_lost("a test")
+
+    def saved_text(self, name: str) -> str:
+        return (self.where.vault / name).read_text("utf-8")
+
+    def indexed_text(self, name: str) -> str | None:
+        """None where the note is not indexed."""
+        current = self.vault_sync.current
+        assert current is not None
+        with current.reader.holder.lease() as snapshot:
+            note = snapshot.catalog.note(name)
+            return None if note is None else snapshot.catalog.text(note.note_id)
 
     def run(self, seconds: float, tick_s: float = 0.25) -> None:
         """So much time passes, and the loop looks at everything again and again."""
@@ -146,7 +172,6 @@ def loop_by_hand(where: Place) -> Iterator[LoopByHand]:
     try:
         made = LoopByHand(where, loop, vault_sync, clock, faults, hints)
         made.run(1.0)
-        assert loop.pending() == 0
         yield made
     finally:
         loop.stop()

@@ -84,7 +84,7 @@ def under_way(task: CompactionTask) -> bool:
 def begun(live: VaultSync) -> IndexWriter:
     """A compaction whose file is written, and not yet in use."""
     writer = writer_of(live)
-    assert CompactionWorker().handle(writer.begin_compaction()) == ""
+    assert CompactionWorker().handle(writer.derived.begin_compaction()) == ""
     return writer
 
 
@@ -135,7 +135,7 @@ def test_deletions_and_edits_made_meanwhile_count(vault: Path, live: VaultSync, 
     gone.unlink()
     changed.write_text("# Changed\n\nTimber only.\n")
     live.sync(EVERYTHING)
-    assert writer.adopt_base(writer.load_next_base())
+    assert writer.derived.adopt_base(writer.derived.load_next_base())
     consistent(live)
     live.close()
     with opened(assembly_of(vault, tmp_path / "index")) as session:
@@ -144,12 +144,12 @@ def test_deletions_and_edits_made_meanwhile_count(vault: Path, live: VaultSync, 
 
 def test_a_base_that_was_overtaken_is_dropped(live: VaultSync) -> None:
     writer = begun(live)
-    made = writer.load_next_base()
+    made = writer.derived.load_next_base()
     edit(live, "new.md", "# New\n\nQuartz.\n")
     writer.purge()
     newer = base_seq(live)
     assert not writer.generation.next_vectors.exists(), "it holds what was purged"
-    assert not writer.adopt_base(made)
+    assert not writer.derived.adopt_base(made)
     assert base_seq(live) == newer
     consistent(live)
 
@@ -183,7 +183,7 @@ def test_a_kill_in_each_step_loses_nothing(step: str, vault: Path, index: Path, 
         kept, _ = session.open_as_is()
         assert kept.current is not None
         writer = kept.current.writer
-        assert writer.take_healed() == [], "whatever was left is of use as it is"
+        assert writer.derived.take_healed() == [], "whatever was left is of use as it is"
         assert not list(writer.generation.folder.glob("vectors.faiss.*"))
         consistent(kept)
         if "ack" in ended.stdout:

@@ -29,6 +29,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
     shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
     with loop_by_hand(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")) as made:
+        assert made.loop.pending() == 0
         yield made
 
 

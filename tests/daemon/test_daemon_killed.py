@@ -22,7 +22,7 @@ from vault_at_work import (
     wait_for,
 )
 
-from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.export import export_lines

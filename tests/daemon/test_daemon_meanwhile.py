@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from vault_at_work import Place, opened, place
 
-from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.plan import PART_NOTES
 from vault_indexer.model import SearchRequest

@@ -16,7 +16,7 @@ from milvus_server import MilvusServer, milvus_server
 from tcp_proxy import TcpProxy, tcp_proxy
 from vault_at_work import Place, daemon, holding, opened, place, wait_for
 
-from vault_indexer.bootstrap import published_vault
+from vault_indexer.index.publishing import published_vault
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusRetriever, MilvusVaults, VaultState

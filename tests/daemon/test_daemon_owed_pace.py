@@ -11,9 +11,9 @@ from typing import cast
 import pytest
 from reliability_lab import InProcessPool, assembly_of, is_slow, make_vault, unheard
 
-from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.embedding_task import EmbeddingTask
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Embedded, EmbedJob, Failed, Job, Outcome
 from vault_indexer.index.worker_pool import Died
@@ -86,11 +86,11 @@ def scripted(current: OpenGeneration) -> ScriptedPool:
     return cast(ScriptedPool, current.spare)
 
 
-@dataclass
-class Source:
-    """The active generation, which a test can replace."""
-
-    current: OpenGeneration | None
+@pytest.fixture
+def source(built: Assembly, current: OpenGeneration) -> VaultSync:
+    made = VaultSync(built, live=True)
+    made.current = current
+    return made
 
 
 def worked_off(embedding: EmbeddingTask, current: OpenGeneration, clock: Clock) -> list[float]:
@@ -109,11 +109,11 @@ def worked_off(embedding: EmbeddingTask, current: OpenGeneration, clock: Clock) 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0.25, 2), (0.02, 25), (0.0001, 32)])
 def test_a_portion_grows_or_shrinks_to_half_a_second(
-    current: OpenGeneration, seconds: float, expected: int
+    source: VaultSync, current: OpenGeneration, seconds: float, expected: int
 ) -> None:
     pool, clock = scripted(current), Clock()
     pool.seconds = seconds
-    embedding = EmbeddingTask(Source(current), clock)
+    embedding = EmbeddingTask(source, clock)
     assert worked_off(embedding, current, clock) == []
     embedding.step(idle=True)
     assert pool.sizes[0] == 16
@@ -126,12 +126,12 @@ def test_a_portion_grows_or_shrinks_to_half_a_second(
     "failure", [Failed("too long for the model"), Died("ended by signal 11")], ids=["refused", "killed"]
 )
 def test_one_text_that_the_model_cannot_take_holds_up_no_other(
-    current: OpenGeneration, failure: Failed | Died
+    source: VaultSync, current: OpenGeneration, failure: Failed | Died
 ) -> None:
     pool, clock = scripted(current), Clock()
     owed, bad = current.writer.owed, current.writer.next_owed(1).keys[0]
     pool.poison, pool.failure = {bad}, failure
-    embedding = EmbeddingTask(Source(current), clock)
+    embedding = EmbeddingTask(source, clock)
     for _ in range(200):
         embedding.step(idle=True)
         clock.now += 0.5
@@ -145,10 +145,10 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     assert embedding.trouble == ""
 
 
-def test_a_model_that_is_down_is_asked_ever_more_rarely(current: OpenGeneration) -> None:
+def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, current: OpenGeneration) -> None:
     pool, clock = scripted(current), Clock()
     pool.poison = set(current.writer.next_owed(999).keys)
-    embedding, before = EmbeddingTask(Source(current), clock), current.writer.owed
+    embedding, before = EmbeddingTask(source, clock), current.writer.owed
     for _ in range(3600):
         embedding.step(idle=True)
         clock.now += 1.0
@@ -156,8 +156,10 @@ def test_a_model_that_is_down_is_asked_ever_more_rarely(current: OpenGeneration)
     assert current.writer.owed == before
 
 
-def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(current: OpenGeneration) -> None:
-    pool, embedding = scripted(current), EmbeddingTask(Source(current), Clock())
+def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
+    source: VaultSync, current: OpenGeneration
+) -> None:
+    pool, embedding = scripted(current), EmbeddingTask(source, Clock())
     embedding.step(idle=False)
     assert (pool.sizes, embedding.busy) == ([], False)
     embedding.step(idle=True)
@@ -167,8 +169,7 @@ def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(cur
     assert (current.writer.owed, embedding.busy) == (owed - 16, False)
 
 
-def test_a_generation_that_is_replaced_takes_its_portion_along(current: OpenGeneration) -> None:
-    source = Source(current)
+def test_a_generation_that_is_replaced_takes_its_portion_along(source: VaultSync) -> None:
     embedding = EmbeddingTask(source, Clock())
     embedding.step(idle=True)
     assert embedding.busy

@@ -8,8 +8,8 @@ import pytest
 import tomli_w
 from vault_at_work import Place, daemon, hits, holding, opened, paths, place, silent, wait_for
 
-from vault_indexer.bootstrap import Assembly
 from vault_indexer.config import Manifest
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.recent_notices import SHOWN_FOR_S
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync

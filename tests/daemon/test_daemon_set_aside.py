@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 
-from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from vault_at_work import Place, StartedProcesses, daemon, holding, opened, place, stop, wait_for
 
-from vault_indexer.bootstrap import Assembly, open_daemon, resolve_target
+from vault_indexer.bootstrap import open_daemon, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.session import DaemonSession

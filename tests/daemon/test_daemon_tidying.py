@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from vault_at_work import NOTES, Place, opened, place, wait_for
 
-from vault_indexer.bootstrap import Assembly
-from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.writer import IndexWriter
@@ -23,20 +21,13 @@ def where(tmp_path: Path) -> Place:
     return place(tmp_path)
 
 
-@dataclass
-class Source:
-    """The active generation, which a test can replace."""
-
-    current: OpenGeneration | None
-
-    @property
-    def writer(self) -> IndexWriter:
-        assert self.current is not None
-        return self.current.writer
+def writer_of(source: VaultSync) -> IndexWriter:
+    assert source.current is not None
+    return source.current.writer
 
 
 @pytest.fixture
-def source(where: Place) -> Iterator[Source]:
+def source(where: Place) -> Iterator[VaultSync]:
     """Every note was edited but one: the first segment is mostly deleted."""
     with opened(where):
         pass
@@ -45,9 +36,8 @@ def source(where: Place) -> Iterator[Source]:
         for name in list(NOTES)[1:]:
             where.write(name, f"{NOTES[name]}\nEdited.\n")
         vault_sync.sync(EVERYTHING)
-        assert vault_sync.current is not None
-        assert vault_sync.current.writer.needs_merge
-        yield Source(vault_sync.current)
+        assert writer_of(vault_sync).derived.needs_merge
+        yield vault_sync
 
 
 @pytest.fixture
@@ -56,7 +46,7 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def merging(source: Source, now: list[float]) -> Iterator[MergeTask]:
+def merging(source: VaultSync, now: list[float]) -> Iterator[MergeTask]:
     made = MergeTask(source, ProcessLimits(), clock=lambda: now[0])
     yield made
     made.end()
@@ -73,9 +63,9 @@ def under_way(merging: MergeTask) -> bool:
 
 
 def test_a_merge_begins_after_some_rest_and_changes_no_content(
-    source: Source, merging: MergeTask, now: list[float]
+    source: VaultSync, merging: MergeTask, now: list[float]
 ) -> None:
-    writer = source.writer
+    writer = writer_of(source)
     before = keys(writer)
     merging.step(idle=False)
     merging.step(idle=True)
@@ -86,7 +76,7 @@ def test_a_merge_begins_after_some_rest_and_changes_no_content(
 
     def merged() -> bool:
         merging.step(idle=True)
-        return not writer.needs_merge
+        return not writer.derived.needs_merge
 
     wait_for(merged)
     assert (under_way(merging), keys(writer)) == (False, before)
@@ -110,13 +100,14 @@ def test_edits_that_never_pause_put_a_merge_off_for_a_minute_only(
 
 
 @pytest.mark.long
-def test_a_merge_ends_when_its_generation_is_closed(source: Source, merging: MergeTask) -> None:
-    writer = source.writer
+def test_a_merge_ends_when_its_generation_is_closed(source: VaultSync, merging: MergeTask) -> None:
+    writer = writer_of(source)
     before = keys(writer)
     merging.step(idle=True)
     assert under_way(merging)
-    source.current = None
+    closed, source.current = source.current, None
     merging.step(idle=True)
     assert not under_way(merging)
-    writer.refresh()
+    writer.derived.publish()
     assert keys(writer) == before
+    source.current = closed

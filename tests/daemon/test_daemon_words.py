@@ -11,7 +11,7 @@ import pytest
 from reliability_lab import in_one_process
 from vault_at_work import Place, opened, place, wait_for
 
-from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.words_task import WordsTask

@@ -12,7 +12,8 @@ from pathlib import Path
 from reliability_lab import in_one_process
 from waiting import wait_until
 
-from vault_indexer.bootstrap import Assembly, Target, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError

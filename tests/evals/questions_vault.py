@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from vault_indexer.bootstrap import Target, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Target
 
 TOPICS = {
     "Compost": "Kitchen scraps and dry leaves slowly become dark crumbly earth",

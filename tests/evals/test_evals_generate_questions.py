@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from questions_vault import HEADING, NOTES, target_of, write_vault
 
-from vault_indexer.bootstrap import Target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.generate import Survey, choose_questions, edited, shadow_vault, survey_vault
 from vault_indexer.evals.generate.prose import as_query, content_words, same

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of, write_vault
 
-from vault_indexer.bootstrap import Assembly, Target
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.errors import ConfigError, UsageError
 from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.question_folder import generated_file, load_questions

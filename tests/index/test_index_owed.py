@@ -23,7 +23,7 @@ from reliability_lab import (
     unheard,
 )
 
-from vault_indexer.bootstrap import Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
@@ -248,7 +248,7 @@ def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
                 for _ in range(rng.randint(0, 3)):
                     a_portion(session, rng.choice([1, 2, 8]))
                 if rng.random() < 0.2:
-                    live._derived.compact_vectors()
+                    live.derived.compact_vectors()
                 consistent(live)
     with as_it_is(vault, index) as (session, live):
         session.wait_fresh(0)

@@ -11,7 +11,8 @@ from pathlib import Path
 from file_operations import do_one
 from reliability_lab import OPTIONS, assembly_of, unheard
 
-from vault_indexer.bootstrap import Assembly, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from reliability_lab import OPTIONS, assembly_of, make_vault, unheard, wait_until
 
-from vault_indexer.bootstrap import Assembly, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.model import SearchRequest

@@ -18,7 +18,8 @@ from reliability_lab import (
     wait_until,
 )
 
-from vault_indexer.bootstrap import Assembly, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 
 pytestmark = pytest.mark.slow

@@ -20,11 +20,11 @@ from reliability_lab import (
     unheard,
 )
 
-from vault_indexer.bootstrap import WorkerSpec, make_preparer
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import ENDED_TWICE, Pool
 from vault_indexer.index.jobs import NoteWorker
+from vault_indexer.index.note_workers import WorkerSpec, make_preparer
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.system.process_limits import own_usage

@@ -30,12 +30,14 @@ from reliability_lab import (
     wait_until,
 )
 
-from vault_indexer.bootstrap import Assembly, Target, WorkerSpec, open_daemon, open_index, resolve_target
+from vault_indexer.bootstrap import open_daemon, open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError, UnavailableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from vault_indexer.bootstrap import Assembly, Target, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.terms import with_compounds
 from vault_indexer.service import VaultService

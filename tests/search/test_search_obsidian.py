@@ -9,7 +9,8 @@ from shutil import copytree
 
 import pytest
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import QueryError
 from vault_indexer.model import NoteRow, SearchRequest, note_id_of
 from vault_indexer.parse import property_lines

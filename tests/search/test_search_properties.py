@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.model import JsonValue, note_id_of
 from vault_indexer.parse import parse_note, property_lines
 from vault_indexer.search.deadline import QueryDeadline

@@ -13,7 +13,8 @@ from cli_sandbox import make as make_sandbox
 from vault_at_work import Place, daemon, holding, opened, silent, wait_for
 from waiting import PROCESS_S, wait_until
 
-from vault_indexer.bootstrap import Target, resolve_target
+from vault_indexer.bootstrap import resolve_target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import ConfigError, ExclusionError, UnknownNoteError
 from vault_indexer.service import VaultService
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.links.related import shared_links
 from vault_indexer.store.snapshot import Snapshot
 

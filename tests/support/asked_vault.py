@@ -11,8 +11,9 @@ from pathlib import Path
 
 from vault_indexer.answer import Answerer, OneVault
 from vault_indexer.answer.written import Attention
-from vault_indexer.bootstrap import Assembly, open_index, resolve_target
+from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config import Settings
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import AnswerSentence, AskAnswer, AskRequest
 from vault_indexer.search import IndexReader

@@ -11,9 +11,10 @@ from typing import cast
 
 from reliability_lab import InProcessPool
 
-from vault_indexer.bootstrap import Assembly, Target, WorkerSpec, start_worker
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.worker_pool import Died
 
 FIRST = "First.md"

@@ -15,13 +15,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from vault_indexer.bootstrap import Assembly, Target, WorkerSpec, resolve_target, start_worker
+from vault_indexer.bootstrap import resolve_target
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.sources import OptionValue
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome
+from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder

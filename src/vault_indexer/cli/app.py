@@ -20,8 +20,8 @@ from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
-    from vault_indexer.bootstrap import Target
     from vault_indexer.cli.reached import Index, Reached
+    from vault_indexer.daemon.assembly import Target
 
 
 class Command(NamedTuple):

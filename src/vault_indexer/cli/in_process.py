@@ -8,19 +8,14 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from vault_indexer.api import open_named
-from vault_indexer.bootstrap import (
-    Target,
-    named_vaults,
-    open_index,
-    open_to_rebuild,
-    resolve_target,
-)
+from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault
 from vault_indexer.config import NamedVault
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
 from vault_indexer.errors import DaemonError, UsageError

@@ -1,19 +1,47 @@
-"""What the daemon asks of the composition root: it builds and opens generations without knowing of what."""
+"""One vault, one index folder, one configuration: how its generations are opened and built."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
-from vault_indexer.config import Manifest, Settings
-from vault_indexer.index.build import Pool
-from vault_indexer.index.publishing import Publication
+from vault_indexer.config import LoadedConfig, Manifest, Settings
+from vault_indexer.config.chunking import ContextualOptions
+from vault_indexer.config.manifest import settings_of
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.daemon.exclusions import load_rules_for_index
+from vault_indexer.errors import DamagedError, IndexUnusableError, ProviderError
+from vault_indexer.index.auto_model import settings_for_build
+from vault_indexer.index.build import BuildSpec, Pool, build_next
+from vault_indexer.index.fit import Fit, fit_of, manifest_for
+from vault_indexer.index.inspection import LateEmbedder
+from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
+from vault_indexer.index.opening import open_to_read
+from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, limits_of
+from vault_indexer.index.published_chunks import ChunkWorker
+from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, published_vault
+from vault_indexer.index.sample import FIRST_BYTES, sample_texts
+from vault_indexer.index.strategies import StrategiesInUse
+from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.writer import IndexWriter
-from vault_indexer.model import Progress, RebuildReport
-from vault_indexer.search import IndexReader
-from vault_indexer.store import Generation, IndexDir
+from vault_indexer.model import Progress, RebuildReport, SkippedFile
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.providers import (
+    AUTO_PROVIDERS,
+    TokenWeights,
+    WordLlamaEmbedder,
+    better_model_advice,
+    model_for,
+)
+from vault_indexer.search import IndexReader, Searcher
+from vault_indexer.store import Generation, IndexDir, SnapshotHolder
+from vault_indexer.store.catalog import is_sound
+from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
+from vault_indexer.vault.ignore import IgnoreRules
+from vault_indexer.vault.walk import Scan, scan
 
 Report = Callable[[Progress], None]
 
@@ -41,52 +69,231 @@ class OpenGeneration:
     advice: str = ""
 
 
-class Assembly(Protocol):
-    """One vault, one index folder, one configuration. Can be pickled: a build runs in its own process."""
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which vault, which index, which configuration a command works on."""
 
-    @property
-    def vault(self) -> Path:
-        """The folder of the notes."""
-        ...
+    vault: Path
+    index_dir: Path
+    config: LoadedConfig
+    reload: Callable[[], LoadedConfig]
+    files: tuple[Path, ...] = ()
 
-    @property
-    def settings(self) -> Settings:
-        """The active configuration."""
-        ...
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """One vault, one index folder, one configuration. Picklable.
+
+    `make_pool` starts the worker processes, and `is_slow` says whether words are worth having before vectors.
+    `shared_root` is another index folder of nearly the same notes (None: there is none): a build takes its
+    model, its token weights and the vectors it knows from there, as long as its own folder is empty.
+    `first_bytes` bounds the part of a large vault that a first build makes searchable at once.
+    """
+
+    vault: Path
+    root: Path
+    settings: Settings
+    reload: Callable[[], LoadedConfig]
+    files: tuple[Path, ...]
+    make_pool: Callable[[WorkerSpec, int], Pool] = start_pool
+    is_slow: Callable[[EmbeddingSettings], bool] = is_slow_model
+    shared_root: Path | None = None
+    first_bytes: int = FIRST_BYTES
+
+    @classmethod
+    def of(cls, target: Target) -> Assembly:
+        """The assembly of a command's target."""
+        return cls(target.vault, target.index_dir, target.config.settings, target.reload, target.files)
 
     @property
     def index_dir(self) -> IndexDir:
         """Where the generations are."""
-        ...
+        return IndexDir(self.root)
+
+    @property
+    def llm_cache(self) -> Path:
+        """The folder where answers of the language model are kept."""
+        return self.root / LLM_CACHE
+
+    def chunker(self, strategy: str) -> Chunker:
+        """What splits notes by one strategy, with the options of the configuration and without a language
+        model. Raises UsageError for a strategy that does not exist."""
+        alone = ContextualOptions(granularity="none")
+        chunking = self.settings.chunking.model_copy(update={"rules": (), "contextual": alone})
+        settings = self.settings.model_copy(update={"chunking": chunking})
+        return make_chunker(settings, LateEmbedder(self.load_embedder), strategy=strategy)
+
+    def config_files(self) -> tuple[Path, ...]:
+        """The files that can hold configuration."""
+        return self.files
+
+    def with_reloaded_config(self) -> Assembly:
+        """The same with the configuration read again; the index stays where it is."""
+        return replace(self, settings=self.reload().settings)
 
     def open_generation(self, generation: Generation) -> OpenGeneration:
-        """Open and heal. Raises IndexUnusableError if the generation cannot be used at all."""
-        ...
+        """Open and heal; edits go on by what the generation was built with."""
+        fit = self._fit(generation)
+        settings = settings_of(fit.manifest, self.settings)
+        try:
+            weights = stored_weights(generation)
+            embedder = self._embedder_of_index(settings, weights)
+        except Exception:
+            # Whether every page is what was written, the writer below finds out: that takes seconds.
+            if not is_sound(generation.catalog):
+                raise DamagedError(f"catalog {generation.catalog}: it is not what was written") from None
+            raise
+        model, caches = embedder.model, (generation.catalog,)
+        worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
+        slow = self.is_slow(settings.embedding)
+        pool = self.make_pool(worker, PoolPlan.of(settings.index, slow=slow).workers)
+        spare = self.make_pool(worker, 1)
+        try:
+            writer = IndexWriter(
+                generation,
+                model.key,
+                model.dimension,
+                pool,
+                slow=slow,
+                strategies=StrategiesInUse(generation, settings),
+            )
+        except BaseException:
+            pool.close()
+            raise
+        reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
+        close = partial(_close, writer, pool, spare)
+        advice = self._advice(writer.holder, fit.manifest)
+        return OpenGeneration(
+            generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close, advice
+        )
+
+    def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
+        """The same generation, searched by this configuration."""
+        searcher = opened.reader.searcher.with_settings(self.settings.search)
+        fit = self._fit(opened.generation)
+        reader = replace(opened.reader, searcher=searcher)
+        advice = self._advice(opened.writer.holder, fit.manifest)
+        return replace(opened, manifest=fit.manifest, reasons=fit.reasons, reader=reader, advice=advice)
+
+    def publication(self, opened: OpenGeneration) -> Publication | None:
+        """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
+        variable is not set."""
+        milvus = self.settings.milvus
+        if self.settings.index.backend != "milvus":
+            return None
+        connection = MilvusConnection.from_settings(milvus, os.environ)
+        vaults = MilvusVaults(connection, milvus.collection_prefix)
+        published = published_vault(self.vault, milvus.keeper)
+        model = opened.reader.searcher.embedder.model
+        publisher = MilvusPublisher(vaults, published.vault, model, store_bodies=milvus.store_bodies)
+        worker = ChunkWorker(opened.generation.catalog, limits_of(self.settings.index))
+        number = opened.generation.number
+        catalog = CatalogPublisher(vaults, publisher, published, number, model.key, worker)
+        return Publication(catalog, EpochMark(opened.generation))
 
     def open_to_read(self, generation: Generation) -> IndexReader:
-        """Open without writing anything, for a process that does not hold the lock."""
-        ...
+        """Open without writing."""
+        settings = settings_of(self._fit(generation).manifest, self.settings)
+        embedder = make_embedder(settings, stored_weights(generation))
+        holder = SnapshotHolder()
+        holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
+        return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
     def build_next(
         self, report: Report, *, refit: bool, soon: bool = False
     ) -> tuple[Generation, RebuildReport]:
-        """Build the next generation from the vault; it is not yet active. With `soon` it answers within
-        seconds: of a large vault it holds what changed last, and vectors that take long may be owed."""
-        ...
+        """Build in this process and its workers; known vectors come from the generations that exist."""
+        rules = self._rules()
+        found = self._scan(rules)
+        generation, done = self._with_model_for(found)._build(found, report, refit=refit, soon=soon)
+        problems = (
+            SkippedFile(one.source, str(one).removeprefix(f"{one.source}: ")) for one in rules.problems
+        )
+        return generation, replace(done, skipped=(*problems, *done.skipped))
 
-    def config_files(self) -> tuple[Path, ...]:
-        """The files that can hold configuration, whether or not they exist."""
-        ...
+    def _build(
+        self, found: Scan, report: Report, *, refit: bool, soon: bool
+    ) -> tuple[Generation, RebuildReport]:
+        index_dir = self.index_dir
+        known = [*reversed(index_dir.complete())]
+        if self._predecessor.root != index_dir.root:
+            known += reversed(self._predecessor.complete())
+        caches = [one.catalog for one in known if is_sound(one.catalog)]
+        weights = self._weights(found, refit=refit)
+        model = make_embedder(self.settings, weights).model
+        slow = self.is_slow(self.settings.embedding)
+        spec = self._spec(model, weights, words_first=soon and slow)
+        worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
+        pool = self.make_pool(worker, PoolPlan.of(self.settings.index, slow=slow).workers)
+        return build_next(index_dir, spec, found, pool, report, soon=soon)
 
-    def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
-        """An open generation under this configuration: searched by it, and with what no longer fits."""
-        ...
+    def load_embedder(self) -> Embedder:
+        """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
+        found = self._scan(self._rules())
+        assembly = self._with_model_for(found)
+        return make_embedder(assembly.settings, assembly._weights(found, refit=False))
 
-    def publication(self, opened: OpenGeneration) -> Publication | None:
-        """What a generation is published as on a server; None where it is not. Nothing is connected yet.
-        Raises VaultIndexerError."""
-        ...
+    def _with_model_for(self, found: Scan) -> Assembly:
+        """The same, with a model for the languages of the vault where the configuration says `auto`."""
+        current = self._predecessor.current()
+        sound = current if current is not None and is_sound(current.catalog) else None
+        return replace(self, settings=settings_for_build(self.settings, self.vault, found, sound))
 
-    def with_reloaded_config(self) -> Assembly:
-        """The same with the configuration read again. Raises ConfigError."""
-        ...
+    def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
+        """The embedder of a generation. Raises IndexUnusableError if the configuration says `auto` and the
+        model was uninstalled: then a build chooses another."""
+        try:
+            return make_embedder(settings, weights)
+        except ProviderError as error:
+            if self.settings.embedding.provider == "auto" and settings.embedding.provider in AUTO_PROVIDERS:
+                raise IndexUnusableError(f"the index needs its embedding model: {error}") from error
+            raise
+
+    def _advice(self, holder: SnapshotHolder, built: Manifest) -> str:
+        if self.settings.embedding.provider != "auto":
+            return ""
+        with holder.lease() as snapshot:
+            return better_model_advice(snapshot.catalog.notes_by_language(), built.embedding_model.provider)
+
+    def _rules(self) -> IgnoreRules:
+        return load_rules_for_index(self.vault, self.settings.files, self.index_dir)
+
+    def _scan(self, rules: IgnoreRules) -> Scan:
+        return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
+
+    def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
+        plain = replace(self._plain_model(), dimension=model.dimension)
+        name = TokenWeights.from_bytes(weights).name if weights is not None else ""
+        blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
+        manifest = partial(manifest_for, self.settings, plain, name)
+        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes)
+
+    def _weights(self, found: Scan, *, refit: bool) -> bytes | None:
+        if not self.settings.embedding.weighting:
+            return None
+        fit = partial(_fit_weights, self.vault, found)
+        return weights_for_build(found, self._predecessor, fit, refit=refit)
+
+    @property
+    def _predecessor(self) -> IndexDir:
+        """Where the generation is that the next one follows."""
+        own = self.index_dir
+        if self.shared_root is None or own.current() is not None:
+            return own
+        return IndexDir(self.shared_root)
+
+    def _fit(self, generation: Generation) -> Fit:
+        return fit_of(generation, self.settings)
+
+    def _plain_model(self) -> EmbeddingModel:
+        return model_for(self.settings.embedding.unweighted())
+
+
+def _fit_weights(vault: Path, found: Scan) -> bytes:
+    return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(vault, found))).to_bytes()
+
+
+def _close(writer: IndexWriter, *pools: Pool) -> None:
+    for pool in pools:  # first: their readers of the catalog would keep the log from being removed
+        pool.close()
+    writer.close()

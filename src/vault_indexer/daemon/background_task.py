@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from vault_indexer.daemon.assembly import OpenGeneration
-
-
-class GenerationSource(Protocol):
-    """Whatever has the active generation: VaultSync."""
-
-    @property
-    def current(self) -> OpenGeneration | None:
-        """The active generation, open for edits."""
-        ...
-
 
 class BackgroundTask(Protocol):
     """Work that waits until nothing else is to be done. The daemon's loop owns it and calls it from its

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from vault_indexer.daemon.background_task import GenerationSource
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.compaction import CompactionJob, CompactionWorker
 from vault_indexer.index.worker_pool import Died, WorkerPool
@@ -21,7 +21,7 @@ _RETRY_S = 60.0
 
 
 def _is_due(writer: IndexWriter) -> bool:
-    return writer.worth_compacting
+    return writer.derived.worth_compacting
 
 
 class CompactionTask:
@@ -36,7 +36,7 @@ class CompactionTask:
 
     def __init__(
         self,
-        source: GenerationSource,
+        vault_sync: VaultSync,
         limits: ProcessLimits,
         clock: Callable[[], float] = time.monotonic,
         start: Callable[[], CompactionWorker] = CompactionWorker,
@@ -44,7 +44,7 @@ class CompactionTask:
     ) -> None:
         """`start` is called in the process; `is_due` says when one should be begun."""
         self._is_due = is_due
-        self._source = source
+        self._vault_sync = vault_sync
         self._pool: WorkerPool[CompactionJob, str] = WorkerPool(1, start, limits)
         self._clock = clock
         self._begun_for: IndexWriter | None = None
@@ -59,7 +59,7 @@ class CompactionTask:
     def step(self, *, idle: bool) -> None:
         """Switch to the base that is there, or begin one if the loop is `idle`. Raises VaultIndexerError or
         OSError if the index cannot be written."""
-        current = self._source.current
+        current = self._vault_sync.current
         writer = current.writer if current else None
         if self._begun_for is not None and self._begun_for is not writer:
             self.end()  # its generation is no longer the active one
@@ -70,7 +70,7 @@ class CompactionTask:
         elif self._begun_for is not None:
             self._load(writer)
         elif idle and self._clock() >= self._not_before and self._is_due(writer):
-            self._pool.begin(writer.begin_compaction())
+            self._pool.begin(writer.derived.begin_compaction())
             self._begun_for = writer
 
     def end(self) -> None:
@@ -84,7 +84,7 @@ class CompactionTask:
             return
         self._pool.close()
         if done[1] == "":
-            self._loading = _Loading(writer.load_next_base)
+            self._loading = _Loading(writer.derived.load_next_base)
         else:
             self._fail(done[1].reason if isinstance(done[1], Died) else done[1])
 
@@ -93,7 +93,7 @@ class CompactionTask:
             return
         self.end()
         if loading.made is not None:
-            writer.adopt_base(loading.made)
+            writer.derived.adopt_base(loading.made)
         else:
             self._fail(loading.error)
 

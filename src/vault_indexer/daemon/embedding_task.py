@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from vault_indexer.daemon.assembly import OpenGeneration
-from vault_indexer.daemon.background_task import GenerationSource
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.turn import Turn
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 from vault_indexer.index.worker_pool import Died
@@ -34,14 +34,14 @@ class EmbeddingTask:
 
     def __init__(
         self,
-        source: GenerationSource,
+        vault_sync: VaultSync,
         clock: Callable[[], float] = time.monotonic,
         turn: Turn | None = None,
     ) -> None:
         """`turn` is had for each portion; it is shared with other vaults."""
         self.trouble = ""
         self._turn = turn or Turn()
-        self._source = source
+        self._vault_sync = vault_sync
         self._clock = clock
         self._texts = _FIRST_TEXTS
         self._retry_s = _RETRY_S
@@ -56,7 +56,7 @@ class EmbeddingTask:
     def step(self, *, idle: bool) -> None:
         """Store the portion that is done, and begin the next if the loop is `idle`. Raises VaultIndexerError
         or OSError if vectors cannot be written: they are made again later."""
-        current = self._source.current
+        current = self._vault_sync.current
         if current is None or (self.busy and self._begun_for is not current.writer):
             self.end()  # its generation is closed, and its process ended
         if current is None:

@@ -134,7 +134,7 @@ class LocalSession(_AssemblySession):
         current = vault_sync.current
         if current is None:
             return self._done
-        return [*self._done, *current.writer.healed, *filter(None, [current.advice])]
+        return [*self._done, *current.writer.derived.healed, *filter(None, [current.advice])]
 
     @property
     def failure(self) -> VaultIndexerError | None:

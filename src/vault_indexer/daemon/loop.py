@@ -48,7 +48,6 @@ log = logging.getLogger("vault_indexer.daemon")
 
 _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
-_CONFIRM_EVERY_S = 5.0
 _TASKS_RETRY_S = 3.0
 _TASKS_RETRY_LATEST_S = 60.0
 
@@ -413,8 +412,7 @@ class IndexLoop:
 
     def _confirm_losses(self) -> None:
         """Scan again for losses that one scan does not make plausible."""
-        if self._vault_sync.degraded and self._clock() >= self._vault_sync.confirm_at:
-            self._vault_sync.confirm_at = self._clock() + _CONFIRM_EVERY_S
+        if self._vault_sync.take_confirmation():
             self._watcher.request_scan("to confirm what is missing")
 
     def _patience(self) -> float:
@@ -550,7 +548,7 @@ class IndexLoop:
     def _use_assembly(self, assembly: Assembly) -> None:
         """Use this configuration, and the exclusions of the vault as they are now. Raises ExclusionError for
         patterns of the configuration, and then changes nothing."""
-        if self._vault_sync.use_assembly(assembly):
+        if self._vault_sync.reconfigure(assembly):
             self._watcher.use_rules(self._vault_sync.rules)
         self._note_exclusions()
 
@@ -577,18 +575,14 @@ class IndexLoop:
             return
         for path in self._config.disappeared:
             log.warning("the configuration %s is gone", path)
-        before = self._vault_sync.current
         try:
-            assembly = self._vault_sync.assembly.with_reloaded_config()
-            current = assembly.reconfigure(before) if before else None
-            self._use_assembly(assembly)
+            self._use_assembly(self._vault_sync.assembly.with_reloaded_config())
         except VaultIndexerError as error:
             self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
             log.error("%s", self._troubles.get(Cause.CONFIG))
             return
         self._troubles.end(Cause.CONFIG)
         self._happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
-        if current is not None:
-            self._vault_sync.current = current
+        current = self._vault_sync.current
         if current is not None and not self._index_deleted:
             self._rebuild.use_reasons(current.reasons)

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from vault_indexer.daemon.background_task import GenerationSource
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.merge_worker import MergeJob, MergeWorker
 from vault_indexer.index.worker_pool import Died, WorkerPool
 from vault_indexer.index.writer import IndexWriter
@@ -31,11 +31,11 @@ class MergeTask:
 
     def __init__(
         self,
-        source: GenerationSource,
+        vault_sync: VaultSync,
         limits: ProcessLimits,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._source = source
+        self._vault_sync = vault_sync
         self._pool: WorkerPool[MergeJob, str] = WorkerPool(1, MergeWorker, limits)
         self._clock = clock
         self._begun_for: IndexWriter | None = None
@@ -50,7 +50,7 @@ class MergeTask:
     def step(self, *, idle: bool) -> None:
         """Publish the merge that is done, or begin one if the loop has been `idle` for some seconds, or is so
         for a moment after a minute of edits. Raises VaultIndexerError if the merged index cannot be read."""
-        current = self._source.current
+        current = self._vault_sync.current
         writer = current.writer if current else None
         if self._begun_for is not None and self._begun_for is not writer:
             self.end()  # its generation is no longer the active one
@@ -60,7 +60,7 @@ class MergeTask:
             self._wait_for_rest(self._clock())
         elif writer is not None and self._clock() >= self._not_before:
             self._restless_since = None
-            if writer.needs_merge:
+            if writer.derived.needs_merge:
                 self._pool.begin(MergeJob(writer.generation))
                 self._begun_for = writer
 
@@ -81,7 +81,7 @@ class MergeTask:
             return
         self.end()
         if done[1] == "":
-            writer.refresh()
+            writer.derived.publish()
         else:
             reason = done[1].reason if isinstance(done[1], Died) else done[1]
             log.info("keyword segments could not be merged, and will be later: %s", reason)

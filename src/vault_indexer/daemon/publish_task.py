@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.publishing import Publication
 from vault_indexer.store import SnapshotHolder
@@ -28,41 +28,14 @@ _RETRY_LATEST_S = 30.0
 _END_S = 1.0
 
 
-class PublishingAssembly(Protocol):
-    """What the task asks of the composition root."""
-
-    @property
-    def settings(self) -> Settings:
-        """The active configuration."""
-        ...
-
-    def publication(self, opened: OpenGeneration) -> Publication | None:
-        """What a generation is published as; None where it is not. Raises VaultIndexerError."""
-        ...
-
-
-class PublishingSource(Protocol):
-    """Whatever has the active generation: VaultSync."""
-
-    @property
-    def current(self) -> OpenGeneration | None:
-        """The active generation, open for edits."""
-        ...
-
-    @property
-    def assembly(self) -> PublishingAssembly:
-        """The configuration in use."""
-        ...
-
-
 class PublishTask:
     """Implements BackgroundTask: one thread follows the active generation, another one after a rebuild or a
     change of the configuration. `busy` is never true, so that nothing waits for the server."""
 
     busy = False
 
-    def __init__(self, source: PublishingSource, clock: Callable[[], float] = time.monotonic) -> None:
-        self._source = source
+    def __init__(self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic) -> None:
+        self._vault_sync = vault_sync
         self._clock = clock
         self._follower: _Follower | None = None
         self._for: tuple[OpenGeneration | None, Settings | None] = (None, None)
@@ -79,8 +52,8 @@ class PublishTask:
     def behind(self) -> int:
         """The commits with which the server does not answer yet; 1 while it is not known what it has. Any
         thread."""
-        current, follower = self._source.current, self._follower
-        if current is None or self._source.assembly.settings.index.backend != "milvus":
+        current, follower = self._vault_sync.current, self._follower
+        if current is None or self._vault_sync.assembly.settings.index.backend != "milvus":
             return 0
         applied = -1 if follower is None else follower.applied_seq
         with current.writer.holder.lease() as snapshot:
@@ -88,7 +61,7 @@ class PublishTask:
 
     def step(self, *, idle: bool) -> None:  # noqa: ARG002 - publishing takes nothing from an edit
         """Let the thread of the active generation know of new commits."""
-        current, settings = self._source.current, self._source.assembly.settings
+        current, settings = self._vault_sync.current, self._vault_sync.assembly.settings
         before, with_settings = self._for
         same = current is not None and before is not None and current.writer is before.writer
         if not same or with_settings is None or _published_by(settings) != _published_by(with_settings):
@@ -109,7 +82,7 @@ class PublishTask:
         if current is None:
             return
         try:
-            publication = self._source.assembly.publication(current)
+            publication = self._vault_sync.assembly.publication(current)
         except VaultIndexerError as error:
             self._refused = str(error)
             log.error("%s", self.trouble)

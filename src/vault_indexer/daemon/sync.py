@@ -23,6 +23,7 @@ from vault_indexer.vault.walk import Scan, scan
 log = logging.getLogger("vault_indexer.daemon")
 
 EVERYTHING = frozenset({""})
+_CONFIRM_EVERY_S = 5.0
 
 
 def _ignore_progress(_remaining: int) -> None:
@@ -103,15 +104,17 @@ class VaultSync:
         self._synced_root: RootIdentity | None = None
         self._unconfirmed: Look | None = None
 
-    def use_assembly(self, assembly: Assembly) -> bool:
+    def reconfigure(self, assembly: Assembly) -> bool:
         """Use this configuration, and read the rules again. Returns whether other paths may count now.
 
         A list of the vault that is not understood leaves the former one active, and `rules` says so. Raises
-        ExclusionError for patterns of the configuration, and then changes nothing.
+        VaultIndexerError for what cannot be used, and then changes nothing.
         """
-        before = self.rules
+        before, current = self.rules, self.current
+        if current is not None and assembly is not self.assembly:
+            current = assembly.reconfigure(current)
         rules = load_ignore_rules(assembly.vault, assembly.settings.files, before)
-        self.assembly = assembly
+        self.assembly, self.current = assembly, current
         if (rules.fingerprint, rules.problems) == (before.fingerprint, before.problems):
             return False
         self.rules = rules
@@ -265,6 +268,15 @@ class VaultSync:
             raise VaultError(
                 f"not rebuilt, the index is kept: {self.degraded}. --force rebuilds all the same"
             )
+
+    def take_confirmation(self) -> bool:
+        """Whether it is time for the scan that can confirm what the last one did not make plausible; then the
+        next one is due some seconds later."""
+        now = self._clock()
+        is_due = bool(self.degraded) and now >= self.confirm_at
+        if is_due:
+            self.confirm_at = now + _CONFIRM_EVERY_S
+        return is_due
 
     def skipped(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed, with their reasons."""

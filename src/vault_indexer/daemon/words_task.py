@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from vault_indexer.daemon.background_task import GenerationSource
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.search import load_words_in_background
 
 
@@ -19,8 +19,8 @@ class WordsTask:
     trouble = ""
     """A search reads what is missing."""
 
-    def __init__(self, source: GenerationSource) -> None:
-        self._source = source
+    def __init__(self, vault_sync: VaultSync) -> None:
+        self._vault_sync = vault_sync
         self._thread: threading.Thread | None = None
 
     @property
@@ -30,7 +30,7 @@ class WordsTask:
 
     def step(self, *, idle: bool) -> None:
         """Begin, if the loop is `idle` and there are new segments."""
-        current = self._source.current
+        current = self._vault_sync.current
         if not idle or current is None or self.busy:
             return
         with current.writer.holder.lease() as snapshot:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import tomli
 
-from vault_indexer.bootstrap import Target
 from vault_indexer.config import vault_config_file
 from vault_indexer.config.file_edit import config_text, replace_config
 from vault_indexer.config.schema import SCHEMA
@@ -21,6 +20,7 @@ from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of
 from vault_indexer.config.trust import vault_may_set
 from vault_indexer.config.values import toml_text
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.questions import ASIDE, TUNE, Question
 from vault_indexer.evals.ranking import (

@@ -85,6 +85,11 @@ class DerivedIndices:
         self.publish(catalog)
         self.behind = False
 
+    def take_healed(self) -> list[str]:
+        """What was repaired since the last call."""
+        repaired, self.healed = self.healed, []
+        return repaired
+
     def publish(self, catalog: CatalogReader | None = None) -> None:
         """Make the state of catalog and indices the one that new readers get."""
         catalog = catalog or CatalogReader(self._generation.catalog, self._cache)
@@ -129,6 +134,8 @@ class DerivedIndices:
         """Search this base from now on, with what has changed since it was begun. False, with nothing
         changed, if the base that it was to replace is no longer in use: what was purged since may be in it.
         Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
+        if self.behind:
+            self.follow()
         if self._compacted is not self._vectors.base:
             discard_next_base(self._generation)
             return False

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
 from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.store import Generation, PublishedChunk
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, VaultState
+from vault_indexer.store.milvus import (
+    CollectionMissingError,
+    MilvusPublisher,
+    MilvusVaults,
+    VaultState,
+    place_digest,
+)
 from vault_indexer.system import write_atomically
 
 _PROBED = 50
@@ -23,6 +32,15 @@ class PublishedVault:
     vault: str
     name: str
     keeper: str
+
+
+def published_vault(vault: Path, keeper: str) -> PublishedVault:
+    """The identity of a vault on a server: its folder's name, and a hash of that with the keeper's, so that
+    vaults of one name on two machines stay apart. The same on each start."""
+    keeper = keeper or socket.gethostname()
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", vault.name).strip("-").lower()[:40] or "vault"
+    name = vault.name.encode("utf-8", "replace").decode("utf-8")
+    return PublishedVault(f"{readable}-{place_digest(str(vault), keeper)}", name, keeper)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
             problems.append(Problem("vectors", "missing", f"{forgotten} chunks without a vector"))
         problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
     problems.extend(_files(live))
-    problems.extend(Problem(text.partition(":")[0], "healed", text) for text in live.take_healed())
+    problems.extend(Problem(text.partition(":")[0], "healed", text) for text in live.derived.take_healed())
     return problems
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.index.build import Pool, prepare_all
-from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, Outcome, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
@@ -17,9 +16,8 @@ from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.strategies import StrategiesInUse
 from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import FileRow, Problem
-from vault_indexer.store import Generation, SnapshotHolder
+from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote
-from vault_indexer.store.vectors import VectorSnapshot
 
 _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
@@ -46,10 +44,10 @@ class _Edit:
 class IndexWriter:
     """Writes one generation: carries out plans as transactions on the catalog, and has DerivedIndices follow.
 
-    An OpenGeneration owns one. One thread calls it; any thread may lease snapshots from `holder`, and read
-    `owed`. `pool` reads and splits notes in worker processes. After each commit a snapshot of the same state
-    is published; a crash between the two is repaired at the next opening, and `healed` says so. Raises
-    IndexUnusableError if the catalog itself cannot be used.
+    An OpenGeneration owns one. One thread calls it and `derived`; any thread may lease snapshots from
+    `holder`, and read `owed`. `pool` reads and splits notes in worker processes. After each commit a snapshot
+    of the same state is published; a crash between the two is repaired at the next opening, and
+    `derived.healed` says so. Raises IndexUnusableError if the catalog itself cannot be used.
 
     With a `slow` model words do not wait for vectors: of what a large edit needs, or any while others wait,
     the vectors are owed. The caller gets `next_owed`, has it done, and stores the result with `put_vectors`.
@@ -73,10 +71,11 @@ class IndexWriter:
         files = FilesAhead(generation)
         self._writer = CatalogWriter(generation.catalog)
         try:
-            self._derived = DerivedIndices(generation, model, dimension, pool, self._writer, files)
+            self.derived = DerivedIndices(generation, model, dimension, pool, self._writer, files)
         except BaseException:
             self._writer.close()
             raise
+        self.holder = self.derived.holder
         try:
             self._linker = self._fresh_linker()
         except BaseException:
@@ -84,49 +83,11 @@ class IndexWriter:
             self._writer.close()
             raise
 
-    @property
-    def holder(self) -> SnapshotHolder:
-        """The published snapshots. Any thread."""
-        return self._derived.holder
-
-    @property
-    def healed(self) -> list[str]:
-        """What was repaired since the last `take_healed`."""
-        return self._derived.healed
-
     def warm_up(self, stopped: Callable[[], bool]) -> None:
         """Load here and in the worker what the first edit would have to wait for, until all is `stopped`."""
         self._linker.load()
         for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
             self._pool.attend(job, stopped)
-
-    @property
-    def needs_merge(self) -> bool:
-        """Whether the keyword index has segments that should be merged."""
-        return self._derived.needs_merge
-
-    def refresh(self) -> None:
-        """Publish what another process has merged: the same content in other files."""
-        self._derived.publish()
-
-    @property
-    def worth_compacting(self) -> bool:
-        """Whether a new base of the vectors should be made beside the edits."""
-        return self._derived.worth_compacting
-
-    def begin_compaction(self) -> CompactionJob:
-        """See `DerivedIndices.begin_compaction`."""
-        return self._derived.begin_compaction()
-
-    def load_next_base(self) -> VectorSnapshot:
-        """See `DerivedIndices.load_next_base`. Any thread."""
-        return self._derived.load_next_base()
-
-    def adopt_base(self, made: VectorSnapshot) -> bool:
-        """See `DerivedIndices.adopt_base`."""
-        if self._derived.behind:
-            self._follow()
-        return self._derived.adopt_base(made)
 
     def apply(
         self,
@@ -149,12 +110,12 @@ class IndexWriter:
             done += self._apply(part, edit)
             if left:
                 between()
-        if self._derived.behind:
+        if self.derived.behind:
             self._follow()
         return done
 
     def _apply(self, plan: Plan, edit: _Edit) -> Applied:
-        if self._derived.behind:
+        if self.derived.behind:
             self._follow(words=not edit.followed)
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
@@ -164,7 +125,7 @@ class IndexWriter:
         edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
         chosen = self._strategies.put(edit.notes)
         relinked = self._commit(edit)
-        self._derived.behind = True
+        self.derived.behind = True
         return Applied(
             indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
@@ -176,41 +137,41 @@ class IndexWriter:
     @property
     def owed(self) -> int:
         """How many chunks have no vector yet. Any thread."""
-        return len(self._derived.owed)
+        return len(self.derived.owed)
 
     def next_owed(self, texts: int) -> EmbedJob:
         """The work on the next so many texts, those edited last first."""
-        return EmbedJob(self.generation, self._derived.owed.next(texts))
+        return EmbedJob(self.generation, self.derived.owed.next(texts))
 
     def put_vectors(self, made: Mapping[bytes, bytes]) -> int:
         """Commit vectors that were owed, by the digest of their text. Returns how many chunks got theirs.
         A text that no chunk has any more leaves no trace: it may have been excluded."""
-        if self._derived.behind:
+        if self.derived.behind:
             self._follow()
-        wanted = {digest: vector for digest, vector in made.items() if self._derived.owed.among([digest])}
-        keys = self._derived.owed.among(wanted)
+        wanted = {digest: vector for digest, vector in made.items() if self.derived.owed.among([digest])}
+        keys = self.derived.owed.among(wanted)
         if keys:
             with self._writer.commit() as writer:
                 writer.put_vectors(wanted, self.model)
                 writer.log_embedded(keys)
-            self._derived.behind = True
+            self.derived.behind = True
             self._follow(words=False)
         return len(keys)
 
     def owes(self, job: EmbedJob) -> bool:
         """Whether any chunk that the job was for still has no vector."""
-        return any(key in self._derived.owed for key in job.keys)
+        return any(key in self.derived.owed for key in job.keys)
 
     def postpone(self, job: EmbedJob) -> None:
         """Move the texts of a job that failed to the end."""
-        self._derived.owed.put_last(job.keys)
+        self.derived.owed.put_last(job.keys)
 
     def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
         """Make all vectors that are owed, here and now, on all cores. `on_progress` is told how many chunks
         are left. Raises ProviderError: what was made until then is kept."""
-        if self._derived.behind:
+        if self.derived.behind:
             self._follow()
-        keys = self._derived.owed.next(self.owed)
+        keys = self.derived.owed.next(self.owed)
         jobs: list[Job] = [
             EmbedJob(self.generation, keys[at : at + _BATCH_TEXTS])
             for at in range(0, len(keys), _BATCH_TEXTS)
@@ -242,7 +203,7 @@ class IndexWriter:
                     self._linker.add(prepared.file.path)
                 for prepared in edit.notes:
                     writer.put_note(prepared, self._linker, self.model)
-                    writer.log_embedded(self._derived.owed.among(prepared.vectors))
+                    writer.log_embedded(self.derived.owed.among(prepared.vectors))
                 return self._linker.relink(writer)
         except BaseException:
             self._linker = self._fresh_linker()  # it knows of what was not committed
@@ -258,7 +219,7 @@ class IndexWriter:
         with self._writer.commit() as writer:
             writer.purge_vectors()
         self._follow()
-        self._derived.compact()
+        self.derived.compact()
 
     def empty_log(self) -> bool:
         """Leave nothing in the catalog's log. False if a reader still needs it: then ask again."""
@@ -269,24 +230,18 @@ class IndexWriter:
         not use the log at all, and so does not keep it from being shortened."""
         if not self._writer.checkpoint():
             return False
-        self._derived.publish()
+        self.derived.publish()
         return shorten()
 
     def corruption(self) -> str:
         """What is wrong with the bytes of the catalog ("" for nothing)."""
         return self._writer.corruption()
 
-    def take_healed(self) -> list[str]:
-        """What was repaired since the last call."""
-        repaired = list(self.healed)
-        self.healed.clear()
-        return repaired
-
     def repair(self, problems: Sequence[Problem]) -> None:
         """Rebuild the derived indices that `verify` found damaged, resolve links again, and remove the
         digests of files whose rows are wrong: the next scan reads them again."""
         stores = {problem.store for problem in problems}
-        self._derived.rebuild(stores)
+        self.derived.rebuild(stores)
         wrong = [problem.path for problem in problems if problem.store == "vault" and problem.path]
         if wrong or "links" in stores:
             with self._writer.commit() as writer:
@@ -294,7 +249,7 @@ class IndexWriter:
                     writer.forget_digest(path)
                 if "links" in stores:
                     self._linker.relink_all(writer)
-        self._derived.publish()
+        self.derived.publish()
 
     def rest(self) -> None:
         """End the workers; the next edit starts others."""
@@ -307,7 +262,7 @@ class IndexWriter:
 
     def close(self) -> None:
         """Write a new vector base if the delta has grown, move the log into the catalog, close."""
-        self._derived.close()
+        self.derived.close()
         self._writer.close()
 
     def _read(
@@ -317,7 +272,7 @@ class IndexWriter:
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = later + len(plan.read)
         jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once, ask=ask) for batch in batches]
-        if self._derived.behind and jobs:
+        if self.derived.behind and jobs:
             # One worker writes the words of the part before, while others read this part.
             jobs.insert(0, KeywordsJob(self.generation))
         for result in prepare_all(self._pool, jobs, edit.note_result):
@@ -346,7 +301,7 @@ class IndexWriter:
             self._linker.remove(row.path)
 
     def _follow(self, *, words: bool = True) -> None:
-        self._derived.follow(words=words)
+        self.derived.follow(words=words)
         if self._writer.log_is_long:
             self._shorten_log(lambda: True)
 

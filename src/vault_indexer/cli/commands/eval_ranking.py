@@ -16,13 +16,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from vault_indexer.bootstrap import Target
 from vault_indexer.cli.eval_reports import ReportOutput, write_report
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYER_FOLDERS
 from vault_indexer.evals.generate import DEFAULT_PER_KIND, choose_questions, survey_vault

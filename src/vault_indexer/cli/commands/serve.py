@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.bootstrap import SharedBudget, Target, named_target, named_vaults, open_daemon
+from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
@@ -22,7 +22,7 @@ from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
-from vault_indexer.daemon.assembly import LLM_CACHE
+from vault_indexer.daemon.assembly import LLM_CACHE, Target
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
@@ -32,6 +32,7 @@ from vault_indexer.daemon.discovery import (
     write_signpost,
 )
 from vault_indexer.daemon.log import logging_to
+from vault_indexer.daemon.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
 from vault_indexer.evals.desk import FolderDesk

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from vault_indexer.bootstrap import Target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import NoteError
 from vault_indexer.evals.generate.prose import (
     Sentence,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from vault_indexer.bootstrap import Target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import NoteError
 from vault_indexer.evals.questions import Edit, Question
 from vault_indexer.parse.notes import decode

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from vault_indexer.bootstrap import Assembly, Target, open_index
+from vault_indexer.bootstrap import open_index
+from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import Progress
 from vault_indexer.search import IndexReader

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_indexer.bootstrap import Target
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import QueryError
 from vault_indexer.evals.generate import current_hashes, shadow_vault
 from vault_indexer.evals.questions import Question

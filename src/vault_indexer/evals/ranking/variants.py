@@ -11,12 +11,12 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from vault_indexer.bootstrap import Target
 from vault_indexer.chunk import STRATEGIES
 from vault_indexer.config import LoadedConfig, Settings
 from vault_indexer.config.schema import SCHEMA, nearest
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.values import RawValue, check
+from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import ConfigError, UsageError
 
 CONFIGURED = "configured"

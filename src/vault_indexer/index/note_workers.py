@@ -1,0 +1,116 @@
+"""Worker processes that prepare notes: what they need, and what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
+from vault_indexer.chunk.llm_client import LlmSwitch
+from vault_indexer.config import Settings
+from vault_indexer.errors import UsageError
+from vault_indexer.index.budget import NoteMeter
+from vault_indexer.index.build import Pool
+from vault_indexer.index.jobs import FinishJob, NoteWorker
+from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
+from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
+from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
+from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, Llm
+from vault_indexer.providers import (
+    AUTO_PROVIDERS,
+    LazyEmbedder,
+    TokenWeights,
+    WordLlamaTokenizer,
+    embedder_for,
+    llm_for,
+)
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import own_usage
+
+_WITH_TOKENIZER = frozenset({"auto", *AUTO_PROVIDERS})
+"""Providers for which sizes in tokens are measured by the tokens of wordllama: what `auto` chooses must not
+decide how notes are split."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSpec:
+    """What a worker process needs to prepare notes; picklable. `caches` are catalogs with known vectors."""
+
+    vault: Path
+    settings: Settings
+    model: EmbeddingModel
+    weights: bytes | None
+    caches: tuple[Path, ...]
+    llm_cache: Path
+
+
+def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
+    """In the worker: parser, chunker, model and caches of a worker."""
+    embedder = LazyEmbedder(worker.model, partial(make_embedder, worker.settings, worker.weights))
+    unmetered = UnmeteredEmbedder(embedder, meter)
+    llm = LlmSwitch(llm_for(worker.settings.llm)) if worker.settings.chunking.asks_model else None
+    chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache, llm=llm)
+    return Preparer(
+        worker.vault,
+        worker.settings.files.max_file_bytes,
+        lambda _: chunker,
+        embedder,
+        [CatalogReader(path) for path in worker.caches if path.exists()],
+        llm=llm,
+    )
+
+
+def start_worker(worker: WorkerSpec) -> NoteWorker:
+    """In the worker: it starts; models load with the first note."""
+    meter = NoteMeter(own_usage)
+    return NoteWorker(partial(make_preparer, worker, meter), meter)
+
+
+def make_chunker(
+    settings: Settings,
+    embedder: Embedder,
+    *,
+    strategy: str | None = None,
+    llm_cache: Path | None = None,
+    llm: Llm | None = None,
+) -> Chunker:
+    """The chunker that the settings choose, with every model that a strategy may need.
+
+    It follows the rules of the settings and the frontmatter of each note. With `strategy`, it splits every
+    note by that one. Models are loaded when a note first needs them. `llm_cache` is the folder where answers
+    of the language model are kept (None: nowhere), and `llm` that model (None: the one of the settings).
+    Raises UsageError for a strategy that does not exist.
+    """
+    if strategy is not None and strategy not in STRATEGIES:
+        raise UsageError(f"no strategy {strategy!r}: choose one of {', '.join(STRATEGIES)}")
+    choice = {} if strategy is None else {"strategy": strategy}
+    chunking = settings.chunking.model_copy(update=choice)
+    make = ChoosingChunker if strategy is None else chunker_for
+    return make(
+        chunking,
+        embedder=embedder,
+        tokenizer=WordLlamaTokenizer() if settings.embedding.provider in _WITH_TOKENIZER else None,
+        llm=(llm or llm_for(settings.llm)) if chunking.asks_model else None,
+        llm_cache=llm_cache,
+    )
+
+
+def make_embedder(settings: Settings, weights: bytes | None) -> Embedder:
+    """The model that the settings choose, with the token weights of a build. Raises ProviderError."""
+    return embedder_for(
+        settings.embedding, weights=TokenWeights.from_bytes(weights) if weights is not None else None
+    )
+
+
+def start_pool(worker: WorkerSpec, size: int, places: WorkerPlaces | None = None) -> Pool:
+    """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
+    first job. It works only while it has one of the `places` (None: nobody shares them)."""
+    index = worker.settings.index
+    start = partial(start_worker, worker)
+    limits = PoolPlan.of(index, slow=is_slow_model(worker.settings.embedding)).limits
+    final_job, budget = FinishJob(), note_budget(index)
+    if places is None:
+        return WorkerPool(size, start, limits, final_job, budget)
+    return SharedPool(places, size, start, limits, final_job, budget)
