@@ -37,7 +37,7 @@ from quality.features import FEATURES, Background, features
 from quality.queries import ASIDE, TUNE
 from quality.unanswerable import FAR, NEAR, NOISE, ConfidenceSet, confidence_sets
 from search_quality import folder, is_wanted, options
-from vault_indexer.search.searcher import SearchResult
+from vault_indexer.search import SearchResult
 
 Mask = NDArray[np.bool_]
 COMBINED = "combined"

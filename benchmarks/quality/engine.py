@@ -18,8 +18,8 @@ from vault_indexer.config.settings import RecencySettings, SearchSettings, Weigh
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import QueryError
 from vault_indexer.model import Hit, Progress, SearchRequest
+from vault_indexer.search import Searcher, SearchResult
 from vault_indexer.search.query.parser import parse_query
-from vault_indexer.search.searcher import Searcher, SearchResult
 from vault_indexer.store.snapshot import Snapshot
 
 _DEFAULT = WeightSettings()

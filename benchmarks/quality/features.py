@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from quality.engine import OpenSet, plain
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.prepare import PreparedQuery, prepare_query
+from vault_indexer.search.prepare import FIELD_WEIGHTS, PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import weight_by_idf
 from vault_indexer.store.keywords import held_weight
@@ -47,10 +46,10 @@ def features(
     by words that is among the first ten by meaning. `word gap` is how far the second by words is behind the
     first, `words known` the part of the query's words that any note holds.
     """
-    snapshot, weights = open_set.snapshot, searcher.fields
-    deadline, now = QueryDeadline(_DEADLINE_S), datetime.now().astimezone()
+    snapshot, weights = open_set.snapshot, FIELD_WEIGHTS
+    deadline = QueryDeadline(_DEADLINE_S)
     request = SearchRequest(plain(text))
-    prepared = prepare_query(snapshot, request, searcher._embedder, weights, now, deadline)
+    prepared = prepare_query([SearchedVault("", None, snapshot, searcher.embedder)], request, deadline)[0]
     terms = weight_by_idf(snapshot, analyze_query(plain(text), snapshot.languages))
     known = [snapshot.keywords.knows(term, weights) for term in terms]
     key = _key(open_set, hits)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.answer import Answerer, AskEvent, OneVault
+from vault_indexer.answer import Answerer, AskEvent
 from vault_indexer.chunk import chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
@@ -37,7 +36,6 @@ from vault_indexer.model import (
     ClusterMap,
     Completions,
     Explanation,
-    IndexState,
     LinksAnswer,
     MentionsAnswer,
     NoteChunks,
@@ -62,7 +60,7 @@ from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.parse.reading_view import property_view, reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
-from vault_indexer.search import IndexReader, QueryDeadline, complete_query
+from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
 from vault_indexer.search.present import file_uri, is_obsidian_vault
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
@@ -212,26 +210,9 @@ class VaultService:
         QueryTimeoutError after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
         """
         check_request(request)
-        notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        started = time.perf_counter()
-        opened = self._session.reader()
-        missing = self._session.missing()  # before the snapshot, which may only hold more
-        with opened.holder.lease() as snapshot:
-            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
-            found = opened.searcher.search(snapshot, request, deadline, vault=self._session.vault)
-            state = IndexState(snapshot.generation, snapshot.seq, self._session.pending(), missing)
-        took_ms = (time.perf_counter() - started) * 1000
-        notices.extend((*found.notices, *self._session.notices()))
-        return SearchAnswer(
-            request.query,
-            round(took_ms, 3),
-            state,
-            found.hits,
-            tuple(notices),
-            found.corrections,
-            state.restrict(found.verdict),
-            found.missing_words,
-        )
+        late = self.wait_fresh(fresh_deadline_s) if request.fresh else []
+        answer = self._ready(is_cancelled).answer(request)
+        return replace(answer, notices=(*late, *answer.notices, *self._session.notices()))
 
     def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
         """The answer to a question, with a citation for each sentence.
@@ -254,10 +235,8 @@ class VaultService:
         at last the whole answer. Raises as `ask` does."""
         check_request(SearchRequest(request.question, request.limit))
         notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        session = self._session
-        reader, counts = session.reader(), (session.pending(), session.missing())
-        vault = OneVault(reader, session.vault, *counts, is_cancelled)
-        for event in self._current_answerer().answer_from(vault, request, is_cancelled):
+        ready = self._ready(is_cancelled)
+        for event in self._current_answerer().answer_from(ready, request, is_cancelled):
             if isinstance(event, AskAnswer):
                 said = (*notices, *event.notices, *self._session.notices())
                 yield replace(event, notices=said)
@@ -485,6 +464,17 @@ class VaultService:
     def reader(self) -> IndexReader:
         """The active index. Raises IndexUnusableError while there is none."""
         return self._session.reader()
+
+    def ready_vault(self, name: str = "") -> ReadyVault:
+        """The vault for a search, under a name where several are searched. Raises IndexUnusableError while
+        there is no index."""
+        session = self._session
+        return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
+
+    def _ready(self, is_cancelled: Callable[[], bool]) -> ReadyVaults:
+        """This vault alone."""
+        vault = self.ready_vault()
+        return ReadyVaults([vault], vault.reader.searcher.settings, is_cancelled)
 
     def pending(self) -> int:
         """Changes seen but not yet in the index."""

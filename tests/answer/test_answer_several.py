@@ -16,9 +16,9 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config import Settings
 from vault_indexer.errors import QueryError, UsageError, VaultError
 from vault_indexer.model import AskAnswer, AskRequest
-from vault_indexer.search import Searcher
+from vault_indexer.search import ReadyVaults, Searcher
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
-from vault_indexer.vaults.searching import ReadyVaults
+from vault_indexer.vaults.searching import ServedVaults
 
 NOTES = {
     "coast": {
@@ -117,7 +117,7 @@ def test_wrong_questions_are_refused(vaults: Vaults) -> None:
 
 
 def _ready(vaults: Vaults) -> ReadyVaults:
-    return ReadyVaults.of(vaults.holders(), Settings().search, lambda: False)
+    return ServedVaults.open_of(vaults.holders(), Settings().search, lambda: False).ready
 
 
 def _asked(ready: ReadyVaults, question: str, model: ScriptedLlm | None = None) -> AskAnswer:

@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.prepare import PreparedQuery, prepare_query
+from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, ChunkCoverage, chunk_coverage
 from vault_indexer.search.rank.note_evidence import note_evidence
 from vault_indexer.search.reader import IndexReader
@@ -60,13 +59,12 @@ def reader(opened: tuple[VaultService, IndexReader]) -> IndexReader:
 
 def prepared(reader: IndexReader, snapshot: Snapshot, query: str, *, typing: bool = False) -> PreparedQuery:
     request = SearchRequest(query, as_you_type=typing)
-    return prepare_query(
-        snapshot, request, reader.searcher.embedder, FIELDS, datetime.now().astimezone(), QueryDeadline(30.0)
-    )
+    vault = SearchedVault("", None, snapshot, reader.searcher.embedder)
+    return prepare_query([vault], request, QueryDeadline(30.0))[0]
 
 
-def coverage_at(snapshot: Snapshot, asked: PreparedQuery, keys: list[int]) -> ChunkCoverage:
-    return chunk_coverage(snapshot.catalog, asked, note_evidence(snapshot, keys, asked, FIELDS))
+def coverage_at(asked: PreparedQuery, keys: list[int]) -> ChunkCoverage:
+    return chunk_coverage(asked, note_evidence(asked, keys))
 
 
 def coverage_of(reader: IndexReader, query: str, *, typing: bool = False) -> dict[str, float]:
@@ -74,7 +72,7 @@ def coverage_of(reader: IndexReader, query: str, *, typing: bool = False) -> dic
     with reader.holder.lease() as snapshot:
         asked = prepared(reader, snapshot, query, typing=typing)
         keys = snapshot.keywords.keys.tolist()
-        found = coverage_at(snapshot, asked, keys)
+        found = coverage_at(asked, keys)
         assert found.weight == ALIKE
         rows = snapshot.catalog.chunks(keys)
         notes = snapshot.catalog.notes(row.note_id for row in rows.values())
@@ -120,8 +118,8 @@ def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexR
     with reader.holder.lease() as snapshot:
         asked = replace(prepared(reader, snapshot, "quiet insects"), word_vectors=None)
         (key,) = snapshot.catalog.chunk_keys_at([path])[path]
-        found = coverage_at(snapshot, asked, [key])
-        held = note_evidence(snapshot, [key], asked, FIELDS).share(key, asked.terms)
+        found = coverage_at(asked, [key])
+        held = note_evidence(asked, [key]).share(key, asked.terms)
         assert found.shares == {key: pytest.approx(held)}
         assert 0.0 < held < 1.0
         assert found.weight == HELD
@@ -130,7 +128,7 @@ def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexR
 def test_chunks_without_known_words_count_by_what_they_hold(reader: IndexReader) -> None:
     with reader.holder.lease() as snapshot:
         (symbols,) = snapshot.catalog.chunk_keys_at(["Symbols.md"])["Symbols.md"]
-        found = coverage_at(snapshot, prepared(reader, snapshot, "symbols car"), [symbols])
+        found = coverage_at(prepared(reader, snapshot, "symbols car"), [symbols])
         assert found.weight == HELD
         assert 0.0 < found.shares[symbols] < 1.0
 
@@ -143,7 +141,7 @@ def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, 
     """The law, by the definition: one word and one chunk after the other."""
     with reader.holder.lease() as snapshot:
         asked = prepared(reader, snapshot, " ".join(words))
-        found = coverage_at(snapshot, asked, snapshot.keywords.keys.tolist())
+        found = coverage_at(asked, snapshot.keywords.keys.tolist())
         vectors = asked.word_vectors
         assert vectors is not None
         idle = function_words("en")

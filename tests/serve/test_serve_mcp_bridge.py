@@ -40,6 +40,7 @@ from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.serve.wire import NO_DAEMON
 from vault_indexer.service import VaultService
+from vault_indexer.vaults import Vaults
 
 
 def test_the_names_are_those_of_the_sdk() -> None:
@@ -160,7 +161,7 @@ def run_eval(
     vault: Path, runner: EvalRunner, given: Mapping[str, object], timeout_s: float = DEADLINE_S
 ) -> CallToolResult:
     service = cast("VaultService", FolderService(vault))
-    context = ToolContext(AnswerContext(service, NO_DAEMON), AgentActions(run_evals=runner))
+    context = ToolContext(AnswerContext(Vaults.of(service), NO_DAEMON), AgentActions(run_evals=runner))
     views = [replace(one, timeout_s=timeout_s) for one in tool_views(ENDPOINTS, has_evals=True)]
 
     async def run() -> CallToolResult:

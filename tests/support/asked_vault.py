@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_indexer.answer import Answerer, OneVault
+from vault_indexer.answer import Answerer
 from vault_indexer.answer.written import Attention
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import AnswerSentence, AskAnswer, AskRequest
-from vault_indexer.search import IndexReader
+from vault_indexer.search import IndexReader, ReadyVault, ReadyVaults
 
 WHOLE = Attention(lambda: False, as_written=False)
 AS_WRITTEN = Attention(lambda: False, as_written=True)
@@ -143,7 +143,8 @@ class AskedVault:
         named = {"provider": "openai" if model else "none"}
         tables = {**options, "llm": {**named, **options.get("llm", {})}}
         answerer = Answerer(Settings.model_validate(tables), self.cache, lambda _: model or ScriptedLlm())
-        vault = OneVault(self.reader, self.vault, 0, 0, attention.is_cancelled)
+        only = ReadyVault("", self.vault, self.reader, lambda: 0, lambda: 0)
+        vault = ReadyVaults([only], self.reader.searcher.settings, attention.is_cancelled)
         request = AskRequest(question, as_written=attention.as_written)
         yield from answerer.answer_from(vault, request, attention.is_cancelled)
 

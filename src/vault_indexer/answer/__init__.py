@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from vault_indexer.answer.answerer import Answerer, AskEvent
-from vault_indexer.answer.source import FoundPassages, OneVault, PassageSource
 
-__all__ = ["Answerer", "AskEvent", "FoundPassages", "OneVault", "PassageSource"]
+__all__ = ["Answerer", "AskEvent"]

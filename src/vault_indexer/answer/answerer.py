@@ -11,7 +11,6 @@ from pathlib import Path
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, within_budget
 from vault_indexer.answer.sentences import SentenceReader
-from vault_indexer.answer.source import PassageSource
 from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
@@ -28,7 +27,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
-from vault_indexer.search import QuestionWord, question_as_query
+from vault_indexer.search import QuestionWord, ReadyVaults, question_as_query
 
 AskEvent = AskAnswer | AnswerSentence
 """What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
@@ -71,7 +70,7 @@ class Answerer:
         self._writer: Writer | None = None
 
     def answer_from(
-        self, source: PassageSource, request: AskRequest, is_cancelled: Callable[[], bool]
+        self, source: ReadyVaults, request: AskRequest, is_cancelled: Callable[[], bool]
     ) -> Iterator[AskEvent]:
         """The events of one question; the last one is the whole answer.
 
@@ -102,11 +101,11 @@ class Answerer:
             self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
         return self._writer
 
-    def _read(self, source: PassageSource, request: AskRequest, *, is_written: bool) -> Passages:
+    def _read(self, source: ReadyVaults, request: AskRequest, *, is_written: bool) -> Passages:
         limit = request.limit or self.settings.ask.limit
         question = question_as_query(request.question)
         search = SearchRequest(question, limit, expand="section_or_window" if is_written else "")
-        with source.search(search) as found:
+        with source.passages(search) as found:
             result, words = found.result, found.words
             verdict = found.state.restrict(result.verdict)
             quotes: tuple[AnswerSentence, ...] = ()

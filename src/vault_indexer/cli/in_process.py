@@ -24,6 +24,7 @@ from vault_indexer.serve.endpoints import Answer, Endpoint, Value
 from vault_indexer.serve.shapes import ProgressJson, RebuildJson
 from vault_indexer.serve.wire import NO_DAEMON, progress_json, rebuild_json
 from vault_indexer.service import VaultService
+from vault_indexer.vaults import Vaults
 
 
 def target_of(place: Place) -> Target:
@@ -60,7 +61,7 @@ class InProcess:
         if endpoint.needs_daemon:
             raise DaemonError(WITHOUT_DAEMON)
         with open_service(self._target, build=endpoint.builds_index) as service:
-            return answer(endpoint, AnswerContext(service, NO_DAEMON), arguments)
+            return answer(endpoint, AnswerContext(Vaults.of(service), NO_DAEMON), arguments)
 
     def rebuild(
         self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False

@@ -18,8 +18,9 @@ from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
 from vault_indexer.gateway.shapes import GatewaySearchJson
+from vault_indexer.model import first_per_note
 from vault_indexer.search.present import Snippets
-from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, first_of_each_note, in_order
+from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order, note_of_chunk
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
@@ -152,7 +153,7 @@ class GatewaySearch:
         self, found: Sequence[FoundChunk], question: Question, limit: int, per_note: int, notices: list[str]
     ) -> tuple[list[FoundChunk], list[str]]:
         leaving = (one for one in found if question.leaves(one))
-        left = list(islice(first_of_each_note(leaving, per_note), limit))
+        left = list(islice(first_per_note(leaving, note_of_chunk, per_note), limit))
         if len(left) < limit and len(found) >= _CHECKED:
             written = " ".join(condition.source for condition in question.conditions)
             notices.append(

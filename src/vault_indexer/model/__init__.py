@@ -83,6 +83,7 @@ from vault_indexer.model.records import (
     LinkRow,
     NoteRow,
     chunk_key,
+    first_per_note,
     names_of_json,
     note_id_of,
 )
@@ -161,6 +162,7 @@ __all__ = [
     "Why",
     "chunk_key",
     "doc_id_of",
+    "first_per_note",
     "names_of_json",
     "note_id_of",
 ]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import JsonValue
+
+T = TypeVar("T")
 
 CHUNK_KEY_BITS = 20
 
@@ -20,6 +23,16 @@ def chunk_key(note_id: int, ordinal: int) -> int:
 def note_id_of(key: int) -> int:
     """The note id within a chunk key."""
     return key >> CHUNK_KEY_BITS
+
+
+def first_per_note(items: Iterable[T], note_of: Callable[[T], Hashable], limit: int) -> Iterator[T]:
+    """The items in order, at most `limit` of each note; 0 is any number."""
+    shown: dict[Hashable, int] = {}
+    for one in items:
+        note = note_of(one)
+        shown[note] = shown.get(note, 0) + 1
+        if not limit or shown[note] <= limit:
+            yield one
 
 
 SET_ASIDE = "set aside: "

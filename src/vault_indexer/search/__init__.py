@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.multi_vault import SearchResult, search_vaults
+from vault_indexer.search.prepare import SearchedVault
 from vault_indexer.search.present import (
     ReadableText,
     code_blocks,
@@ -14,16 +16,19 @@ from vault_indexer.search.present import (
 )
 from vault_indexer.search.question import QuestionWord, question_as_query, question_words, share_held
 from vault_indexer.search.reader import IndexReader
-from vault_indexer.search.searcher import Searcher, SearchResult
+from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
+from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import is_common_word
-from vault_indexer.search.together import SearchedVault, question_words_together, search_together
 from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
 
 __all__ = [
+    "FoundPassages",
     "IndexReader",
     "QueryDeadline",
     "QuestionWord",
     "ReadableText",
+    "ReadyVault",
+    "ReadyVaults",
     "SearchResult",
     "SearchedVault",
     "Searcher",
@@ -36,9 +41,8 @@ __all__ = [
     "open_fence",
     "question_as_query",
     "question_words",
-    "question_words_together",
     "readable",
-    "search_together",
+    "search_vaults",
     "share_held",
     "warm_in_background",
 ]

@@ -36,7 +36,6 @@ from vault_indexer.search.query import (
     moment_ns,
     ranking_words,
 )
-from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import AttachmentNames, fold_path
 
 BY_WORDS = 3
@@ -110,9 +109,7 @@ def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
     return NameQuery(tuple(words), tuple(parts), conditions, any(map(_names_a_file, conditions)), now)
 
 
-def match_attachments(
-    snapshot: Snapshot, prepared: PreparedQuery, wanted: NameQuery, limit: int
-) -> list[str]:
+def match_attachments(prepared: PreparedQuery, wanted: NameQuery, limit: int) -> list[str]:
     """The paths of at most `limit` attachments that answer the query, the one changed last first.
 
     Raises QueryTimeoutError or QueryCancelledError at the deadline, QueryError for a wrong expression.
@@ -121,7 +118,7 @@ def match_attachments(
         return []
     found: list[str] = []
     most = limit if wanted.explicit else min(limit, BY_WORDS)
-    names = snapshot.catalog.attachments()
+    names = prepared.snapshot.catalog.attachments()
     for number in _candidates(names, wanted):
         prepared.deadline.check()
         if wanted.is_met_by(names.paths[number], names.times[number]):

@@ -26,8 +26,7 @@ from vault_indexer.search.present import function_words
 from vault_indexer.search.rank import Ranked
 from vault_indexer.search.terms import is_common, weight_by_idf
 from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
-from vault_indexer.store import Snapshot, row_products
-from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.store import row_products
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
@@ -167,31 +166,26 @@ def logistic_map(provider: str, script: Script, *, trusted: bool, foreign: bool 
     return STATIC_ENGLISH_MAP if script == "latin" else STATIC_MAPS[script]
 
 
-def relevance_of(
-    snapshot: Snapshot,
-    prepared: PreparedQuery,
-    keys: Sequence[int],
-    ranked: Ranked,
-    fields: FieldWeights,
-    provider: str,
-) -> dict[int, float]:
-    """The relevance of each of the chunks, in [0, 1]. A note whose name is the query has 1; one whose title
-    has a word of the query is at least weakly about it."""
+def relevance_of(prepared: PreparedQuery, keys: Sequence[int], ranked: Ranked) -> dict[int, float]:
+    """The relevance of each of the chunks, in [0, 1], in the order of the keys. A note whose name is the
+    query has 1; one whose title has a word of the query is at least weakly about it."""
     wanted = np.array(sorted(keys), np.int64)
-    weights = word_weights(snapshot, prepared) if prepared.words else np.empty(0)
-    shares = _shares(snapshot, prepared, weights, wanted, fields)
-    above = _above_background(snapshot, prepared, wanted)
+    weights = word_weights(prepared) if prepared.words else np.empty(0)
+    shares = _shares(prepared, weights, wanted)
+    above = _above_background(prepared, wanted)
+    provider = prepared.vault.embedder.model.provider
     choose = partial(logistic_map, provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
     own, foreign = choose(), choose(foreign=True)
-    foreign_notes = _foreign_notes(snapshot, prepared, wanted) if foreign is not own else set[int]()
-    is_short = _is_short(snapshot, prepared, weights, fields)
-    titled = _titled(snapshot, prepared, weights, wanted)
+    foreign_notes = _foreign_notes(prepared, wanted) if foreign is not own else set[int]()
+    is_short = _is_short(prepared, weights)
+    titled = _titled(prepared, weights, wanted)
+    chunks = len(prepared.snapshot.keywords)
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
         share = max(held, _linked_share(ranked, key))
         least = WEAK if key in titled or (is_short and z >= _NEAR_Z) else 0.0
         odds = foreign if note_id_of(key) in foreign_notes else own
-        found[key] = max(least, odds.relevance(share, z, len(snapshot.keywords)))
+        found[key] = max(least, odds.relevance(share, z, chunks))
     return {key: 1.0 if ranked.titles.get(key) else found[key] for key in keys}
 
 
@@ -209,11 +203,11 @@ def verdict_of(relevance: Iterable[float]) -> Verdict:
     return "weak" if best >= WEAK else "none"
 
 
-def word_weights(snapshot: Snapshot, prepared: PreparedQuery) -> Floats:
+def word_weights(prepared: PreparedQuery) -> Floats:
     """What each word of the query, as written, counts: the rarer, the more, but function and question words
     nothing, unless there is nothing else. In a small vault all other words count about alike."""
-    chunks = len(snapshot.keywords)
-    weighed = weight_by_idf(snapshot, prepared.words)
+    chunks = len(prepared.snapshot.keywords)
+    weighed = weight_by_idf(prepared.snapshot, prepared.words)
     rarity = np.array([term.weight for term in weighed])
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
@@ -262,11 +256,11 @@ def _content(word: str, idle: Collection[str]) -> float:
     return 0.5 if any(character in FUNCTION_CHARACTERS for character in key) else 1.0
 
 
-def _foreign_notes(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys) -> set[int]:
+def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
     """The notes of the chunks that are in another language than the query."""
     if not prepared.language:
         return set()
-    notes = snapshot.catalog.notes({note_id_of(key) for key in keys.tolist()})
+    notes = prepared.snapshot.catalog.notes({note_id_of(key) for key in keys.tolist()})
     return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}
 
 
@@ -276,44 +270,40 @@ def _linked_share(ranked: Ranked, key: int) -> float:
     return min(1.0, _ANCHOR_SHARE * graph.score) if graph and graph.score > _ANCHOR else 0.0
 
 
-def _is_short(snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, fields: FieldWeights) -> bool:
+def _is_short(prepared: PreparedQuery, weights: Floats) -> bool:
     """Whether the query has one or two words that say something, any of them known to the vault or common."""
     words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
     if not 0 < len(words) <= _SHORT:
         return False
-    return any(snapshot.keywords.knows(term, fields) or is_common(term.word) for term in words)
+    keywords = prepared.snapshot.keywords
+    return any(keywords.knows(term, prepared.fields) or is_common(term.word) for term in words)
 
 
-def _titled(snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
+def _titled(prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
     """Those of the chunks whose note has a word of the query that says something in its title or an alias."""
     words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
     forms = {form for term in words for form in term.forms}
-    found: list[int] = snapshot.keywords.among(keys, forms, ("title", "aliases")).tolist()
+    found: list[int] = prepared.snapshot.keywords.among(keys, forms, ("title", "aliases")).tolist()
     return set(found)
 
 
-def _shares(
-    snapshot: Snapshot, prepared: PreparedQuery, weights: Floats, keys: Keys, fields: FieldWeights
-) -> Floats:
+def _shares(prepared: PreparedQuery, weights: Floats, keys: Keys) -> Floats:
     """For each chunk the mean of what it and its note hold of the query."""
-    own, whole = (
-        weigh_runs(prepared.text, prepared.words, held) for held in _held(snapshot, prepared, keys, fields)
-    )
+    own, whole = (weigh_runs(prepared.text, prepared.words, held) for held in _held(prepared, keys))
     share: Floats = (held_share(weights, own) + held_share(weights, whole)) / 2
     return share
 
 
-def _held(
-    snapshot: Snapshot, prepared: PreparedQuery, keys: Keys, fields: FieldWeights
-) -> tuple[Floats, Floats]:
+def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
     """How far each chunk, and its whole note, holds each word, in [0, 1]: a corrected word by its likely
     spelling, any word by a compound with it."""
+    snapshot = prepared.snapshot
     notes = np.unique(keys >> CHUNK_KEY_BITS)
     note_of = notes.searchsorted(keys >> CHUNK_KEY_BITS)
 
     def held(terms: Sequence[QueryTerm]) -> tuple[Mask, Mask]:
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        found = snapshot.keywords.held(firsts, ends, terms, fields)
+        found = snapshot.keywords.held(firsts, ends, terms, prepared.fields)
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))
@@ -327,9 +317,10 @@ def _held(
     return of_chunk, of_note
 
 
-def _above_background(snapshot: Snapshot, prepared: PreparedQuery, keys: Keys) -> list[float]:
+def _above_background(prepared: PreparedQuery, keys: Keys) -> list[float]:
     """How near the query each chunk is, as `deviations` says."""
     if not prepared.vector.any():
         return [0.0] * len(keys)
-    background = snapshot.vectors.background_scores(prepared.vector).astype(np.float64)
-    return deviations(snapshot.vectors.scores(prepared.vector, keys).tolist(), background)
+    vectors = prepared.snapshot.vectors
+    background = vectors.background_scores(prepared.vector).astype(np.float64)
+    return deviations(vectors.scores(prepared.vector, keys).tolist(), background)

@@ -14,12 +14,10 @@ from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank import Ranked
-from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChunkRank:
     """Where the note's best chunk stands: its rank among all candidates (None: it is none), the number of
     candidates, whether the answer shows it, and why."""
 
@@ -29,35 +27,33 @@ class Place:
     why: Why | None
 
 
-def explanation(query: str, note: NoteRow, place: Place, reasons: Sequence[str]) -> Explanation:
+def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[str]) -> Explanation:
     """The whole answer for one note."""
     return Explanation(
         query, note.path, place.rank, place.shown, place.why, tuple(reasons), candidates=place.candidates
     )
 
 
-def filter_reasons(
-    snapshot: Snapshot, prepared: PreparedQuery, note: NoteRow, now: datetime
-) -> Iterator[str]:
+def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     """Whether the note matches the filters; of those that it does not match, each by itself."""
     only = frozenset({note.note_id})
-    evaluation = Evaluation(snapshot, now, prepared.deadline, WorkBudget(), only)
+    now = datetime.now().astimezone()
+    evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, WorkBudget(), only)
     failed = [one.source for one in prepared.conditions if not evaluation.check(one.node, only)[0].notes]
     yield from (f"it does not match the filter {source}" for source in failed)
     if prepared.conditions and not failed:
         yield f"it matches the filter {' '.join(prepared.filters)}"
 
 
-def place_reasons(place: Place, limit: int) -> Iterator[str]:
+def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
     """For a note that was ranked: why the answer does not show it."""
     if not place.shown:
         yield f"the answer has at most {limit} hits and ends before it: ask for more"
 
 
-def absence_reasons(
-    snapshot: Snapshot, prepared: PreparedQuery, ranked: Ranked, fields: FieldWeights, note: NoteRow
-) -> Iterator[str]:
+def absence_reasons(prepared: PreparedQuery, ranked: Ranked, note: NoteRow) -> Iterator[str]:
     """For a note that no retriever gave: how far it was from each."""
+    snapshot = prepared.snapshot
     own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
     own = own[prepared.passing(own)]
     if not len(own):
@@ -71,7 +67,7 @@ def absence_reasons(
                 f"meaning: its nearest chunk has cosine {nearest:.2f},"
                 f" the last of {rankings.depth} candidates {last:.2f}"
             )
-    scores = snapshot.keywords.search(prepared.terms, fields, 1, own).scores.tolist()
+    scores = snapshot.keywords.search(prepared.terms, prepared.fields, 1, own).scores.tolist()
     for score in scores:
         least = min((one for at, one in rankings.keyword.values() if at <= rankings.depth), default=0.0)
         yield (
@@ -83,13 +79,11 @@ def absence_reasons(
     yield "links: only links to the strongest notes count, and it is not one of them"
 
 
-def attachment_reasons(
-    snapshot: Snapshot, prepared: PreparedQuery, path: str, *, shown: bool
-) -> Iterator[str]:
+def attachment_reasons(prepared: PreparedQuery, path: str, *, shown: bool) -> Iterator[str]:
     """For a file of which only the name is searched."""
     yield "it is an attachment: only its name is searched"
     wanted = name_query(prepared, datetime.now().astimezone())
-    file = snapshot.catalog.file(path)
+    file = prepared.snapshot.catalog.file(path)
     mtime_ns = file.mtime_ns if file else 0
     failed = [one.source for one in prepared.conditions if not wanted.meets(one.node, path, mtime_ns)]
     yield from (f"it does not match the filter {source}" for source in failed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from vault_indexer.ports import Embedder, WordVectors
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, Query, in_vault, parse_query
+from vault_indexer.search.shared_words import shared_words
 from vault_indexer.search.terms import (
     expand_terms,
     find_corrections,
@@ -38,16 +40,34 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
+FIELD_WEIGHTS = FieldWeights()
+"""What each field of a note counts in a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedVault:
+    """A vault in a search. `name` is "" for a vault that is searched alone. `folder` holds the files of its
+    notes (None: hits have no URI, and none is stale). `embedder` is the model of the snapshot's vectors."""
+
+    name: str
+    folder: Path | None
+    snapshot: Snapshot
+    embedder: Embedder
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedQuery:
-    """A request, ready for retrieval.
+    """A request, ready for retrieval in one vault. In a search over several there is one for each of them.
 
-    `text` is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are
-    these, their `corrections` and expansions, each with its weight. `language` is the query's, "" if unknown.
+    `vault` is the vault, with the statistics of words of all; `fields` are the weights of the fields. `text`
+    is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are these,
+    their `corrections` and expansions, each with its weight. `language` is the query's, "" if unknown.
     `vector` is its embedding, and `trust`, in (0, 1], says how far to trust that. `chosen` are the chunks
     that the conditions leave; None: nothing is filtered. `word_vectors` are the model's; None: it has none.
     """
 
+    vault: SearchedVault
+    fields: FieldWeights
     text: str
     words: tuple[QueryTerm, ...]
     terms: tuple[QueryTerm, ...]
@@ -60,6 +80,11 @@ class PreparedQuery:
     notices: tuple[str, ...]
     deadline: QueryDeadline
     word_vectors: WordVectors | None = None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state of the vault that is searched."""
+        return self.vault.snapshot
 
     def passing(self, keys: Keys) -> Mask:
         """Which of the chunks may be found."""
@@ -81,50 +106,30 @@ class PreparedQuery:
 
 
 def prepare_query(
-    snapshot: Snapshot,
-    request: SearchRequest,
-    embedder: Embedder,
-    weights: FieldWeights,
-    now: datetime,
-    deadline: QueryDeadline,
-) -> PreparedQuery:
-    """Prepares a query. Raises QueryError for one that is wrong or empty.
-
-    If the model cannot be used, words and links are searched without it, and a notice says so."""
-    return prepare_together([QueriedVault(snapshot, embedder)], request, weights, now, deadline)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class QueriedVault:
-    """What a query is prepared for: a snapshot, the model of its vectors, and what the vault is called."""
-
-    snapshot: Snapshot
-    embedder: Embedder
-    name: str = ""
-
-
-def prepare_together(
-    vaults: Sequence[QueriedVault],
-    request: SearchRequest,
-    weights: FieldWeights,
-    now: datetime,
-    deadline: QueryDeadline,
+    vaults: Sequence[SearchedVault], request: SearchRequest, deadline: QueryDeadline
 ) -> list[PreparedQuery]:
-    """Prepares a query for each of the vaults, whose collections of words are one (`shared_words`): a word is
-    corrected in all of them alike, or in none. Raises as `prepare_query`."""
+    """Prepares a query for each of the vaults, whose models are comparable.
+
+    The vaults count as one collection of words (`shared_words`): a word is corrected in all of them, or in
+    none. Raises QueryError for a query that is wrong or empty. If a model cannot be used, words and links are
+    searched without it, and a notice says so.
+    """
+    now = datetime.now().astimezone()
+    snapshots = shared_words([one.snapshot for one in vaults])
+    shared = [replace(one, snapshot=snapshot) for one, snapshot in zip(vaults, snapshots, strict=True)]
     query = parse_query(request.query)
     if not query.text and not query.conditions:
         raise QueryError("the query has neither words nor filters", 1)
     corrections: dict[str, Correction] = {}
     typing = request.as_you_type and query.open_end
-    words = [analyze_query(query.text, one.snapshot.languages, typing=typing) for one in vaults]
-    for one, terms in zip(vaults, words, strict=True) if request.correct else ():
-        for found in find_corrections(one.snapshot, query, terms, weights):
+    words = [analyze_query(query.text, one.languages, typing=typing) for one in snapshots]
+    for snapshot, terms in zip(snapshots, words, strict=True) if request.correct else ():
+        for found in find_corrections(snapshot, query, terms, FIELD_WEIGHTS):
             corrections.setdefault(found.written, found)
     likely = tuple(corrections.values())
     return [
         _prepare(one, request, _Analyzed(query, terms, likely), now, deadline)
-        for one, terms in zip(vaults, words, strict=True)
+        for one, terms in zip(shared, words, strict=True)
     ]
 
 
@@ -137,7 +142,7 @@ class _Analyzed(NamedTuple):
 
 
 def _prepare(
-    vault: QueriedVault,
+    vault: SearchedVault,
     request: SearchRequest,
     analyzed: _Analyzed,
     now: datetime,
@@ -154,6 +159,8 @@ def _prepare(
     likely = with_compounds(snapshot, with_corrections(snapshot, terms, corrections), language)
     vector, word_vectors, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
+        vault=vault,
+        fields=FIELD_WEIGHTS,
         text=query.text,
         words=tuple(terms),
         terms=(*weight_by_idf(snapshot, likely), *others),

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.prepare import FIELD_WEIGHTS, PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
+from vault_indexer.search.shared_words import shared_words
 from vault_indexer.search.terms import language_of
-from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.query import analyze_query
 
 _NO_LIMIT_S = 60.0
@@ -37,13 +36,17 @@ def question_as_query(question: str) -> str:
     return _PUNCTUATION.sub(" ", question)
 
 
-def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> tuple[QuestionWord, ...]:
-    """The words of the question in order, filters left out. Raises QueryError as a search does."""
+def question_words(vaults: Sequence[SearchedVault], question: str) -> tuple[QuestionWord, ...]:
+    """The words of the question in order, filters left out. All the vaults count as one collection of words,
+    whatever their models. Raises QueryError as a search does."""
     query = parse_query(question)
+    snapshot = shared_words([one.snapshot for one in vaults])[0]
     words = tuple(analyze_query(query.text, snapshot.languages))
     if not words:
         return ()
     prepared = PreparedQuery(
+        vault=replace(vaults[0], snapshot=snapshot),
+        fields=FIELD_WEIGHTS,
         text=query.text,
         words=words,
         terms=(),
@@ -56,23 +59,22 @@ def question_words(snapshot: Snapshot, question: str, fields: FieldWeights) -> t
         notices=(),
         deadline=QueryDeadline(_NO_LIMIT_S),
     )
-    return _weighed_words(snapshot, prepared, fields)
+    return _weighed_words(prepared)
 
 
-def missing_words(snapshot: Snapshot, prepared: PreparedQuery, fields: FieldWeights) -> tuple[str, ...]:
+def missing_words(prepared: PreparedQuery) -> tuple[str, ...]:
     """The words of a query that say something and that no note has, each once, as written."""
     if not prepared.words:
         return ()
-    words = _weighed_words(snapshot, prepared, fields)
+    words = _weighed_words(prepared)
     return tuple(dict.fromkeys(one.word for one in words if one.weight and not one.is_known))
 
 
-def _weighed_words(
-    snapshot: Snapshot, prepared: PreparedQuery, fields: FieldWeights
-) -> tuple[QuestionWord, ...]:
-    weights = word_weights(snapshot, prepared).tolist()
+def _weighed_words(prepared: PreparedQuery) -> tuple[QuestionWord, ...]:
+    weights = word_weights(prepared).tolist()
+    keywords = prepared.snapshot.keywords
     return tuple(
-        QuestionWord(term.word, weight, term.forms, snapshot.keywords.knows(term, fields))
+        QuestionWord(term.word, weight, term.forms, keywords.knows(term, prepared.fields))
         for term, weight in zip(prepared.words, weights, strict=True)
     )
 

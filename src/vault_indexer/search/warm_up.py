@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
+from vault_indexer.search.prepare import FIELD_WEIGHTS
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.store import Snapshot, SnapshotHolder
 from vault_indexer.text.query import analyze_query
@@ -35,7 +36,7 @@ def load_caches(opened: IndexReader) -> None:
         snapshot.catalog.load_chunk_words()
     for word in reversed(words):  # what was loaded last stays longest
         with opened.holder.lease() as snapshot:
-            snapshot.keywords.warm(analyze_query(word, snapshot.languages), opened.searcher.fields)
+            snapshot.keywords.warm(analyze_query(word, snapshot.languages), FIELD_WEIGHTS)
     load_words(opened.holder)
 
 

@@ -116,11 +116,11 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What an answer is made from: one vault, or all of a server. `vault` is the name of the one that the
-    request means, "" if it names none. `is_cancelled` says that nobody waits for the answer any more, `desk`
-    keeps what a person does in a face."""
+    """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
+    none. `is_cancelled` says that nobody waits for the answer any more, `desk` keeps what a person does in a
+    face."""
 
-    answering: VaultService | Vaults
+    vaults: Vaults
     daemon: DaemonJson
     is_cancelled: Callable[[], bool] = _never
     vault: str = ""
@@ -130,25 +130,16 @@ class AnswerContext:
     def service(self) -> VaultService:
         """The vault that the request is about. Raises UsageError where it has to name one, and whatever keeps
         that vault from answering."""
-        return self.answering.one(self.vault) if isinstance(self.answering, Vaults) else self.answering
+        return self.vaults.one(self.vault)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Ranked hits of the vault that the request names, else of all. Raises as `VaultService.search`."""
-        if isinstance(self.answering, Vaults):
-            return self.answering.search(request, self.vault, is_cancelled=self.is_cancelled)
-        return self.answering.search(request, is_cancelled=self.is_cancelled)
+        return self.vaults.search(request, self.vault, is_cancelled=self.is_cancelled)
 
     def ask_events(self, request: AskRequest) -> Iterator[AskEvent]:
         """The answer from the vault that the request names, else from all. Raises as
         `VaultService.ask_events`."""
-        if isinstance(self.answering, Vaults):
-            return self.answering.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
-        return self.answering.ask_events(request, is_cancelled=self.is_cancelled)
-
-    @property
-    def vaults(self) -> Vaults:
-        """All of them."""
-        return self.answering if isinstance(self.answering, Vaults) else Vaults.of(self.answering)
+        return self.vaults.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
 
 
 def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mapping[str, Value]) -> Answer:

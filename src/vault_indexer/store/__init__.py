@@ -13,8 +13,8 @@ from vault_indexer.store.retrieval import (
     PublishedChunk,
     Selection,
     VaultScope,
-    first_of_each_note,
     in_order,
+    note_of_chunk,
 )
 from vault_indexer.store.row_products import row_products
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
@@ -32,8 +32,8 @@ __all__ = [
     "SnapshotHolder",
     "VaultScope",
     "first_of_each",
-    "first_of_each_note",
     "in_order",
     "index_errors",
+    "note_of_chunk",
     "row_products",
 ]

@@ -7,11 +7,12 @@ many (`store.milvus`). `tests/store/test_store_milvus_contract.py` holds both to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vault_indexer.errors import UsageError
+from vault_indexer.model import first_per_note
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -179,20 +180,15 @@ def limit_per_note(ask: Callable[[int], Sequence[FoundChunk]], selection: Select
     reach = selection.limit * (2 if selection.per_note else 1)
     while True:
         found = ask(reach)
-        left = list(first_of_each_note(found, selection.per_note))[: selection.limit]
+        left = list(first_per_note(found, note_of_chunk, selection.per_note))[: selection.limit]
         if len(left) == selection.limit or len(found) < reach or reach >= DEEPEST:
             return left
         reach = min(8 * reach, DEEPEST)
 
 
-def first_of_each_note(found: Iterable[FoundChunk], per_note: int) -> Iterator[FoundChunk]:
-    """The chunks in order, at most `per_note` of one note; 0 is any number."""
-    shown: dict[tuple[str, int], int] = {}
-    for one in found:
-        note = one.vault, one.note_id
-        shown[note] = shown.get(note, 0) + 1
-        if not per_note or shown[note] <= per_note:
-            yield one
+def note_of_chunk(found: FoundChunk) -> tuple[str, int]:
+    """What names the note of a chunk among those of all vaults."""
+    return found.vault, found.note_id
 
 
 def in_order(found: Iterable[FoundChunk]) -> list[FoundChunk]:

@@ -20,7 +20,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.service import VaultService
 from vault_indexer.vaults.kept import OpenVault, VaultHolder
-from vault_indexer.vaults.searching import ReadyVaults, ask_vaults, search_vaults
+from vault_indexer.vaults.searching import ServedVaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class _Kept:
     answerer: Answerer
     problem: str = ""
 
-    def ready(self, is_cancelled: Callable[[], bool]) -> ReadyVaults:
+    def ready(self, is_cancelled: Callable[[], bool]) -> ServedVaults:
         """Those that can be asked now. Raises IndexUnusableError where none can."""
         search = self.answerer.settings.search
-        return ReadyVaults.of(tuple(self.holders.values()), search, is_cancelled, self.problem)
+        return ServedVaults.open_of(tuple(self.holders.values()), search, is_cancelled, self.problem)
 
 
 class Vaults:
@@ -126,7 +126,7 @@ class Vaults:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
             return self.one(name).search(request, is_cancelled=is_cancelled)
-        return search_vaults(self._kept.ready(is_cancelled), request)
+        return self._kept.ready(is_cancelled).search(request)
 
     def ask(
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
@@ -144,7 +144,7 @@ class Vaults:
             yield from self.one(name).ask_events(request, is_cancelled=is_cancelled)
             return
         kept = self._kept
-        yield from ask_vaults(kept.ready(is_cancelled), request, kept.answerer)
+        yield from kept.ready(is_cancelled).ask_events(request, kept.answerer)
 
     def status(self, name: str = "") -> StatusReport:
         """The state of the vault of this name, the problem of the configuration included. Raises as `one`."""

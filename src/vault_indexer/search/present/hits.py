@@ -10,11 +10,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Why
-from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
 from vault_indexer.search.present.readable import open_fence
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
-from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.vault.read import is_unchanged
 
 _FENCE_REACH = 32_768
@@ -31,40 +30,40 @@ class RankedChunk(NamedTuple):
 
 
 class HitBuilder:
-    """Builds the hits of one answer from ranked chunks; nothing else makes a `Hit`.
+    """Builds the hits of one vault for one answer from ranked chunks; nothing else makes a `Hit`.
 
     A search makes one for itself and uses it in its own thread, while it holds the snapshot. The builder
     reads chunks and notes from the catalog, makes the snippets, adds passages if an expansion is given, and
-    with `stale` looks up (one `stat` a note) which files have changed since they were indexed. Without
-    `vault` it leaves the file system alone: no hit is stale then, and none has a URI.
+    with `stale` looks up (one `stat` a note) which files have changed since they were indexed. Where the
+    vault has no folder it leaves the file system alone: no hit is stale then, and none has a URI.
     """
 
     def __init__(
         self,
-        catalog: CatalogReader,
+        query: PreparedQuery,
         snippets: Snippets,
-        deadline: QueryDeadline,
         *,
-        vault: Path | None = None,
         expansion: Expansion | None = None,
         stale: bool = True,
     ) -> None:
-        self._catalog = catalog
+        self._catalog = query.snapshot.catalog
+        self._deadline = query.deadline
+        self._vault = query.vault.name
+        self._folder = query.vault.folder
         self._snippets = snippets
-        self._deadline = deadline
-        self._vault = vault
         self._expansion = expansion
         self._stale = stale
-        self._in_obsidian = vault is not None and is_obsidian_vault(vault)
+        self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
-    def build(self, chunks: Iterable[RankedChunk]) -> tuple[Hit, ...]:
-        """One hit a chunk, in order. Raises QueryTimeoutError or QueryCancelledError at the deadline."""
+    def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
+        """The hit of each chunk by its key, in order; none for a chunk that is gone. Raises
+        QueryTimeoutError or QueryCancelledError at the deadline."""
         ranked = list(chunks)
         rows = self._catalog.chunks([one.key for one in ranked])
         notes = self._catalog.notes({row.note_id for row in rows.values()})
         self._catalog.outlines(notes)  # all at once; what the chunks need of them is then known
         stale = self._changed_files(note.path for note in notes.values())
-        return tuple(self._hits(ranked, rows, notes, stale))
+        return dict(self._hits(ranked, rows, notes, stale))
 
     def of_files(self, paths: Sequence[str], score: float, why: Why) -> tuple[Hit, ...]:
         """One hit for each of these attachments, in order: it has a name and no text."""
@@ -93,6 +92,7 @@ class HitBuilder:
             line=1,
             uri=self._uri(file.path),
             relevance=1.0,
+            vault=self._vault,
             kind="base" if file.path.lower().endswith(".base") else "attachment",
         )
 
@@ -102,12 +102,12 @@ class HitBuilder:
         rows: dict[int, ChunkRow],
         notes: dict[int, NoteRow],
         stale: Collection[str],
-    ) -> Iterator[Hit]:
+    ) -> Iterator[tuple[int, Hit]]:
         for one in ranked:
             self._deadline.check()
             if one.key in rows:
                 row = rows[one.key]
-                yield self._hit(one, row, notes[row.note_id], stale)
+                yield one.key, self._hit(one, row, notes[row.note_id], stale)
 
     def _hit(self, ranked: RankedChunk, row: ChunkRow, note: NoteRow, stale: Collection[str]) -> Hit:
         chunk, why = row.chunk, ranked.why
@@ -140,12 +140,13 @@ class HitBuilder:
             kind="canvas" if _is_canvas(note.path) else "note",
             relevance=ranked.relevance,
             language=note.language,
+            vault=self._vault,
         )
 
     def _uri(self, path: str) -> str:
-        if self._vault is None:
+        if self._folder is None:
             return ""
-        return file_uri(self._vault, path, in_obsidian=self._in_obsidian)
+        return file_uri(self._folder, path, in_obsidian=self._in_obsidian)
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
         """The headings that divide the chunk. Those of a canvas do not: each holds in its card alone."""
@@ -173,11 +174,11 @@ class HitBuilder:
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of the notes whose file is not as it was indexed."""
-        if self._vault is None or not self._stale:
+        if self._folder is None or not self._stale:
             return frozenset()
         wanted = frozenset(paths)
         known = self._catalog.files_at(wanted)
-        return wanted - {path for path, row in known.items() if is_unchanged(self._vault, row)}
+        return wanted - {path for path, row in known.items() if is_unchanged(self._folder, row)}
 
 
 def _is_canvas(path: str) -> bool:

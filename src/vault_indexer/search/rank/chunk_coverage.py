@@ -10,7 +10,7 @@ import numpy as np
 
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.note_evidence import Evidence
-from vault_indexer.store.catalog import CatalogReader, unpack_words
+from vault_indexer.store.catalog import unpack_words
 from vault_indexer.store.keywords import held_weight
 from vault_indexer.text.function_words import is_function_word
 from vault_indexer.text.terms import QueryTerm
@@ -39,7 +39,7 @@ class ChunkCoverage:
     weight: float = HELD
 
 
-def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Evidence) -> ChunkCoverage:
+def chunk_coverage(prepared: PreparedQuery, evidence: Evidence) -> ChunkCoverage:
     """How much of the query the chunks say.
 
     Where the model has vectors of single words, a word of the query counts by its likeness to the nearest
@@ -52,7 +52,7 @@ def chunk_coverage(catalog: CatalogReader, prepared: PreparedQuery, evidence: Ev
     said = evidence.held.astype(np.float32)
     terms = _speaking(prepared)
     vectors = prepared.word_vectors
-    words = catalog.chunk_words(keys) if vectors is not None else {}
+    words = prepared.snapshot.catalog.chunk_words(keys) if vectors is not None else {}
     weight = HELD
     if vectors is not None and any(words.values()):
         weight = ALIKE

@@ -10,8 +10,7 @@ import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS, NoteReason
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights, held_weight
+from vault_indexer.store.keywords import held_weight
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -42,16 +41,15 @@ class Evidence(NamedTuple):
         return float(held_weight(self.held[self.chunks == chunk], terms)[0])
 
 
-def note_evidence(
-    snapshot: Snapshot, keys: Iterable[int], prepared: PreparedQuery, fields: FieldWeights
-) -> Evidence:
+def note_evidence(prepared: PreparedQuery, keys: Iterable[int]) -> Evidence:
     """For each note of the chunks the cosine of the mean of its vectors, and how much of the query all its
     text holds together; for each of the chunks what that one holds. Nothing is stored for it: all comes
     from the chunks."""
+    snapshot = prepared.snapshot
     chunks = np.fromiter(keys, np.int64)
     notes = np.unique(chunks >> CHUNK_KEY_BITS)
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-    held = snapshot.keywords.held(firsts, ends, prepared.terms, fields)
+    held = snapshot.keywords.held(firsts, ends, prepared.terms, prepared.fields)
     shares = held_weight(held.ranges, prepared.terms)
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():

@@ -29,7 +29,6 @@ from vault_indexer.search.rank.retrieve import (
     note_ids,
 )
 from vault_indexer.search.rank.sources import (
-    Source,
     alone,
     best_of,
     first_chunk_by_note,
@@ -44,8 +43,6 @@ from vault_indexer.search.rank.sources import (
 )
 from vault_indexer.search.rank.titles import match_titles
 from vault_indexer.search.terms import trust_beside
-from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
 
 MIN_CANDIDATES = 60
 """Each ranking gives at least this many: what both half know is found deep in each. With 100 nDCG@10 is .004
@@ -81,30 +78,13 @@ class Ranked:
         )
 
 
-def rank(
-    snapshot: Snapshot,
-    prepared: PreparedQuery,
-    settings: SearchSettings,
-    fields: FieldWeights,
-    *,
-    by_note: bool,
-    limit: int,
-) -> Ranked:
-    """Rank all candidates of a query that has words.
-
-    With `by_note` each note is there once, by its best chunk.
-    """
-    return rank_together([Source(snapshot, prepared)], settings, fields, by_note=by_note, limit=limit)
-
-
-def rank_together(
-    sources: Sequence[Source], settings: SearchSettings, fields: FieldWeights, *, by_note: bool, limit: int
-) -> Ranked:
-    """Rank the candidates of several snapshots as those of one. Cosines and statistics of words have to be
-    comparable: the models are the same, and so are the collections of words (`shared_words`)."""
+def rank(sources: Sequence[PreparedQuery], settings: SearchSettings, *, by_note: bool, limit: int) -> Ranked:
+    """Rank all candidates of a query that has words, those of several vaults as those of one. Cosines and
+    statistics of words have to be comparable: the models are the same, and so are the collections of words
+    (`shared_words`). With `by_note` each note is there once, by its best chunk."""
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
-    named = [_first_chunks_by_name(one.snapshot, one.prepared) for one in sources]
-    rankings = _by_meaning_and_word(sources, settings, fields, k, named)
+    named = [_first_chunks_by_name(one) for one in sources]
+    rankings = _by_meaning_and_word(sources, settings, k, named)
     first = first_chunk_by_note(named)
     fused = _fuse(rankings, settings)
     if settings.weights.graph:
@@ -123,7 +103,7 @@ def rank_together(
 
 
 def _recency(
-    sources: Sequence[Source], fused: Mapping[int, float], settings: SearchSettings
+    sources: Sequence[PreparedQuery], fused: Mapping[int, float], settings: SearchSettings
 ) -> dict[int, float]:
     """What the age of its note makes of each chunk's score; a note that is gone has none."""
     now = time.time_ns()
@@ -136,7 +116,7 @@ def _recency(
     return {key: factors[note_id] for key in fused if (note_id := note_id_of(key)) in factors}
 
 
-def relative(ranked: Ranked, key: int) -> float:
+def normalized_score(ranked: Ranked, key: int) -> float:
     """A candidate's score beside the best one's: 1 for all where nothing says anything for any of them."""
     top = ranked.scores[ranked.order[0]]
     return ranked.scores[key] / top if top else 1.0
@@ -223,9 +203,8 @@ def _weights(rankings: Rankings, settings: SearchSettings) -> dict[str, float]:
 
 
 def _by_meaning_and_word(
-    sources: Sequence[Source],
+    sources: Sequence[PreparedQuery],
     settings: SearchSettings,
-    fields: FieldWeights,
     k: int,
     named: Sequence[Mapping[int, int]],
 ) -> Rankings:
@@ -233,53 +212,54 @@ def _by_meaning_and_word(
     scores that one of them lacks, and with those of the chunks that are `named`."""
     weights = settings.weights
     meaning = best_of([_meaning(one, k) if weights.vector else {} for one in sources], k)
-    words = best_of([_words(one, fields, k) if weights.keyword else {} for one in sources], k)
+    words = best_of([_words(one, k) if weights.keyword else {} for one in sources], k)
     found: list[Rankings] = []
     evidence: list[Evidence] = []
-    for number, source in enumerate(sources):
+    for number, prepared in enumerate(sources):
         own = Rankings(of_source(meaning, number), of_source(words, number), {}, k)
-        prepared = source.prepared
         if weights.vector and weights.keyword and settings.fusion == "convex":
             firsts = named[number].values()
-            own = fill_missing_scores(source.snapshot, own, prepared.vector, prepared.terms, fields, firsts)
+            own = fill_missing_scores(
+                prepared.snapshot, own, prepared.vector, prepared.terms, prepared.fields, firsts
+            )
         keys = own.vector.keys() | own.keyword.keys()
-        said = note_evidence(source.snapshot, keys, prepared, fields)
+        said = note_evidence(prepared, keys)
         prepared.deadline.check()
         coverage = ChunkCoverage()
-        if _is_spoken(source):
-            coverage = chunk_coverage(source.snapshot.catalog, prepared, said)
+        if _is_spoken(prepared):
+            coverage = chunk_coverage(prepared, said)
         found.append(replace(own, notes=said.notes, coverage=coverage))
         evidence.append(said)
     both = weights.vector and weights.keyword
-    trust = _trust(sources, words, evidence) if both else sources[0].prepared.trust
+    trust = _trust(sources, words, evidence) if both else sources[0].trust
     return replace(together(found), trust=trust)
 
 
-def _is_spoken(source: Source) -> bool:
+def _is_spoken(prepared: PreparedQuery) -> bool:
     """Whether the query is in a language of the vault, and one that the model knows. What a chunk holds of
     another one are names and words that look alike, and where the vectors count little there is no need."""
-    return source.prepared.trust >= 1.0 and source.prepared.language in source.snapshot.languages
+    return prepared.trust >= 1.0 and prepared.language in prepared.snapshot.languages
 
 
-def _meaning(source: Source, k: int) -> Ranks:
-    found = by_meaning(source.snapshot, source.prepared.vector, k, source.prepared.chosen)
-    source.prepared.deadline.check()
+def _meaning(prepared: PreparedQuery, k: int) -> Ranks:
+    found = by_meaning(prepared.snapshot, prepared.vector, k, prepared.chosen)
+    prepared.deadline.check()
     return found
 
 
-def _words(source: Source, fields: FieldWeights, k: int) -> Ranks:
-    return by_word(source.snapshot, source.prepared.terms, fields, k, source.prepared.chosen)
+def _words(prepared: PreparedQuery, k: int) -> Ranks:
+    return by_word(prepared.snapshot, prepared.terms, prepared.fields, k, prepared.chosen)
 
 
-def _by_link(sources: Sequence[Source], strongest: Sequence[int]) -> dict[int, GraphReason]:
+def _by_link(sources: Sequence[PreparedQuery], strongest: Sequence[int]) -> dict[int, GraphReason]:
     """The ranking by link, from the strongest chunks so far (best first) of all sources."""
     first = note_ids(strongest)
     linking, seeds = set(first[:STRONGEST]), set(first[:SEEDS])
     found: dict[int, GraphReason] = {}
-    for number, source in enumerate(sources):
+    for number, prepared in enumerate(sources):
         own = [key for key in strongest if source_of(key) == number]
         keys = [local_key(key) for key in own if note_id_of(key) in linking]
-        snapshot, prepared = source.snapshot, source.prepared
+        snapshot = prepared.snapshot
         notes = snapshot.catalog.notes(note_ids(keys))
         graph = by_link_text(snapshot, notes, [local_key(key) for key in own], prepared.terms)
         names = [note_id_of(local_key(key)) for key in own if note_id_of(key) in seeds]
@@ -289,22 +269,23 @@ def _by_link(sources: Sequence[Source], strongest: Sequence[int]) -> dict[int, G
     return found if len(sources) == 1 else in_order_of_score(found)
 
 
-def _trust(sources: Sequence[Source], words: Ranks, evidence: Sequence[Evidence]) -> float:
+def _trust(sources: Sequence[PreparedQuery], words: Ranks, evidence: Sequence[Evidence]) -> float:
     """What the vectors count for this query. In a language that the model does not know, what its words
     find or miss says nothing for the vectors."""
-    known = sources[0].prepared.trust
+    known = sources[0].trust
     if known < 1.0:
         return known
     best = next(iter(words), None)
     if best is None:
         return trust_beside(0.0)
     number = source_of(best)
-    return trust_beside(evidence[number].share(local_key(best), sources[number].prepared.terms))
+    return trust_beside(evidence[number].share(local_key(best), sources[number].terms))
 
 
-def _first_chunks_by_name(snapshot: Snapshot, prepared: PreparedQuery) -> dict[int, int]:
+def _first_chunks_by_name(prepared: PreparedQuery) -> dict[int, int]:
     """For each note whose name is the query, by id, the first chunk that may be found: who asks for a note by
     its name wants it from its beginning."""
+    snapshot = prepared.snapshot
     named = snapshot.catalog.notes(sorted(match_titles(snapshot, prepared.text)))
     chunks = snapshot.catalog.chunk_keys_at([note.path for note in named.values()])
     found: dict[int, int] = {}

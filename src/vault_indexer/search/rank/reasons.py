@@ -7,21 +7,13 @@ from collections.abc import Sequence
 from vault_indexer.model import KeywordReason, VectorReason, Why, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.rank import Ranked
-from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
 
 
 def reasons_of(
-    snapshot: Snapshot,
-    prepared: PreparedQuery,
-    ranked: Ranked,
-    keys: Sequence[int],
-    fields: FieldWeights,
-    *,
-    by_field: bool = True,
+    prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], *, by_field: bool = True
 ) -> dict[int, Why]:
     """The reasons for each of the keys, all of which `ranked` holds; `by_field` with what each field gave."""
-    words = _keyword_reasons(snapshot, prepared, ranked, keys, fields, by_field=by_field)
+    words = _keyword_reasons(prepared, ranked, keys, by_field=by_field)
     return {key: _why(key, prepared, ranked, words.get(key)) for key in keys}
 
 
@@ -40,25 +32,20 @@ def _why(key: int, prepared: PreparedQuery, ranked: Ranked, keyword: KeywordReas
 
 
 def _keyword_reasons(
-    snapshot: Snapshot,
-    prepared: PreparedQuery,
-    ranked: Ranked,
-    keys: Sequence[int],
-    fields: FieldWeights,
-    *,
-    by_field: bool,
+    prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], *, by_field: bool
 ) -> dict[int, KeywordReason]:
     """Rank, score, matched words and fields of those keys that the ranking by word holds."""
+    keywords, fields = prepared.snapshot.keywords, prepared.fields
     ranking, covered = ranked.rankings.keyword, ranked.rankings.coverage.shares
     known = [key for key in keys if key in ranking]
     if not by_field:
-        words = snapshot.keywords.word_scores(known, prepared.terms, fields)
+        words = keywords.word_scores(known, prepared.terms, fields)
         return {
             key: KeywordReason(*ranking[key], dict(own), {}, covered.get(key))
             for key, own in zip(known, words, strict=True)
         }
     reasons = {}
-    for key, matches in zip(known, snapshot.keywords.explain(known, prepared.terms, fields), strict=True):
+    for key, matches in zip(known, keywords.explain(known, prepared.terms, fields), strict=True):
         shares: dict[str, float] = {}
         for match in matches:
             for name, score in match.fields:

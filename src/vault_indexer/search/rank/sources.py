@@ -7,14 +7,12 @@ both, so that the rules of ranking work on them as on those of one catalog. Sour
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from vault_indexer.model import CHUNK_KEY_BITS, GraphReason
-from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.chunk_coverage import ChunkCoverage
 from vault_indexer.search.rank.retrieve import Rankings, Ranks
-from vault_indexer.store import Snapshot
 
 T = TypeVar("T")
 
@@ -23,14 +21,6 @@ _KEY_BITS = 48
 
 _KEYS = (1 << _KEY_BITS) - 1
 _NOTE_BITS = _KEY_BITS - CHUNK_KEY_BITS
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A snapshot, and the query as it was prepared for it."""
-
-    snapshot: Snapshot
-    prepared: PreparedQuery
 
 
 def global_key(source: int, key: int) -> int:

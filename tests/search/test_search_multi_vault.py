@@ -14,7 +14,7 @@ from reliability_lab import assembly_of, unheard
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError, UsageError
 from vault_indexer.model import Hit, SearchAnswer, SearchRequest
-from vault_indexer.search import QueryDeadline, SearchedVault, Searcher, search_together
+from vault_indexer.search import QueryDeadline, SearchedVault, search_vaults
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
 
@@ -112,18 +112,6 @@ def _topic(place: str) -> str:
     return place.rpartition("/")[2].split()[0]
 
 
-def test_one_vault_searched_together_gives_its_own_answer(three: Three) -> None:
-    _, both = three
-    reader = both.reader()
-    with reader.holder.lease() as snapshot:
-        for query in [*QUERIES, "path:Stars", "saturn -jupiter"]:
-            request = SearchRequest(query)
-            only = [SearchedVault("", both.vault, snapshot, reader.searcher)]
-            found = search_together(only, request, reader.searcher.settings, QueryDeadline(30))
-            expected = reader.searcher.search(snapshot, request, vault=both.vault)
-            assert found == expected, query
-
-
 def test_the_order_of_the_vaults_means_nothing(three: Three) -> None:
     vaults, _ = three
     for query in QUERIES:
@@ -190,11 +178,13 @@ def test_the_deadline_holds_for_all(three: Three) -> None:
     readers = [one.service().reader() for one in vaults.holders()]
     with ExitStack() as leases:
         searched = [
-            SearchedVault(str(number), Path(), leases.enter_context(one.holder.lease()), one.searcher)
+            SearchedVault(
+                str(number), Path(), leases.enter_context(one.holder.lease()), one.searcher.embedder
+            )
             for number, one in enumerate(readers)
         ]
         with pytest.raises(QueryTimeoutError):
-            search_together(searched, SearchRequest("night"), readers[0].searcher.settings, QueryDeadline(0))
+            search_vaults(searched, SearchRequest("night"), readers[0].searcher.settings, QueryDeadline(0))
 
 
 def test_vaults_of_different_models_are_fused_by_rank(three: Three) -> None:
@@ -205,8 +195,8 @@ def test_vaults_of_different_models_are_fused_by_rank(three: Three) -> None:
             reader = one.service().reader()
             snapshot = leases.enter_context(reader.holder.lease())
             settings = reader.searcher.settings
-            searcher = reader.searcher if one.name == "a" else Searcher(ForeignEmbedder(), settings)  # type: ignore[arg-type]
-            searched.append(SearchedVault(one.name, one.path, snapshot, searcher))
-        found = search_together(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
+            embedder = reader.searcher.embedder if one.name == "a" else ForeignEmbedder()
+            searched.append(SearchedVault(one.name, one.path, snapshot, embedder))  # type: ignore[arg-type]
+        found = search_vaults(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
     assert [hit.vault for hit in found.hits] == ["a", "b"] * 3
     assert any("fused by rank" in notice for notice in found.notices)

@@ -1,0 +1,249 @@
+"""One search over one vault or several: one ranking, as if their notes were in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import NamedTuple
+
+from vault_indexer.config.settings import SearchSettings
+from vault_indexer.errors import QueryError
+from vault_indexer.model import Correction, Hit, SearchRequest, Verdict, Why, first_per_note, note_id_of
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.search.attachments import match_attachments, name_query
+from vault_indexer.search.confidence import relevance_of, verdict_of
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
+from vault_indexer.search.present import Expansion, HitBuilder, RankedChunk, Snippets
+from vault_indexer.search.question import missing_words
+from vault_indexer.search.rank import (
+    LISTED,
+    Ranked,
+    list_by_time,
+    local_key,
+    normalized_score,
+    rank,
+    reasons_of,
+    source_of,
+)
+
+_RANKS = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+_WHOLE = 0.999
+"""From this coverage on a note holds all words of the query; it is a sum of shares."""
+
+_UNFINISHED = ' "()'
+"""A query of these characters alone looks for nothing: while the user types, that needs no notice."""
+
+_Group = Sequence[PreparedQuery]
+"""The query for each vault of one model; their chunks have comparable scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, scores in [0, 1] with the best at 1, and what the user should know of them."""
+
+    hits: tuple[Hit, ...]
+    notices: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    verdict: Verdict = "none"
+    missing_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """How many hits an answer shows: at most `hits`, `per_note` of one note, none below `least` relevance."""
+
+    hits: int
+    per_note: int
+    least: float
+
+    @classmethod
+    def of(cls, request: SearchRequest, settings: SearchSettings) -> AnswerLimits:
+        """Those of the request; what it leaves open, the settings say."""
+        return cls(
+            request.limit or settings.limit,
+            1 if request.by_note else settings.max_chunks_per_note,
+            settings.min_relevance if request.min_relevance is None else request.min_relevance,
+        )
+
+
+class _Candidate(NamedTuple):
+    """A ranked chunk: its score beside the best one's, the number of its group, and its key there."""
+
+    score: float
+    group: int
+    key: int
+
+
+def search_vaults(
+    vaults: Sequence[SearchedVault], request: SearchRequest, settings: SearchSettings, deadline: QueryDeadline
+) -> SearchResult:
+    """The best chunks of all the vaults, ranked by `settings`; each hit has the name of its vault.
+
+    Where the vaults have one model, the answer is nearly that of one index over all of them: statistics of
+    words are summed, scores by word count beside the best one of all, and what was found in one vault counts
+    for the others. Vaults of different models are fused by rank, and a notice says so. The verdict is that of
+    one vault: the first hits decide.
+
+    Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for a
+    wrong query; while the user types, a query may only be unfinished, so the answer is empty then and has the
+    error as a notice.
+    """
+    try:
+        groups = [prepare_query(group, request, deadline) for group in _by_model(vaults)]
+    except QueryError as error:
+        if not request.as_you_type:
+            raise
+        return SearchResult((), (str(error),) if request.query.strip(_UNFINISHED) else ())
+    if not groups[0][0].text:
+        return _list_newest(groups, request, settings)
+    return _search(groups, request, settings)
+
+
+def family_of(model: EmbeddingModel) -> tuple[str, str, int]:
+    """What two models have in common whose cosines can be compared: the weights of tokens may differ."""
+    return model.provider, model.name.partition("+")[0], model.dimension
+
+
+def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
+    groups: dict[tuple[str, str, int], list[SearchedVault]] = {}
+    for one in vaults:
+        groups.setdefault(family_of(one.embedder.model), []).append(one)
+    return list(groups.values())
+
+
+def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
+    limits = AnswerLimits.of(request, settings)
+    rankings = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
+    shown = list(islice(first_per_note(_merged(rankings), _note_of, limits.per_note), limits.hits))
+    relevance: dict[_Candidate, float] = {}
+    hits: dict[_Candidate, Hit] = {}
+    files: list[Hit] = []
+    for number, (group, ranked) in enumerate(zip(groups, rankings, strict=True)):
+        for part in _build(group, ranked, [one for one in shown if one.group == number], request, settings):
+            relevance |= part.relevance
+            hits |= part.hits
+            files += part.files
+    all_hits = _with_files([hits[one] for one in shown if one in hits], files)[: limits.hits]
+    verdict = verdict_of(relevance[one] for one in shown)
+    if all_hits and all_hits[0] in files:
+        verdict = "strong"
+    notices = _notices(groups, found=bool(shown or files))
+    return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, _missing_words(groups))
+
+
+def _merged(rankings: Sequence[Ranked]) -> list[_Candidate]:
+    """The candidates of all groups, best first: by score, or by rank where there are several."""
+    found: list[_Candidate] = []
+    for number, ranked in enumerate(rankings):
+        for place, key in enumerate(ranked.order, start=1):
+            by_rank = (_RANKS + 1) / (_RANKS + place)
+            score = normalized_score(ranked, key) if len(rankings) == 1 else by_rank
+            found.append(_Candidate(score, number, key))
+    return sorted(found, key=lambda one: (-one.score, one.group)) if len(rankings) > 1 else found
+
+
+def _note_of(one: _Candidate) -> tuple[int, int]:
+    return one.group, note_id_of(one.key)
+
+
+class _Built(NamedTuple):
+    """What one vault gives to the answer."""
+
+    relevance: Mapping[_Candidate, float]
+    hits: Mapping[_Candidate, Hit]
+    files: tuple[Hit, ...]
+
+
+def _build(
+    group: _Group,
+    ranked: Ranked,
+    shown: Sequence[_Candidate],
+    request: SearchRequest,
+    settings: SearchSettings,
+) -> Iterator[_Built]:
+    limits = AnswerLimits.of(request, settings)
+    for number, prepared in enumerate(group):
+        own = {local_key(one.key): one for one in shown if source_of(one.key) == number}
+        rankings = ranked if len(group) == 1 else ranked.of(number)
+        relevance = relevance_of(prepared, list(own), rankings)
+        kept = [key for key in own if relevance[key] >= limits.least]
+        reasons = reasons_of(prepared, rankings, kept, by_field=request.by_field)
+        builder = _builder(prepared, request, settings)
+        hits = builder.build(RankedChunk(key, own[key].score, reasons[key], relevance[key]) for key in kept)
+        yield _Built(
+            {own[key]: value for key, value in relevance.items()},
+            {own[key]: hit for key, hit in hits.items()},
+            _files(prepared, builder, limits.hits),
+        )
+
+
+def _builder(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> HitBuilder:
+    """What makes hits of the chunks of one vault."""
+    words = {term.word: term.compounds for term in prepared.terms}
+    snippets = Snippets(words, settings.snippet_chars, prepared.language)
+    expansion = None
+    if request.expand:
+        expansion = Expansion(request.expand, settings.max_parent_tokens, settings.window_paragraphs)
+    return HitBuilder(prepared, snippets, expansion=expansion, stale=request.stale)
+
+
+def _files(prepared: PreparedQuery, builder: HitBuilder, limit: int) -> tuple[Hit, ...]:
+    """The attachments of one vault that answer the query by their names."""
+    paths = match_attachments(prepared, name_query(prepared, datetime.now().astimezone()), limit)
+    why = Why(None, None, None, recency=1.0, filters=prepared.filters)
+    return builder.of_files(paths, 1.0, why) if paths else ()
+
+
+def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits with the attachments behind the last note that holds all words of the query, as they do: each
+    has the score of the hit before it."""
+    if not files:
+        return tuple(hits)
+    whole = [at for at, hit in enumerate(hits, start=1) if hit.why.note and hit.why.note.coverage > _WHOLE]
+    at = whole[-1] if whole else 0
+    score = hits[at - 1].score if at else 1.0
+    return (*hits[:at], *(replace(file, score=score) for file in files), *hits[at:])
+
+
+def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
+    """The answer to a query of filters alone: nothing ranks, so the notes changed last come first."""
+    limits = AnswerLimits.of(request, settings)
+    hits = [hit for group in groups for one in group for hit in _newest_of(one, request, settings)]
+    newest = tuple(sorted(hits, key=lambda hit: hit.modified_time, reverse=True)[: limits.hits])
+    notices = _notices(groups, found=bool(newest))
+    return SearchResult(newest, (*notices, LISTED), verdict="strong") if newest else SearchResult((), notices)
+
+
+def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> tuple[Hit, ...]:
+    """The notes of one vault that changed last, and the attachments that meet the filters."""
+    assert prepared.chosen is not None
+    limits = AnswerLimits.of(request, settings)
+    shown = list_by_time(prepared.snapshot, prepared.chosen, limits.hits, limits.per_note)
+    why = Why(None, None, None, recency=1.0, filters=prepared.filters)
+    builder = _builder(prepared, replace(request, expand=""), settings)
+    notes = builder.build(RankedChunk(key, 1.0, why, 1.0) for key in shown)
+    return (*notes.values(), *_files(prepared, builder, limits.hits))
+
+
+def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
+    """The words of the query that no vault has. The vaults of a group share their words."""
+    first, *others = (missing_words(group[0]) for group in groups)
+    return tuple(word for word in first if all(word in other for other in others))
+
+
+def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
+    """What the vaults have to say of the query, each once. That nothing matches the filters is said only
+    where it holds for all of them."""
+    said = [notice for group in groups for one in group for notice in one.notices]
+    of_filters = [one.notices_of_filters(found=found) for group in groups for one in group]
+    if all(of_filters) or found:
+        said += [notice for notices in of_filters for notice in notices]
+    if len(groups) > 1:
+        names = "; ".join(", ".join(one.vault.name for one in group) for group in groups)
+        said.append(f"the vaults have different embedding models ({names}): their hits are fused by rank")
+    return tuple(dict.fromkeys(said))
