@@ -98,11 +98,13 @@ def answer_of(response: HTTPResponse) -> Answer:
     return Answer(response.status, headers, response.read())
 
 
-def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess.Popen[str], Api]:
+def serve(
+    root: Path, config: str = "", open_files: int = 0, notes: Mapping[str, str] = NOTES
+) -> tuple[subprocess.Popen[str], Api]:
     """`indexer serve` on a small vault, with a limit of open files if it is not 0; the process and where it
     answers."""
     vault, index_dir, own = root / "vault", root / "index", root / "config.toml"
-    for path, text in NOTES.items():
+    for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
     for path, data in PICTURES.items():
