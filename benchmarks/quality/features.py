@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from quality.engine import OpenSet, plain
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.prepare import FIELD_WEIGHTS, PreparedQuery, SearchedVault, prepare_query
+from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import weight_by_idf
-from vault_indexer.store.keywords import held_weight
+from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 from vault_indexer.text.query import analyze_query
 
 FEATURES = ("idf share", "cosine", "cosine z", "agreement", "word gap", "words known")
@@ -50,7 +50,7 @@ def features(
     deadline = QueryDeadline(_DEADLINE_S)
     request = SearchRequest(plain(text))
     prepared = prepare_query([SearchedVault("", None, snapshot, searcher.embedder)], request, deadline)[0]
-    terms = weight_by_idf(snapshot, analyze_query(plain(text), snapshot.languages))
+    terms = weight_by_idf(prepared.statistics, analyze_query(plain(text), snapshot.languages))
     known = [snapshot.keywords.knows(term, weights) for term in terms]
     key = _key(open_set, hits)
     share = 0.0

@@ -10,6 +10,7 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.terms import with_compounds
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.text.query import analyze_query
@@ -82,7 +83,9 @@ def test_the_compound_is_marked(service: VaultService) -> None:
 
 
 def widened(snapshot: Snapshot, query: str, language: str) -> list[QueryTerm]:
-    return list(with_compounds(snapshot, analyze_query(query, [language]), language))
+    return list(
+        with_compounds(snapshot, WordStatistics([snapshot]), analyze_query(query, [language]), language)
+    )
 
 
 def test_a_word_that_the_vault_knows_well_stands_for_itself(snapshot: Snapshot) -> None:

@@ -27,6 +27,7 @@ from vault_indexer.search.rank import Ranked
 from vault_indexer.search.terms import is_common, weight_by_idf
 from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
 from vault_indexer.store import row_products
+from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
@@ -179,7 +180,7 @@ def relevance_of(prepared: PreparedQuery, keys: Sequence[int], ranked: Ranked) -
     foreign_notes = _foreign_notes(prepared, wanted) if foreign is not own else set[int]()
     is_short = _is_short(prepared, weights)
     titled = _titled(prepared, weights, wanted)
-    chunks = len(prepared.snapshot.keywords)
+    chunks = prepared.statistics.documents
     found: dict[int, float] = {}
     for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
         share = max(held, _linked_share(ranked, key))
@@ -206,8 +207,8 @@ def verdict_of(relevance: Iterable[float]) -> Verdict:
 def word_weights(prepared: PreparedQuery) -> Floats:
     """What each word of the query, as written, counts: the rarer, the more, but function and question words
     nothing, unless there is nothing else. In a small vault all other words count about alike."""
-    chunks = len(prepared.snapshot.keywords)
-    weighed = weight_by_idf(prepared.snapshot, prepared.words)
+    chunks = prepared.statistics.documents
+    weighed = weight_by_idf(prepared.statistics, prepared.words)
     rarity = np.array([term.weight for term in weighed])
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
@@ -275,8 +276,7 @@ def _is_short(prepared: PreparedQuery, weights: Floats) -> bool:
     words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
     if not 0 < len(words) <= _SHORT:
         return False
-    keywords = prepared.snapshot.keywords
-    return any(keywords.knows(term, prepared.fields) or is_common(term.word) for term in words)
+    return any(prepared.statistics.knows(term) or is_common(term.word) for term in words)
 
 
 def _titled(prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
@@ -297,18 +297,18 @@ def _shares(prepared: PreparedQuery, weights: Floats, keys: Keys) -> Floats:
 def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
     """How far each chunk, and its whole note, holds each word, in [0, 1]: a corrected word by its likely
     spelling, any word by a compound with it."""
-    snapshot = prepared.snapshot
+    snapshot, languages = prepared.snapshot, prepared.statistics.languages
     notes = np.unique(keys >> CHUNK_KEY_BITS)
     note_of = notes.searchsorted(keys >> CHUNK_KEY_BITS)
 
     def held(terms: Sequence[QueryTerm]) -> tuple[Mask, Mask]:
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        found = snapshot.keywords.held(firsts, ends, terms, prepared.fields)
+        found = snapshot.keywords.held(firsts, ends, terms, FIELD_WEIGHTS)
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))
     widened = {term.word: [term] for term in prepared.terms if term.compounds}
-    likely = {one.written: analyze_query(one.searched, snapshot.languages) for one in prepared.corrections}
+    likely = {one.written: analyze_query(one.searched, languages) for one in prepared.corrections}
     for number, term in enumerate(prepared.words):
         for instead in (widened.get(term.word), likely.get(term.word)):
             if instead is not None:

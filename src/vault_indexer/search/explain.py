@@ -14,6 +14,7 @@ from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank import Ranked
+from vault_indexer.store.keywords import FIELD_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def absence_reasons(prepared: PreparedQuery, ranked: Ranked, note: NoteRow) -> I
                 f"meaning: its nearest chunk has cosine {nearest:.2f},"
                 f" the last of {rankings.depth} candidates {last:.2f}"
             )
-    scores = snapshot.keywords.search(prepared.terms, prepared.fields, 1, own).scores.tolist()
+    scores = snapshot.keywords.search(prepared.terms, FIELD_WEIGHTS, 1, own).scores.tolist()
     for score in scores:
         least = min((one for at, one in rankings.keyword.values() if at <= rankings.depth), default=0.0)
         yield (

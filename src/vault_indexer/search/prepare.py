@@ -16,7 +16,6 @@ from vault_indexer.ports import Embedder, WordVectors
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, Query, in_vault, parse_query
-from vault_indexer.search.shared_words import shared_words
 from vault_indexer.search.terms import (
     expand_terms,
     find_corrections,
@@ -26,8 +25,8 @@ from vault_indexer.search.terms import (
     with_compounds,
     with_corrections,
 )
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
@@ -38,10 +37,6 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.int64]
     Mask = NDArray[np.bool_]
-
-
-FIELD_WEIGHTS = FieldWeights()
-"""What each field of a note counts in a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,7 @@ class SearchedVault:
 class PreparedQuery:
     """A request, ready for retrieval in one vault. In a search over several there is one for each of them.
 
-    `vault` is the vault, with the statistics of words of all; `fields` are the weights of the fields. `text`
+    `statistics` are those of the words of all the vaults. `text`
     is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are these,
     their `corrections` and expansions, each with its weight. `language` is the query's, "" if unknown.
     `vector` is its embedding, and `trust`, in (0, 1], says how far to trust that. `chosen` are the chunks
@@ -67,7 +62,7 @@ class PreparedQuery:
     """
 
     vault: SearchedVault
-    fields: FieldWeights
+    statistics: WordStatistics
     text: str
     words: tuple[QueryTerm, ...]
     terms: tuple[QueryTerm, ...]
@@ -110,35 +105,32 @@ def prepare_query(
 ) -> list[PreparedQuery]:
     """Prepares a query for each of the vaults, whose models are comparable.
 
-    The vaults count as one collection of words (`shared_words`): a word is corrected in all of them, or in
+    The vaults count as one collection of words (`WordStatistics`): a word is corrected in all of them, or in
     none. Raises QueryError for a query that is wrong or empty. If a model cannot be used, words and links are
     searched without it, and a notice says so.
     """
     now = datetime.now().astimezone()
-    snapshots = shared_words([one.snapshot for one in vaults])
-    shared = [replace(one, snapshot=snapshot) for one, snapshot in zip(vaults, snapshots, strict=True)]
+    statistics = WordStatistics([one.snapshot for one in vaults])
     query = parse_query(request.query)
     if not query.text and not query.conditions:
         raise QueryError("the query has neither words nor filters", 1)
     corrections: dict[str, Correction] = {}
     typing = request.as_you_type and query.open_end
-    words = [analyze_query(query.text, one.languages, typing=typing) for one in snapshots]
-    for snapshot, terms in zip(snapshots, words, strict=True) if request.correct else ():
-        for found in find_corrections(snapshot, query, terms, FIELD_WEIGHTS):
+    words = analyze_query(query.text, statistics.languages, typing=typing)
+    for one in vaults if request.correct else ():
+        for found in find_corrections(one.snapshot, statistics, query, words):
             corrections.setdefault(found.written, found)
-    likely = tuple(corrections.values())
-    return [
-        _prepare(one, request, _Analyzed(query, terms, likely), now, deadline)
-        for one, terms in zip(shared, words, strict=True)
-    ]
+    analyzed = _Analyzed(query, words, tuple(corrections.values()), statistics)
+    return [_prepare(one, request, analyzed, now, deadline) for one in vaults]
 
 
 class _Analyzed(NamedTuple):
-    """A parsed query, its words for one vault, and the corrections for all."""
+    """A parsed query with its words, their corrections, and how rare words are in all the vaults."""
 
     query: Query
     terms: Sequence[QueryTerm]
     corrections: tuple[Correction, ...]
+    statistics: WordStatistics
 
 
 def _prepare(
@@ -149,21 +141,22 @@ def _prepare(
     deadline: QueryDeadline,
 ) -> PreparedQuery:
     snapshot, embedder = vault.snapshot, vault.embedder
-    query, terms, corrections = analyzed
+    query, terms, corrections, statistics = analyzed
     conditions = tuple(replace(one, node=in_vault(one.node, vault.name)) for one in query.conditions)
     chosen = ChunkFilter(snapshot, conditions, now, deadline) if conditions else None
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
     # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
-    others = expand_terms(snapshot, query.text)
-    language = language_of(query.text, snapshot.languages)
-    likely = with_compounds(snapshot, with_corrections(snapshot, terms, corrections), language)
+    others = expand_terms(statistics, query.text)
+    language = language_of(query.text, statistics.languages)
+    corrected = with_corrections(statistics.languages, terms, corrections)
+    likely = weight_by_idf(statistics, with_compounds(snapshot, statistics, corrected, language))
     vector, word_vectors, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         vault=vault,
-        fields=FIELD_WEIGHTS,
+        statistics=statistics,
         text=query.text,
         words=tuple(terms),
-        terms=(*weight_by_idf(snapshot, likely), *others),
+        terms=tuple(statistics.scaled(snapshot.keywords, (*likely, *others))),
         language=language,
         vector=vector,
         trust=trust(embedder.model, language),

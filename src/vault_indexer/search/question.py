@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.prepare import FIELD_WEIGHTS, PreparedQuery, SearchedVault
+from vault_indexer.search.prepare import PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
-from vault_indexer.search.shared_words import shared_words
 from vault_indexer.search.terms import language_of
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.text.query import analyze_query
 
 _NO_LIMIT_S = 60.0
@@ -40,17 +40,17 @@ def question_words(vaults: Sequence[SearchedVault], question: str) -> tuple[Ques
     """The words of the question in order, filters left out. All the vaults count as one collection of words,
     whatever their models. Raises QueryError as a search does."""
     query = parse_query(question)
-    snapshot = shared_words([one.snapshot for one in vaults])[0]
-    words = tuple(analyze_query(query.text, snapshot.languages))
+    statistics = WordStatistics([one.snapshot for one in vaults])
+    words = tuple(analyze_query(query.text, statistics.languages))
     if not words:
         return ()
     prepared = PreparedQuery(
-        vault=replace(vaults[0], snapshot=snapshot),
-        fields=FIELD_WEIGHTS,
+        vault=vaults[0],
+        statistics=statistics,
         text=query.text,
         words=words,
         terms=(),
-        language=language_of(query.text, snapshot.languages),
+        language=language_of(query.text, statistics.languages),
         vector=np.zeros(0, np.float32),
         trust=1.0,
         conditions=(),
@@ -72,9 +72,8 @@ def missing_words(prepared: PreparedQuery) -> tuple[str, ...]:
 
 def _weighed_words(prepared: PreparedQuery) -> tuple[QuestionWord, ...]:
     weights = word_weights(prepared).tolist()
-    keywords = prepared.snapshot.keywords
     return tuple(
-        QuestionWord(term.word, weight, term.forms, keywords.knows(term, prepared.fields))
+        QuestionWord(term.word, weight, term.forms, prepared.statistics.knows(term))
         for term, weight in zip(prepared.words, weights, strict=True)
     )
 

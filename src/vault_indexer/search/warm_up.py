@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.prepare import FIELD_WEIGHTS
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.store import Snapshot, SnapshotHolder
+from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.query import analyze_query
 
 COMMON_WORDS = 1500

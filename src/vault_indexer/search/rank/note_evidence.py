@@ -10,7 +10,7 @@ import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS, NoteReason
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.store.keywords import held_weight
+from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def note_evidence(prepared: PreparedQuery, keys: Iterable[int]) -> Evidence:
     chunks = np.fromiter(keys, np.int64)
     notes = np.unique(chunks >> CHUNK_KEY_BITS)
     firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-    held = snapshot.keywords.held(firsts, ends, prepared.terms, prepared.fields)
+    held = snapshot.keywords.held(firsts, ends, prepared.terms, FIELD_WEIGHTS)
     shares = held_weight(held.ranges, prepared.terms)
     cosines = np.full(len(notes), np.nan, np.float32)
     if prepared.vector.any():

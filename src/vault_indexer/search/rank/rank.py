@@ -43,6 +43,7 @@ from vault_indexer.search.rank.sources import (
 )
 from vault_indexer.search.rank.titles import match_titles
 from vault_indexer.search.terms import trust_beside
+from vault_indexer.store.keywords import FIELD_WEIGHTS
 
 MIN_CANDIDATES = 60
 """Each ranking gives at least this many: what both half know is found deep in each. With 100 nDCG@10 is .004
@@ -81,7 +82,7 @@ class Ranked:
 def rank(sources: Sequence[PreparedQuery], settings: SearchSettings, *, by_note: bool, limit: int) -> Ranked:
     """Rank all candidates of a query that has words, those of several vaults as those of one. Cosines and
     statistics of words have to be comparable: the models are the same, and so are the collections of words
-    (`shared_words`). With `by_note` each note is there once, by its best chunk."""
+    (`WordStatistics`). With `by_note` each note is there once, by its best chunk."""
     k = settings.candidates or max(MIN_CANDIDATES, 2 * limit)
     named = [_first_chunks_by_name(one) for one in sources]
     rankings = _by_meaning_and_word(sources, settings, k, named)
@@ -220,7 +221,7 @@ def _by_meaning_and_word(
         if weights.vector and weights.keyword and settings.fusion == "convex":
             firsts = named[number].values()
             own = fill_missing_scores(
-                prepared.snapshot, own, prepared.vector, prepared.terms, prepared.fields, firsts
+                prepared.snapshot, own, prepared.vector, prepared.terms, FIELD_WEIGHTS, firsts
             )
         keys = own.vector.keys() | own.keyword.keys()
         said = note_evidence(prepared, keys)
@@ -238,7 +239,7 @@ def _by_meaning_and_word(
 def _is_spoken(prepared: PreparedQuery) -> bool:
     """Whether the query is in a language of the vault, and one that the model knows. What a chunk holds of
     another one are names and words that look alike, and where the vectors count little there is no need."""
-    return prepared.trust >= 1.0 and prepared.language in prepared.snapshot.languages
+    return prepared.trust >= 1.0 and prepared.language in prepared.statistics.languages
 
 
 def _meaning(prepared: PreparedQuery, k: int) -> Ranks:
@@ -248,7 +249,7 @@ def _meaning(prepared: PreparedQuery, k: int) -> Ranks:
 
 
 def _words(prepared: PreparedQuery, k: int) -> Ranks:
-    return by_word(prepared.snapshot, prepared.terms, prepared.fields, k, prepared.chosen)
+    return by_word(prepared.snapshot, prepared.terms, FIELD_WEIGHTS, k, prepared.chosen)
 
 
 def _by_link(sources: Sequence[PreparedQuery], strongest: Sequence[int]) -> dict[int, GraphReason]:

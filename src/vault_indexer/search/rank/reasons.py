@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from vault_indexer.model import KeywordReason, VectorReason, Why, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.rank import Ranked
+from vault_indexer.store.keywords import FIELD_WEIGHTS
 
 
 def reasons_of(
@@ -35,17 +36,17 @@ def _keyword_reasons(
     prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], *, by_field: bool
 ) -> dict[int, KeywordReason]:
     """Rank, score, matched words and fields of those keys that the ranking by word holds."""
-    keywords, fields = prepared.snapshot.keywords, prepared.fields
+    keywords = prepared.snapshot.keywords
     ranking, covered = ranked.rankings.keyword, ranked.rankings.coverage.shares
     known = [key for key in keys if key in ranking]
     if not by_field:
-        words = keywords.word_scores(known, prepared.terms, fields)
+        words = keywords.word_scores(known, prepared.terms, FIELD_WEIGHTS)
         return {
             key: KeywordReason(*ranking[key], dict(own), {}, covered.get(key))
             for key, own in zip(known, words, strict=True)
         }
     reasons = {}
-    for key, matches in zip(known, keywords.explain(known, prepared.terms, fields), strict=True):
+    for key, matches in zip(known, keywords.explain(known, prepared.terms, FIELD_WEIGHTS), strict=True):
         shares: dict[str, float] = {}
         for match in matches:
             for name, score in match.fields:

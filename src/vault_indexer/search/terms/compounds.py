@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.function_words import function_words, is_function_word
@@ -51,11 +52,13 @@ _MOST_WORDS = 8
 Words = tuple[QueryTerm, ...]
 
 
-def with_compounds(snapshot: Snapshot, terms: Iterable[QueryTerm], language: str) -> Iterator[QueryTerm]:
+def with_compounds(
+    snapshot: Snapshot, statistics: WordStatistics, terms: Iterable[QueryTerm], language: str
+) -> Iterator[QueryTerm]:
     """The words of a query in `language`; those that the vault hardly holds stand for its compounds with them
     as well. A word that no chunk holds, and that is in no compound, is followed by the parts of it that the
     vault knows."""
-    frequency_of = snapshot.keywords.largest_document_frequency
+    frequency_of = statistics.largest_document_frequency
     left = _MOST_WORDS if language in COMPOUNDING else 0
     for term in terms:
         frequency = frequency_of(term.forms) if left and _is_content_word(term, language) else _SELDOM + 1
@@ -66,7 +69,7 @@ def with_compounds(snapshot: Snapshot, terms: Iterable[QueryTerm], language: str
         widened = _widened(snapshot, term, language)
         yield widened
         if not frequency and widened is term:
-            yield from _parts(snapshot, term, language)
+            yield from _parts(snapshot, statistics, term, language)
 
 
 def _is_content_word(term: QueryTerm, language: str) -> bool:
@@ -101,7 +104,9 @@ def _is_compound(word: str, root: str) -> bool:
     return before >= _REST and len(word) - before - len(root) <= _ENDING
 
 
-def _parts(snapshot: Snapshot, term: QueryTerm, language: str) -> Iterator[QueryTerm]:
+def _parts(
+    snapshot: Snapshot, statistics: WordStatistics, term: QueryTerm, language: str
+) -> Iterator[QueryTerm]:
     """The parts of the word that the vault knows: both where there are such, the longest first part before
     others; else the longest one. They count as the parts of a word with a hyphen do."""
     word = normalize(term.word)
@@ -109,7 +114,8 @@ def _parts(snapshot: Snapshot, term: QueryTerm, language: str) -> Iterator[Query
     longest = 0
     for border in range(len(word) - _SHORTEST, _SHORTEST - 1, -1):
         parts = word[:border], word[border:]
-        known = [_known_part(snapshot, part, language, begins=part is parts[0]) for part in parts]
+        known = [_known_part(statistics, part, language) for part in parts]
+        known[0] = known[0] or _known_beginning(snapshot, parts[0], language)
         if all(known):
             single = (*known[0], *known[1])
             break
@@ -120,14 +126,18 @@ def _parts(snapshot: Snapshot, term: QueryTerm, language: str) -> Iterator[Query
     yield from (replace(one, weight=weight, start=term.start, end=term.end) for one in single)
 
 
-def _known_part(snapshot: Snapshot, part: str, language: str, *, begins: bool) -> Words:
-    """The part as words of the query; none if the vault does not know it, as a word or, if it is long and
-    `begins` the word, as the beginning of others."""
+def _known_part(statistics: WordStatistics, part: str, language: str) -> Words:
+    """The part as words of the query; none if the vault does not know it as a word."""
     if fold(part) in function_words(language):
         return ()
     words = tuple(analyze_query(part, [language]))
-    if all(snapshot.keywords.largest_document_frequency(one.forms) for one in words):
-        return words
-    if begins and len(part) > _LONG_PART and snapshot.keywords.lexicon.with_prefix(part, 1):
-        return tuple(_widened(snapshot, one, language) for one in words)
-    return ()
+    return words if all(statistics.largest_document_frequency(one.forms) for one in words) else ()
+
+
+def _known_beginning(snapshot: Snapshot, part: str, language: str) -> Words:
+    """The part as words of the query, with its compounds; none if it is short or begins no word."""
+    if fold(part) in function_words(language) or len(part) <= _LONG_PART:
+        return ()
+    if not snapshot.keywords.lexicon.with_prefix(part, 1):
+        return ()
+    return tuple(_widened(snapshot, one, language) for one in analyze_query(part, [language]))

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import tomli
 
-from vault_indexer.store import Snapshot
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
 from vault_indexer.text.tokens import analyze
@@ -43,19 +43,19 @@ def expansions(query: str, is_known: Callable[[str], bool]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def expand_terms(snapshot: Snapshot, query: str) -> tuple[QueryTerm, ...]:
+def expand_terms(statistics: WordStatistics, query: str) -> tuple[QueryTerm, ...]:
     """The query terms of the expansions, a phrase's weight shared among its words."""
     terms: list[QueryTerm] = []
-    for phrase in expansions(query, partial(_is_known, snapshot)):
-        own = analyze_query(phrase, snapshot.languages)
+    for phrase in expansions(query, partial(_is_known, statistics)):
+        own = analyze_query(phrase, statistics.languages)
         terms.extend(replace(term, weight=term.weight * EXPANSION_WEIGHT / len(own)) for term in own)
     return tuple(terms)
 
 
-def _is_known(snapshot: Snapshot, word: str) -> bool:
+def _is_known(statistics: WordStatistics, word: str) -> bool:
     """Whether more than a handful of chunks hold the word in some form."""
     terms = dict.fromkeys(analyze(word, _LANGUAGE))
-    return any(snapshot.keywords.document_frequency(term) > _SELDOM for term in terms)
+    return any(statistics.document_frequency(term) > _SELDOM for term in terms)
 
 
 @cache

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import log
 
-from vault_indexer.store import Snapshot
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.text.terms import QueryTerm
 
 
-def weight_by_idf(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
+def weight_by_idf(statistics: WordStatistics, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
     """The terms, each weight multiplied by a rarity in (0, 1]: ln((N + 1) / (df + ½)) over its largest value.
 
     BM25F has a document frequency of its own for each field, so that "how" or "do" is rare, and worth much,
@@ -21,16 +21,16 @@ def weight_by_idf(snapshot: Snapshot, terms: Iterable[QueryTerm]) -> list[QueryT
     Words that differ by their marks count only where no chunk holds the word as written: `ma` is frequent in
     Vietnamese, `mạ` is rare. That raised Hit@1 on XQuAD vi from .905 to .924 (tuning half).
     """
-    documents = len(snapshot.keywords) + 1
+    documents = statistics.documents + 1
     most = log(documents / 0.5)
     return [
-        replace(term, weight=term.weight * log(documents / (_frequency(snapshot, term) + 0.5)) / most)
+        replace(term, weight=term.weight * log(documents / (_frequency(statistics, term) + 0.5)) / most)
         for term in terms
     ]
 
 
-def _frequency(snapshot: Snapshot, term: QueryTerm) -> int:
-    largest = snapshot.keywords.largest_document_frequency
+def _frequency(statistics: WordStatistics, term: QueryTerm) -> int:
+    largest = statistics.largest_document_frequency
     as_written = {form for one in term.classes if not one.folded for form in one.terms}
     held = largest(as_written) or largest(term.forms)
-    return min(held, len(snapshot.keywords))  # deleted chunks count until a merge drops them
+    return min(held, statistics.documents)  # deleted chunks count until a merge drops them

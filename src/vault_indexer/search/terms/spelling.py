@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from vault_indexer.model import Correction
 from vault_indexer.search.query import Query, ranking_words
 from vault_indexer.search.terms.common_words import is_common
 from vault_indexer.search.terms.vector_trust import language_of
+from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
-from vault_indexer.store.keywords import FieldWeights, edit_distances
+from vault_indexer.store.keywords import edit_distances
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
@@ -43,7 +44,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def find_corrections(
-    snapshot: Snapshot, query: Query, terms: Iterable[QueryTerm], weights: FieldWeights
+    snapshot: Snapshot, statistics: WordStatistics, query: Query, terms: Iterable[QueryTerm]
 ) -> tuple[Correction, ...]:
     """A likely spelling for each word that is probably misspelt, in the order of the text.
 
@@ -53,11 +54,11 @@ def find_corrections(
     is one edit from a word of eight letters, or a common word in an English query. A query in a language that
     the vault does not know has no corrections. `terms` are the words of the query.
     """
-    unknown = [term for term in terms if _is_unknown(snapshot, term, weights)]
+    unknown = [term for term in terms if _is_unknown(statistics, term)]
     language = detect(query.text) if unknown else ""
-    if not unknown or (language and language not in snapshot.languages):
+    if not unknown or (language and language not in statistics.languages):
         return ()
-    is_english = language_of(query.text, snapshot.languages) == _KNOWN_WELL
+    is_english = language_of(query.text, statistics.languages) == _KNOWN_WELL
     found: list[Correction] = []
     at = 0
     for term in sorted(unknown, key=lambda term: (term.start, -term.end))[:_MOST]:
@@ -70,7 +71,7 @@ def find_corrections(
 
 
 def with_corrections(
-    snapshot: Snapshot, terms: Iterable[QueryTerm], corrections: Iterable[Correction]
+    languages: Sequence[str], terms: Iterable[QueryTerm], corrections: Iterable[Correction]
 ) -> Iterator[QueryTerm]:
     """The words of a query. A likely spelling follows its word, and the two share the word's weight."""
     likely = {one.written: one.searched for one in corrections}
@@ -79,14 +80,14 @@ def with_corrections(
             yield term
             continue
         yield replace(term, weight=term.weight * (1 - CORRECTION_WEIGHT))
-        for added in analyze_query(likely[term.word], snapshot.languages):
+        for added in analyze_query(likely[term.word], languages):
             yield replace(added, weight=added.weight * term.weight * CORRECTION_WEIGHT)
 
 
-def _is_unknown(snapshot: Snapshot, term: QueryTerm, weights: FieldWeights) -> bool:
+def _is_unknown(statistics: WordStatistics, term: QueryTerm) -> bool:
     if len(term.word) < _SHORTEST or not term.word.isalpha():
         return False
-    return not snapshot.keywords.knows(term, weights) and not is_common(term.word)
+    return not statistics.knows(term) and not is_common(term.word)
 
 
 def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_indexer.store.keywords.index import KeywordIndex
-from vault_indexer.store.keywords.schema import FIELDS, FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_words import edit_distances
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, held_weight
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIELDS",
+    "FIELD_WEIGHTS",
     "FieldWeights",
     "HeldTerms",
     "KeywordDocument",

@@ -61,6 +61,10 @@ class FieldWeights:
         return weight
 
 
+FIELD_WEIGHTS = FieldWeights()
+"""What each field counts in a search."""
+
+
 def keyword_schema() -> Schema:
     """Term frequencies without positions: phrases are verified on the text. The key is a column."""
     from whoosh.columns import NumericColumn

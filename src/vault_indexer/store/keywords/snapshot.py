@@ -18,7 +18,7 @@ from vault_indexer.store.keywords.postings import (
     TermPostings,
 )
 from vault_indexer.store.keywords.rounded_scores import may_be_best
-from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
+from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights
 from vault_indexer.store.keywords.scorer import ROUNDED_FROM, Classes, WordScores
 from vault_indexer.store.row_products import row_products
 from vault_indexer.text.terms import QueryTerm
@@ -92,8 +92,7 @@ class KeywordSnapshot:
         self._segments = tuple(segments)
         self._postings = TermPostings(segments, postings)
         self._live: Mask = np.concatenate([np.empty(0, bool), *(s.live for s in segments)])
-        usual = FieldWeights()
-        self._scores = usual, self._score_words(usual)
+        self._scores = FIELD_WEIGHTS, self._score_words(FIELD_WEIGHTS)
         self._keys: Keys = np.concatenate([np.empty(0, np.int64), *(s.data.keys for s in segments)])
         self._order = KeyOrder(self._keys, self._live)
         self._size = len(self._keys)
@@ -119,7 +118,7 @@ class KeywordSnapshot:
             return best(self.scores(allowed, terms, weights), allowed, k)
         words = self._scores_by(weights)
         totals = np.zeros(self._size, np.float32)
-        too_high = sum(words.add_to(totals, self._classes(term), term.weight) for term in terms)
+        too_high = sum(words.add_to(totals, self.classes_of(term), term.weight) for term in terms)
         if allowed is not None:
             within = np.zeros(self._size, bool)
             within[self._order.positions_of(allowed)] = True
@@ -145,14 +144,14 @@ class KeywordSnapshot:
         by_document: Mask = np.zeros((len(positions), len(terms)), bool)
         words = self._scores_by(weights)
         for number, term in enumerate(terms):
-            holds = words.holds(self._classes(term), positions)
+            holds = words.holds(self.classes_of(term), positions)
             by_document[:, number] = holds
             by_range[owners[holds], number] = True
         return HeldTerms(by_range, self._keys[positions], by_document)
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
         """Whether any document holds the word in any form (that has a weight)."""
-        return self._scores_by(weights).knows(self._classes(term))
+        return self._scores_by(weights).knows(self.classes_of(term))
 
     def word_scores(
         self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
@@ -163,7 +162,7 @@ class KeywordSnapshot:
         own = [found[row] for row in rows]
         words = self._scores_by(weights)
         for term in terms:
-            scores = words.at(self._classes(term), positions) * np.float32(term.weight)
+            scores = words.at(self.classes_of(term), positions) * np.float32(term.weight)
             for held, score in zip(own, scores.tolist(), strict=True):
                 if score:
                     held.append((term.word, score))
@@ -177,7 +176,7 @@ class KeywordSnapshot:
         positions, rows = self._positions_and_rows(keys)
         scores = self._scores_by(weights)
         for term in terms:
-            classes = self._classes(term)
+            classes = self.classes_of(term)
             held = np.flatnonzero(scores.holds(classes, positions))
             if not len(held):
                 continue
@@ -250,7 +249,7 @@ class KeywordSnapshot:
     def warm(self, words: Iterable[QueryTerm], weights: FieldWeights) -> None:
         """Loads postings and scores of the words, so that the next query finds them."""
         for word in words:
-            self._scores_by(weights).load(self._classes(word))
+            self._scores_by(weights).load(self.classes_of(word))
 
     def _totals_at(
         self, positions: NDArray[np.integer], terms: Sequence[QueryTerm], weights: FieldWeights
@@ -259,7 +258,7 @@ class KeywordSnapshot:
         words = self._scores_by(weights)
         totals = np.zeros(len(positions), np.float32)
         for term in terms:
-            totals += words.at(self._classes(term), positions) * np.float32(term.weight)
+            totals += words.at(self.classes_of(term), positions) * np.float32(term.weight)
         return totals
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
@@ -273,7 +272,8 @@ class KeywordSnapshot:
     def _score_words(self, weights: FieldWeights) -> WordScores:
         return WordScores(self._segments, self._live, self._postings, weights, self._rounded_from)
 
-    def _classes(self, term: QueryTerm) -> Classes:
+    def classes_of(self, term: QueryTerm) -> Classes:
+        """The classes of a term; those of a word that is still typed hold the words that begin with it."""
         return self._with_longer(term.classes) if term.prefix else term.classes
 
 
