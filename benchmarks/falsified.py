@@ -1,13 +1,19 @@
-"""What the check of a model's sentences accepts: honest paraphrases, and falsifications made of them.
+"""What the check of a model's sentences accepts: honest paraphrases, and falsifications by kind.
 
     python benchmarks/falsified.py [DATA] [--list]
 
-Reads `tests/answer/paraphrases.txt`. A row is a language: how many honest paraphrases are rejected, and how
-many falsifications of each kind are accepted. With DATA, the sentences of XQuAD are falsified, too: nobody
-wrote rules by them. There `honest` is the sentence as it stands, a number is another one, a name (a
-capitalised word within the sentence) is one of another article, and a negation is put beside a common verb.
-`--list` prints mistakes. The bars: at most .15 of the honest rejected; at most .02 of changed numbers and
-names accepted, and .10 of negations.
+A row is a set and a kind: how many texts are shown as `supported` (or `quoted`), how many with their
+unchecked words, and how many are dropped. The sets:
+
+- the two halves of `benchmarks/claims`: 156 paraphrases that stay near the note, 42 free ones and 312
+  falsifications in six languages. The rules were written with the tuning half in view alone;
+- `tests/answer/paraphrases.txt`;
+- with DATA, sentences of XQuAD: `honest` is the sentence as it stands, a number is another one, a name (a
+  capitalised word within the sentence) is one of another article, a negation is put beside a common verb.
+
+`--list` prints mistakes, of the half that is kept aside never. The bars: at most .10 of the honest dropped;
+at most .15 of the falsified supported, and .05 of numbers, names, dates and negations. The exit status is 1
+if the half kept aside, both halves together, or another set does not meet one.
 """
 
 from __future__ import annotations
@@ -24,18 +30,15 @@ from quality.sets import xquad_articles
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
+from claim_sets import HONEST, CheckedText, read_claim_set
 from paraphrases import Paraphrase, other_number, read_paraphrases
 
-from vault_indexer.answer.verify import Claim, Evidence, objection
 from vault_indexer.text.sentences import sentences
 
-HONEST, NUMBER, NAME, NEGATION = "honest", "number", "name", "negation"
-KINDS = (HONEST, NUMBER, NAME, NEGATION)
-BARS = {HONEST: 0.15, NUMBER: 0.02, NAME: 0.02, NEGATION: 0.10}
+NUMBER, NAME, NEGATION = "number", "name", "negation"
+STRICT = (NUMBER, NAME, NEGATION, "date")
+MOST_HONEST, MOST_FALSE, MOST_STRICT = 0.10, 0.15, 0.05
 LANGUAGES = ("en", "es", "zh", "ru")
-
-Case = tuple[str, str, str, str]
-"""Language, the sentence of the note, kind, and the text to check."""
 
 _NUMBER = re.compile(r"\d+(?:[.,  ]\d{3})*")
 _NAME = re.compile(r"(?<=[^\W\d_] )[A-ZА-ЯЁÁÉÍÓÚ][^\W\d_]{4,}(?=[ ,.])")
@@ -58,30 +61,33 @@ _EACH = 400
 """Sentences of each language at most."""
 
 
-def written_cases(found: Iterable[Paraphrase]) -> Iterator[Case]:
+def written_cases(found: Iterable[Paraphrase]) -> Iterator[CheckedText]:
     """The paraphrases of the file, and their falsifications."""
     for one in found:
-        yield one.language, one.source, HONEST, one.honest
-        for kind, text in one.falsified():
-            yield one.language, one.source, kind, text
+        for kind, text in ((HONEST, one.honest), *one.falsified()):
+            yield CheckedText(one.language, (one.source,), kind, text, 0)
 
 
-def xquad_cases(data: Path, language: str) -> Iterator[Case]:
+def xquad_cases(data: Path, language: str) -> Iterator[CheckedText]:
     """Sentences of XQuAD, and their falsifications."""
     found = list(islice(_sentences(data, language), _EACH))
     names = sorted({match[0] for one in found for match in _NAME.finditer(one)})
-    pattern, negated = _NEGATED[language]
     for turn, text in enumerate(found):
-        yield language, text, HONEST, text
-        if match := _NUMBER.search(text):
-            changed = text[: match.start()] + other_number(match[0], turn) + text[match.end() :]
-            yield language, text, NUMBER, changed
-        if match := _NAME.search(text):
-            other = names[(turn * 37) % len(names)]
-            if other[:4] not in text:
-                yield language, text, NAME, text[: match.start()] + other + text[match.end() :]
-        if pattern.search(text):
-            yield language, text, NEGATION, pattern.sub(negated, text, count=1)
+        for kind, changed in _falsified(text, language, names, turn):
+            yield CheckedText(language, (text,), kind, changed, 0)
+
+
+def _falsified(text: str, language: str, names: list[str], turn: int) -> Iterator[tuple[str, str]]:
+    pattern, negated = _NEGATED[language]
+    yield HONEST, text
+    if match := _NUMBER.search(text):
+        yield NUMBER, text[: match.start()] + other_number(match[0], turn) + text[match.end() :]
+    if match := _NAME.search(text):
+        other = names[(turn * 37) % len(names)]
+        if other[:4] not in text:
+            yield NAME, text[: match.start()] + other + text[match.end() :]
+    if pattern.search(text):
+        yield NEGATION, pattern.sub(negated, text, count=1)
 
 
 def _sentences(data: Path, language: str) -> Iterator[str]:
@@ -95,44 +101,54 @@ def _sentences(data: Path, language: str) -> Iterator[str]:
     return islice(spans, 0, None, 3)
 
 
-def report(name: str, cases: Iterable[Case], most_listed: int) -> None:
-    """Print a row for each language, and mistakes."""
-    totals: Counter[tuple[str, str]] = Counter()
-    wrong: Counter[tuple[str, str]] = Counter()
+def report(name: str, cases: Iterable[CheckedText], most_listed: int) -> bool:
+    """Print a row for each kind, and mistakes. Whether the bars are met."""
+    counts: Counter[tuple[str, str]] = Counter()
     listed: list[str] = []
-    for language, source, kind, text in cases:
-        offered = {"s1": Evidence(source, source, "", language)}
-        reason = objection(Claim(text, ("s1",), source), offered)
-        is_wrong = bool(reason) == (kind == HONEST)
-        for group in (language, "all"):
-            totals[group, kind] += 1
-            wrong[group, kind] += is_wrong
-        if is_wrong:
-            listed.append(f"- {language} {kind}: {text} ({reason or 'accepted'})")
-    for group in dict.fromkeys(group for group, _ in totals):
-        shares = (
-            f"{wrong[group, kind] / max(1, totals[group, kind]):.3f} of {totals[group, kind]}"
-            for kind in KINDS
-        )
-        print(f"| {name} {group} | {' | '.join(shares)} |")
+    for case in cases:
+        finding = case.check()
+        shown = "supported" if finding.verdict == "quoted" else finding.verdict
+        for group in (case.kind, *(("falsified",) if case.kind != HONEST else ())):
+            counts[group, shown] += 1
+        if shown == ("dropped" if case.kind == HONEST else "supported"):
+            listed.append(f"- {case.language} {case.kind}: {case.text} ({finding.reason or shown})")
+    is_met = True
+    for kind in sorted({kind for kind, _ in counts}):
+        own = [counts[kind, shown] for shown in ("supported", "unchecked", "dropped")]
+        shares = " | ".join(f"{count / sum(own):.3f}" for count in own)
+        print(f"| {name} | {kind} | {sum(own)} | {shares} |")
+        wrong, most = (own[2], MOST_HONEST) if kind == HONEST else (own[0], _most(kind))
+        is_met = is_met and wrong <= most * sum(own)
     for line in listed[:most_listed]:
         print(line)
+    return is_met
 
 
-def main() -> None:
+def _most(kind: str) -> float:
+    """The largest share that a kind may have supported; the other kinds count in the sum alone."""
+    return MOST_STRICT if kind in STRICT else MOST_FALSE if kind == "falsified" else 1.0
+
+
+def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--list", type=int, default=0)
     given = parser.parse_args()
-    print("| set | honest rejected | numbers accepted | names accepted | negations accepted |")
-    print("| --- | ---: | ---: | ---: | ---: |")
-    report("written", written_cases(read_paraphrases()), given.list)
+    print("| set | kind | texts | supported | unchecked words named | dropped |")
+    print("| --- | --- | ---: | ---: | ---: | ---: |")
+    tuning, kept_aside = read_claim_set(0), read_claim_set(1)
+    report("tuning", tuning, given.list)
+    met = [
+        report("kept aside", kept_aside, 0),
+        report("both halves", [*tuning, *kept_aside], 0),
+        report("written", written_cases(read_paraphrases()), given.list),
+    ]
     if given.data is not None:
         cases = (case for language in LANGUAGES for case in xquad_cases(given.data, language))
-        report("XQuAD", cases, given.list)
-    print("\nbars: " + ", ".join(f"{kind} ≤ {bar}" for kind, bar in BARS.items()))
+        met.append(report("XQuAD", cases, given.list))
+    return 0 if all(met) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -71,7 +71,7 @@ def test_a_line_break_in_a_title_cannot_leave_the_data(tmp_path_factory: pytest.
 
 @pytest.mark.parametrize("number", range(len(INSTRUCTIONS)))
 def test_a_model_that_obeys_is_not_believed(kiln: AskedVault, number: int) -> None:
-    """It says what the note orders, and cites the sentence that answers: nothing of that is confirmed."""
+    """It says what the note orders, and cites the sentence that answers: nothing of that is supported."""
 
     def obey(prompt: str) -> str:
         return says(

@@ -131,7 +131,7 @@ def _asked(ready: ReadyVaults, question: str, model: ScriptedLlm | None = None) 
 def test_a_model_reads_passages_of_all_and_is_checked(vaults: Vaults) -> None:
     right = ScriptedLlm(reply=citing("Trondheim", "Helen Marsh was born in Trondheim."))
     answer = _asked(_ready(vaults), HELEN, right)
-    assert (answer.kind, answer.sentences[0].verdict) == ("written", "confirmed")
+    assert (answer.kind, answer.sentences[0].verdict) == ("written", "supported")
     assert answer.sentences[0].citations[0].vault == "family"
     assert '"vault": "family"' in right.prompts[0]
     wrong = ScriptedLlm(reply=citing("Trondheim", "Helen Marsh was born in Bergen."))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from asked_vault import AskedVault, ScriptedLlm, offered, words
 
-from vault_indexer.answer.numbers import numbers_in
+from vault_indexer.answer.check.numbers import numbers_in
 from vault_indexer.model import AskAnswer
 
 pytestmark = pytest.mark.long

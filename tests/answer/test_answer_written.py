@@ -22,7 +22,7 @@ def test_a_confirmed_sentence_is_the_answer(notes: AskedVault) -> None:
     )
     assert (answer.kind, answer.model, answer.dropped) == ("written", "scripted/one", ())
     (sentence,) = answer.sentences
-    assert (sentence.text, sentence.verdict) == ("Helen Marsh built the lighthouse in 1887.", "confirmed")
+    assert (sentence.text, sentence.verdict) == ("Helen Marsh built the lighthouse in 1887.", "supported")
     (citation,) = sentence.citations
     assert notes.file(citation.path)[citation.start_pos : citation.end_pos] == citation.quote
     assert BUILT in citation.quote

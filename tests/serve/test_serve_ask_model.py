@@ -67,7 +67,7 @@ def test_a_sentence_is_sent_before_the_model_has_ended(server: ModelServer, api:
     response = client.getresponse()
     first, second = (json.loads(response.readline()) for _ in range(2))
     assert (first["event"], second["event"]) == ("passages", "sentence")
-    assert (second["data"]["text"], second["data"]["verdict"]) == (SAID, "confirmed")
+    assert (second["data"]["text"], second["data"]["verdict"]) == (SAID, "quoted")
     assert not server.let_all.is_set()
     server.let_all.set()
     last = json.loads(response.read().splitlines()[-1])

@@ -180,24 +180,24 @@ def _written(
     answer: AskAnswer,
     is_cancelled: Callable[[], bool],
 ) -> Iterator[AskEvent]:
-    """Each confirmed sentence of the model as it comes, then the answer: written, or the given one where less
-    than half of the sentences are confirmed. Raises ProviderError or QueryCancelledError."""
+    """Each sentence of the model that passes the check, as it comes, then the answer: written, or the given
+    one where less than half of the sentences pass. Raises ProviderError or QueryCancelledError."""
     attention = Attention(is_cancelled, request.as_written)
     try:
         sentences = yield from writer.write(request.question, found.readings, attention)
     except UnusableAnswerError as error:
         yield _with_notice(answer, f"the language model gave no usable answer ({error}): notes are quoted")
         return
-    confirmed = tuple(one for one in sentences if one.verdict == "confirmed")
+    passed = tuple(one for one in sentences if one.verdict != "dropped")
     dropped = tuple(one for one in sentences if one.verdict == "dropped")
     answer = replace(answer, dropped=dropped)
     if not sentences:
         yield _with_notice(answer, "the language model finds no answer in the passages: notes are quoted")
-    elif 2 * len(confirmed) < len(sentences):
-        text = f"the notes confirm {len(confirmed)} of {len(sentences)} sentences of the language model"
+    elif 2 * len(passed) < len(sentences):
+        text = f"the notes support {len(passed)} of {len(sentences)} sentences of the language model"
         yield _with_notice(answer, f"{text}: notes are quoted")
     else:
-        yield replace(answer, kind="written", sentences=confirmed, model=writer.llm.name)
+        yield replace(answer, kind="written", sentences=passed, model=writer.llm.name)
 
 
 def _with_notice(answer: AskAnswer, notice: str) -> AskAnswer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from vault_indexer.answer.check import Claim
 from vault_indexer.answer.prompt import MOST_CLAIMS, claim_of
-from vault_indexer.answer.verify import Claim
 from vault_indexer.chunk import UnusableAnswerError
 
 _BEGINNING = re.compile(r'[^{]*\{\s*"sentences"\s*:\s*\[')

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from vault_indexer.answer.check import Claim
 from vault_indexer.answer.sentences import Sentence
-from vault_indexer.answer.verify import Claim
 from vault_indexer.chunk import UnusableAnswerError, json_list
 from vault_indexer.model import Citation, Hit, JsonValue
 from vault_indexer.search import estimated_tokens
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the prompt or the reading of its answer changes, so that kept answers no longer count."""
 
 INSTRUCTIONS_TOKENS = 600
@@ -31,9 +31,10 @@ sentence that you may cite; the others say where the next sentences stand, and c
 Reply with one JSON object and nothing else:
 {"sentences": [{"text": "...", "ids": ["s1"], "quote": "..."}]}
 - "text" is one sentence of your answer, in the language of the notes, in at most 40 words.
-- "ids" are the sentences that say it.
-- "quote" is copied from one of them, character by character.
-- Keep numbers, names, code and negations exactly as they are in the notes.
+- "ids" are the sentences that say it; each part of "text" must stand in one of them.
+- "quote" is copied from one of them, character by character, at least three words.
+- Keep numbers, units, dates, names, code, negations, and words such as "may", "must", "all" or "most"
+  exactly as they are in the notes. Use the words of the notes.
 - If the sentences do not answer the question, reply {"sentences": []}.
 """
 

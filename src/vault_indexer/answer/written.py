@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim
 from vault_indexer.answer.claim_stream import ClaimStream
 from vault_indexer.answer.prompt import (
     VERSION,
@@ -18,7 +19,6 @@ from vault_indexer.answer.prompt import (
     read_claims,
     read_judgement,
 )
-from vault_indexer.answer.verify import Claim, Evidence, objection
 from vault_indexer.chunk import Asker, Question, UnusableAnswerError, return_value
 from vault_indexer.config.ask import AskSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
@@ -61,7 +61,7 @@ class Writer:
     def write(
         self, question: str, readings: Sequence[Reading], attention: Attention
     ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
-        """Yields each sentence that is confirmed, and returns all sentences in order, the dropped ones, too.
+        """Yields each sentence that passes the check, and returns all in order, the dropped ones, too.
 
         What is yielded counts only as far as it is returned: the model may break off, or end in another form,
         after a sentence that is right. Raises ProviderError where the model does not answer,
@@ -95,7 +95,7 @@ class Writer:
         )
 
     def judged(self, claim: Claim, quotes: list[str], attention: Attention) -> str:
-        """Why the judge does not confirm the sentence; "" if it does. Raises ProviderError."""
+        """Why the judge rejects the sentence; "" if it does not. Raises ProviderError."""
         prompt = judge_prompt(claim.text, quotes)
         whole = Attention(attention.is_cancelled, as_written=False)
         try:
@@ -119,22 +119,24 @@ class _CheckedClaims:
     known: dict[Claim, AnswerSentence] = field(default_factory=dict)
 
     def new(self, claim: Claim, attention: Attention) -> Iterator[AnswerSentence]:
-        """The sentence, if it is confirmed and was not checked before."""
+        """The sentence, if it passes the check and was not checked before."""
         if claim in self.known:
             return
         attention.check()
         sentence = self.known[claim] = self._checked(claim, attention)
-        if sentence.verdict == "confirmed":
+        if sentence.verdict != "dropped":
             yield sentence
 
     def _checked(self, claim: Claim, attention: Attention) -> AnswerSentence:
         cited = {one: self.offers[one] for one in claim.ids if one in self.offers}
         evidence = {name: _evidence(one) for name, one in cited.items()}
-        reason = objection(claim, evidence)
-        if not reason and self.writer.settings.judge:
-            reason = self.writer.judged(claim, [evidence[one].quote for one in claim.ids], attention)
+        finding = check_claim(claim, evidence)
+        if finding.verdict != "dropped" and self.writer.settings.judge:
+            quotes = [evidence[one].quote for one in claim.ids]
+            if reason := self.writer.judged(claim, quotes, attention):
+                finding = Finding.dropped(reason)
         citations = tuple(one.citation for one in cited.values())
-        return AnswerSentence(claim.text, citations, "dropped" if reason else "confirmed", reason)
+        return AnswerSentence(claim.text, citations, finding.verdict, finding.reason, finding.unchecked)
 
 
 def _retried(attempt: Callable[[], Generator[Item, None, Found]]) -> Generator[Item, None, Found]:

@@ -8,12 +8,13 @@ from typing import Literal
 from vault_indexer.model.answers import Hit, IndexState, Verdict
 
 AnswerKind = Literal["quotes", "written", "passages", "declined"]
-"""What an answer consists of: sentences quoted from notes; sentences of a language model that a check
-confirmed; passages to read, where the vault is only weakly about the question; a refusal, where no note is or
-no sentence holds enough of the question: the passages of a weak verdict are listed even then."""
+"""What an answer consists of: sentences quoted from notes; sentences of a language model that
+passed a check; passages to read, where the vault is only weakly about the question; a refusal, where no note
+is or no sentence holds enough of the question: the passages of a weak verdict are listed even then."""
 
-SentenceVerdict = Literal["quoted", "confirmed", "dropped"]
-"""A sentence of a note as it stands there; one of a model that passed the check; one that did not."""
+SentenceVerdict = Literal["quoted", "supported", "unchecked", "dropped"]
+"""A sentence of a note as it stands there; one of a model whose words are all in what it cites; one
+with words that are not; one that failed the check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence of an answer and what it rests on. `reason` says why it was dropped, else it is ""."""
+    """A sentence of an answer and what it rests on. `reason` says why it was dropped, else it is "".
+    `unchecked` are the words of a sentence of that verdict which what it cites does not hold."""
 
     text: str
     citations: tuple[Citation, ...]
     verdict: SentenceVerdict
     reason: str = ""
+    unchecked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

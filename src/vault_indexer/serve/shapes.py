@@ -159,12 +159,14 @@ class CitationJson(InVaultJson):
 
 
 class AnswerSentenceJson(TypedDict):
-    """A sentence of an answer, with its citations and why it was dropped, if it was."""
+    """A sentence of an answer, with its citations, why it was dropped, if it was, and its words that no
+    citation holds."""
 
     text: str
     citations: list[CitationJson]
-    verdict: Literal["quoted", "confirmed", "dropped"]
+    verdict: Literal["quoted", "supported", "unchecked", "dropped"]
     reason: str
+    unchecked: list[str]
 
 
 class AskJson(TypedDict):

@@ -113,6 +113,7 @@ def answer_sentence_json(sentence: AnswerSentence) -> AnswerSentenceJson:
         "citations": [_citation_json(one) for one in sentence.citations],
         "verdict": sentence.verdict,
         "reason": sentence.reason,
+        "unchecked": list(sentence.unchecked),
     }
 
 

@@ -113,7 +113,7 @@ def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:
 
 def _dropped(answer: AskJson) -> str:
     count = len(answer["dropped"])
-    return f"dropped {count} sentence{'s' if count > 1 else ''} of the model that your notes do not confirm:"
+    return f"dropped {count} sentence{'s' if count > 1 else ''} of the model that your notes do not support:"
 
 
 def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folders: FoldersOfHits) -> None:
@@ -124,6 +124,10 @@ def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder
         words = " ".join(sentence["text"].split())
         shown = f'"{words}"' if sentence["verdict"] == "quoted" else words
         print_row(console, "", shown, "", indent=_QUOTE_INDENT)
+        if sentence["unchecked"]:
+            print_row(
+                console, "", f"unchecked words: {', '.join(sentence['unchecked'])}", "", indent=_PLACE_INDENT
+            )
         for citation in sentence["citations"]:
             _print_citation(console, citation, folders.of(citation))
 

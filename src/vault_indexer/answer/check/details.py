@@ -6,35 +6,27 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
+from vault_indexer.answer.check.words import CODE, is_form
 from vault_indexer.search import function_words, is_common_word
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.scripts import SPACELESS
 from vault_indexer.text.stem import stem
 
-_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
+_LETTER = rf"[^\W\d_{SPACELESS}]"
+_WORD = re.compile(rf"{_LETTER}(?:[^\W_{SPACELESS}]|['’-](?={_LETTER}))*")
+_NAME_BEHIND = re.compile(r"\s+(\S)")
 _START = re.compile(r"(?:^|[.!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
-_SHARED = 4
-_ENDING = 4
-"""An inflected or derived form ("Germany", "German") shares so many letters at least, and differs in so many
-at most."""
+_KNOWN_WELL = ("en", "es", "fr", "it", "pt", "nl")
+"""Languages of whose frequent words `is_common_word` knows three in four."""
 
 _ARTICLES = """
-der die das den dem des ein eine einen einem einer eines kein keine im am zum zur
+der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner im am zum zur ins ans
+vom beim mein meine meinen meinem meiner dein deine sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer
+unser unsere unseren unserem unserer dieser diese dieses diesen diesem jeder jede jedes jeden jedem
 """
 _GERMAN_ARTICLES = frozenset(_ARTICLES.split())
 
-
-_CODE = re.compile(
-    r"`(?P<span>[^`\n]+)`"
-    r"|(?P<token>(?<![\w-])--?[A-Za-z][\w-]*(?:=\S+)?(?!\w)"
-    r"|https?://[^\s)>\]]+"
-    r"|(?<!\w)[~.]?/[\w.-]+(?:/[\w.-]+)*"
-    r"|\b\w+(?:_\w+)+\b"
-    r"|\b[a-z]+[A-Z]\w*\b"
-    r"|\$[A-Za-z_]\w*"
-    r"|\b[A-Za-z]\w+\.[a-z]{1,4}\b(?!\.))",
-    re.ASCII,
-)
 
 _IDEOGRAPHS = "\u4e00-\u9fff"
 _TRANSLITERATED = (
@@ -77,7 +69,7 @@ def unknown_names(sentence: str, evidence: str, language: str) -> list[str]:
     initials = "".join(match[0][0] for match in _WORD.finditer(evidence) if match[0][0].isupper())
     found = [
         name
-        for name in _capitalised(sentence, language)
+        for name in capitalised_words(sentence, language)
         if not _is_held(_plain(name), known, stems, language) and not (name.isupper() and name in initials)
     ]
     return found + list(_chinese_names(sentence, evidence))
@@ -87,12 +79,13 @@ def unknown_code(sentence: str, evidence: str) -> list[str]:
     """The code of the sentence (in backticks, flags, paths, identifiers) that the evidence does not hold."""
     text = unicodedata.normalize("NFC", evidence)
     codes = [
-        match["span"] or match["token"] for match in _CODE.finditer(unicodedata.normalize("NFC", sentence))
+        match["span"] or match["token"] for match in CODE.finditer(unicodedata.normalize("NFC", sentence))
     ]
     return [code for code in codes if code not in text]
 
 
-def _capitalised(sentence: str, language: str) -> Iterator[str]:
+def capitalised_words(sentence: str, language: str) -> Iterator[str]:
+    """The words of a sentence that are written as names are."""
     idle = function_words(language) | function_words("en")
     before = ""
     for match in _WORD.finditer(sentence):
@@ -101,11 +94,18 @@ def _capitalised(sentence: str, language: str) -> Iterator[str]:
         if not word[:1].isupper() or _plain(word) in idle:
             continue
         begins = bool(_START.search(sentence[: match.start()]))
-        if begins and not word.isupper() and is_common_word(word):
+        if begins and not word.isupper() and (is_common_word(word) or _is_alone(sentence, match, language)):
             continue
         if language == "de" and (previous in _GERMAN_ARTICLES or begins):
             continue
         yield word
+
+
+def _is_alone(sentence: str, match: re.Match[str], language: str) -> bool:
+    """Whether no other name follows the first word of a sentence. Where `is_common_word` knows few words of
+    the language, such a word is no name, and the check of words names it."""
+    behind = _NAME_BEHIND.match(sentence, match.end())
+    return language not in _KNOWN_WELL and not (behind and behind[1].isupper())
 
 
 def _plain(word: str) -> str:
@@ -118,20 +118,7 @@ def _is_held(name: str, known: Collection[str], stems: Collection[str], language
     parts = [part for part in name.split("-") if part]
     if len(parts) > 1:
         return all(_is_held(part, known, stems, language) for part in parts)
-    return any(_is_form(name, word) for word in known)
-
-
-def _is_form(name: str, word: str) -> bool:
-    shared = 0
-    for one, other in zip(name, word, strict=False):
-        if one != other:
-            break
-        shared += 1
-    return (
-        shared >= _SHARED
-        and max(len(name), len(word)) - shared <= _ENDING
-        and shared * 2 >= max(len(name), len(word))
-    )
+    return any(is_form(name, word) for word in known)
 
 
 def _chinese_names(sentence: str, evidence: str) -> Iterator[str]:

@@ -1,14 +1,20 @@
-"""The numbers that a text states, in digits or in words, each as one canonical value."""
+"""The numbers that a text states, in digits or in words: a canonical value with its sign, and a unit."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 
+from vault_indexer.answer.check.lexicon import any_of, languages, lexicon
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.tokens import RUN
 
 _DIGITS = re.compile(r"\d+(?:[.,'’\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?")
 _GROUPS = re.compile(r"[.,'’\u00a0\u202f ](?=\d{3}(?!\d))")
@@ -65,35 +71,109 @@ _IN_SPANISH = {"once"}
 
 _LEAST_SCALE = 1_000
 
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_UNIT = re.compile(r"[ \u00a0\u202f-]?([%$€£¥₽]|°[cCfF]?|[^\W\d_]+)")
+_LONGEST_UNIT = 5
+_CURRENCY = re.compile(r"([$€£¥₽])\s?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of a text: its canonical value with its sign, its unit ("" for none), and its span with the
+    unit."""
+
+    value: str
+    unit: str
+    start: int
+    end: int
+
+    @property
+    def kind(self) -> str:
+        """What it counts, so that two numbers can be mistaken for each other: a unit, a year, or nothing."""
+        return self.unit or ("year" if _YEAR.fullmatch(self.value) else "")
+
 
 def numbers_in(text: str, language: str = "") -> Counter[str]:
     """The values that the text states, and how often each. `2 million`, `2,000,000` and `两百万` are one
-    value."""
-    return Counter(_numbers(unicodedata.normalize("NFKC", text), language))
+    value; `-18` and `18` are two."""
+    return Counter(one.value for one in quantities(text, language))
 
 
-def _numbers(text: str, language: str) -> Iterator[str]:
-    scales: set[int] = set()  # where one begins that the number before it was multiplied by
+def quantities(text: str, language: str = "") -> list[Quantity]:
+    """The numbers of a text in order, each with its unit. Spans are characters of the text in form NFKC."""
+    text = unicodedata.normalize("NFKC", text)
+    found = [_quantity(text, *one) for one in _numbers(text, language)]
+    return sorted(found, key=lambda one: one.start)
+
+
+def unit_names() -> Iterator[str]:
+    """Every way in which a unit is written."""
+    yield from _units()
+
+
+def _quantity(text: str, value: Decimal, start: int, end: int) -> Quantity:
+    if sign := _minus().search(text[max(start - 12, 0) : start]):
+        value, start = -value, max(start - 12, 0) + sign.start()
+    if symbol := _CURRENCY.search(text, max(start - 2, 0), start):
+        return Quantity(_canonical(value), _units()[symbol[1]], symbol.start(), end)
+    behind = _UNIT.match(text, end)
+    unit, length = _unit_of(behind[1]) if behind else ("", 0)
+    if behind is None or not unit or (unit == "year" and _YEAR.fullmatch(_canonical(value))):
+        return Quantity(_canonical(value), "", start, end)
+    return Quantity(_canonical(value), unit, start, behind.start(1) + length)
+
+
+def _unit_of(word: str) -> tuple[str, int]:
+    """The unit that a word is, and how many of its characters; in scripts without spaces, that it begins
+    with."""
+    folded = word.lower()
+    sizes = range(min(len(folded), _LONGEST_UNIT), 0, -1) if RUN.match(folded) else [len(folded)]
+    for size in sizes:
+        if unit := _units().get(folded[:size]):
+            return unit, size
+    return "", 0
+
+
+@cache
+def _minus() -> re.Pattern[str]:
+    """A sign in front of a number. A hyphen between letters or digits is none."""
+    words = any_of(word for language in languages() for word in lexicon(language).minus)
+    spaceless = RUN.pattern[: RUN.pattern.index("]") + 1]
+    signs = rf"[-\u2212]|(?:{words.pattern if words else ''})\s?"
+    return re.compile(rf"(?:(?<![^\W_])|(?<={spaceless}))(?:{signs})\Z", re.IGNORECASE)
+
+
+@cache
+def _units() -> Mapping[str, str]:
+    table = tomllib.loads((files("vault_indexer.answer.check") / "units.toml").read_text(encoding="utf-8"))
+    return {form.strip().lower(): name for name, forms in table.items() for form in forms.split(",")}
+
+
+def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
+    scales: dict[int, int] = {}  # begin and end of a scale that the number before it was multiplied by
     for match in _DIGITS.finditer(text):
         value = Decimal(_GROUPS.sub("", match[0]).replace(",", "."))
-        yield _canonical(value * _factor_behind(text, match.end(), scales))
+        factor, end = _factor_behind(text, match.end(), scales)
+        yield value * factor, match.start(), end
     for word in _WORD.finditer(text):
         folded = fold(normalize(word[0]))
         is_foreign = folded in _IN_SPANISH and language != "es"
         if folded in _VALUES and word.start() not in scales and not is_foreign:
-            yield _canonical(Decimal(_VALUES[folded]) * _factor_behind(text, word.end(), scales))
+            factor, end = _factor_behind(text, word.end(), scales)
+            yield Decimal(_VALUES[folded]) * factor, word.start(), end
     for run in _CHINESE.finditer(text):
         if run[0] != "一" and run.start() not in scales:
-            yield _canonical(Decimal(_chinese(run[0])))
+            yield Decimal(_chinese(run[0])), run.start(), run.end()
 
 
-def _factor_behind(text: str, end: int, scales: set[int]) -> int:
-    """What the word behind a number multiplies it by, as in "2 million"."""
+def _factor_behind(text: str, end: int, scales: dict[int, int]) -> tuple[int, int]:
+    """What the word behind a number multiplies it by, as in "2 million", and where the number ends."""
     scale = _SCALE.match(text, end)
     factor = _factor(scale[1]) if scale else 1
-    if scale and factor > 1:
-        scales.add(scale.start(1))
-    return factor
+    if scale is None or factor == 1:
+        return 1, end
+    scales[scale.start(1)] = scale.end(1)
+    return factor, scale.end(1)
 
 
 def _factor(word: str) -> int:

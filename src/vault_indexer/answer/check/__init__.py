@@ -1,0 +1,7 @@
+"""The mechanical check of a sentence against the sentences that it cites."""
+
+from __future__ import annotations
+
+from vault_indexer.answer.check.claim import Claim, ClaimVerdict, Evidence, Finding, check_claim
+
+__all__ = ["Claim", "ClaimVerdict", "Evidence", "Finding", "check_claim"]

@@ -1,0 +1,175 @@
+"""Whether a sentence of a model says what the sentences say that it cites. No model is asked for that.
+
+The form is checked first: what is cited was offered, the quote is long enough and stands there, and the claim
+is one sentence. Then each clause has to find its numbers, dates, names, units and code in one of the cited
+sentences, at the words that it puts them to, and deny, limit and oblige as that sentence does. Words that the
+cited sentence does not hold are named, and from a measured share on the claim is dropped. A cosine is none of
+the checks: it hardly sees a changed number or a "not".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_indexer.answer.check.facts import Statement, conflict
+from vault_indexer.answer.check.lexicon import SPACELESS, WORD
+from vault_indexer.answer.check.words import clauses, content_words, unheld_words
+from vault_indexer.text.language import detect
+from vault_indexer.text.sentences import sentences
+from vault_indexer.text.tokens import RUN
+
+LEAST_SHARE = 0.4
+LEAST_SHARE_OF_CHARACTERS = 0.45
+"""The least part of a clause's content words (in scripts without spaces: characters) that the sentence holds
+which it cites. Chosen on the tuning half of `benchmarks/claims`."""
+
+LEAST_QUOTE_WORDS = 3
+LEAST_QUOTE_CHARACTERS = 12
+LEAST_QUOTE_IDEOGRAPHS = 6
+
+ClaimVerdict = Literal["quoted", "supported", "unchecked", "dropped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence that was offered to a model: as it stands, without markup, and the headings above."""
+
+    quote: str
+    readable: str
+    heading: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of a model, with the ids that it cites and what it quotes of them."""
+
+    text: str
+    ids: tuple[str, ...]
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of the check. `reason` says why a claim is dropped; `unchecked` are the words of a claim that
+    what it cites does not hold, as they are written."""
+
+    verdict: ClaimVerdict
+    reason: str = ""
+    unchecked: tuple[str, ...] = ()
+
+    @classmethod
+    def dropped(cls, reason: str) -> Finding:
+        """A claim that failed."""
+        return cls("dropped", reason)
+
+
+def check_claim(claim: Claim, offered: Mapping[str, Evidence]) -> Finding:
+    """The check of one claim against the sentences that were offered, by id."""
+    unknown = [one for one in claim.ids if one not in offered]
+    if not claim.ids or unknown:
+        return Finding.dropped(
+            f"it cites {', '.join(unknown)}, which was not offered" if unknown else "it cites nothing"
+        )
+    cited = [offered[one] for one in claim.ids]
+    if reason := _fault_of_quote(claim.quote, cited):
+        return Finding.dropped(reason)
+    own = on_one_line(claim.text)
+    if any(own in (on_one_line(one.quote), on_one_line(one.readable)) for one in cited):
+        return Finding("quoted")
+    if len(sentences(claim.text)) > 1:
+        return Finding.dropped("it is more than one sentence")
+    return _check_text(claim.text, cited)
+
+
+def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
+    language = cited[0].language or detect(" ".join(one.readable for one in cited)) or "en"
+    statements = [Statement.read(one.readable, one.heading, one.quote, language) for one in cited]
+    unchecked: list[str] = []
+    chosen: list[Statement] = []
+    for clause in clauses(text, language):
+        finding, statement = _best_finding(clause, text, statements)
+        if finding.verdict == "dropped":
+            return finding
+        unchecked += finding.unchecked
+        chosen.append(statement)
+    if not chosen:
+        return Finding.dropped("it has no words")
+    if not _are_joined(text, chosen, language):
+        return Finding.dropped("it joins sentences that are not about the same")
+    return Finding("unchecked" if unchecked else "supported", "", tuple(dict.fromkeys(unchecked)))
+
+
+def _best_finding(clause: str, text: str, statements: Sequence[Statement]) -> tuple[Finding, Statement]:
+    """The finding for the one sentence that holds most of a clause of the text."""
+    found = [(_check_clause(clause, text, one), one) for one in statements]
+    best, statement = min(found, key=lambda one: (one[0].verdict == "dropped", len(one[0].unchecked)))
+    language = statement.language
+    if len(statements) > 1 and best.verdict == "unchecked":
+        known = {key: word for one in statements for key, word in one.words.items()}
+        lacking = unheld_words(content_words(clause, language), known, language)
+        if elsewhere := [word for word in best.unchecked if word not in lacking]:
+            return Finding.dropped(f"no single sentence that it cites says it of {elsewhere[0]}"), statement
+    return best, statement
+
+
+def _check_clause(clause: str, text: str, statement: Statement) -> Finding:
+    if reason := conflict(clause, text, statement):
+        return Finding.dropped(reason)
+    language = statement.language
+    own = content_words(clause, language)
+    unheld = unheld_words(own, statement.words, language)
+    least = LEAST_SHARE_OF_CHARACTERS if language in SPACELESS else LEAST_SHARE
+    if len(own) > 1 and len(own) - len(unheld) < least * len(own):
+        return Finding.dropped("its words are not those of what it cites")
+    added = statement.added_limits(clause)
+    if unheld or added:
+        return Finding(
+            "unchecked", "", tuple(_runs(unheld, clause) if language in SPACELESS else unheld) + added
+        )
+    return Finding("supported")
+
+
+def _runs(characters: Sequence[str], clause: str) -> list[str]:
+    """The characters as the runs that they form in the clause."""
+    lacking = set(characters)
+    return "".join(char if char in lacking else " " for char in clause).split()
+
+
+def _are_joined(text: str, chosen: Sequence[Statement], language: str) -> bool:
+    """Whether all sentences that a claim rests on share a content word of the claim with the first."""
+    own = content_words(text, language)
+    first = chosen[0]
+    shared = [one for one in own if not unheld_words({one: one}, first.words, language)]
+    return all(
+        one is first or any(not unheld_words({word: word}, one.words, language) for word in shared)
+        for one in chosen
+    )
+
+
+def _fault_of_quote(quote: str, cited: Sequence[Evidence]) -> str:
+    wanted = on_one_line(quote)
+    if not any(char.isalnum() for char in wanted):
+        return "its quote does not stand in what it cites"
+    sources = [
+        on_one_line(" ".join(texts))
+        for texts in zip(*((one.quote, one.readable) for one in cited), strict=True)
+    ]
+    if not any(wanted in source for source in sources):
+        return "its quote does not stand in what it cites"
+    if wanted in (on_one_line(text) for one in cited for text in (one.quote, one.readable)):
+        return ""
+    is_long = (
+        len(WORD.findall(wanted)) >= LEAST_QUOTE_WORDS
+        or len(wanted) >= LEAST_QUOTE_CHARACTERS
+        or sum(map(len, RUN.findall(wanted))) >= LEAST_QUOTE_IDEOGRAPHS
+    )
+    return "" if is_long else "its quote is too short to say anything"
+
+
+def on_one_line(text: str) -> str:
+    """The text in form NFC with white space folded."""
+    return " ".join(unicodedata.normalize("NFC", text).split())

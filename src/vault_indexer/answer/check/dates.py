@@ -1,0 +1,135 @@
+"""The dates and times that a text states: each is compared as a whole, so that two cannot be mixed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from vault_indexer.answer.check.lexicon import SPACELESS, Calendar, lexicon
+
+_ISO = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?!\d)")
+_DOTTED = re.compile(r"(?<!\d)(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d{2})(?!\d)")
+_SLASHED = re.compile(r"(?<![\d/])(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>\d{4}|\d{2})(?![\d/])")
+_IN_CHINESE = re.compile(r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号號])?")
+_TIME = re.compile(
+    r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])"
+    r"(?:[:](?P<minute>[0-5]\d)(?!\d)|\s?h\s?(?P<minute_h>[0-5]\d)(?!\d)|\.(?P<minute_dot>[0-5]\d)(?=\s?Uhr)"
+    r"|(?=\s?(?:Uhr|o'clock|[ap]\.?m\b))|[点時时](?:(?P<minute_zh>\d{1,2})分)?)"
+    r"(?:\s?(?:Uhr|h\b)|\s?(?P<half>[ap])\.?m\b\.?)?",
+    re.IGNORECASE,
+)
+_AFTERNOON = re.compile("(?:下午|晚上|午後)\\Z")
+_ORDINAL = r"(?:st|nd|rd|th|er|\.|º|ª|-?го|-?е)?"
+_OF = r"(?:\s+(?:of|de|del|di|do))?"
+_NOON = 12
+
+
+@dataclass(frozen=True, slots=True)
+class DateMention:
+    """A date or a time as far as it is stated. `parts` has what is known: `year`, `month`, `day`, `weekday`,
+    `season`, `hour`, `minute`. The span counts characters of the text."""
+
+    parts: Mapping[str, int]
+    text: str
+    start: int
+    end: int
+
+    @property
+    def kind(self) -> str:
+        """What it states, so that two dates can be mistaken for each other."""
+        return next(iter(sorted(self.parts.keys() - {"year", "minute"})), "year")
+
+    def is_stated_by(self, other: DateMention, years: frozenset[int]) -> bool:
+        """Whether the other mention has every part of this one; a year may stand elsewhere."""
+        return all(self._holds(name, value, other, years) for name, value in self.parts.items())
+
+    def _holds(self, name: str, value: int, other: DateMention, years: frozenset[int]) -> bool:
+        if name == "year" and name not in other.parts:
+            return value in years
+        if name == "hour" and name in other.parts:
+            return value % _NOON == other.parts[name] % _NOON
+        return other.parts.get(name) == value
+
+
+def find_dates(text: str, language: str) -> list[DateMention]:
+    """The mentions of a text in form NFC, in order. None shares a character with another."""
+    found: list[DateMention] = []
+    for mention in _all_mentions(text, language):
+        if all(mention.end <= one.start or one.end <= mention.start for one in found):
+            found.append(mention)
+    return sorted(found, key=lambda one: one.start)
+
+
+def missing_date(own: Sequence[DateMention], stated: Sequence[DateMention], years: frozenset[int]) -> str:
+    """The first of the own mentions that no stated one holds, as it is written; "" if there is none."""
+    known = years | {one.parts["year"] for one in stated if "year" in one.parts}
+    for mention in own:
+        if not any(mention.is_stated_by(one, known) for one in stated):
+            return mention.text
+    return ""
+
+
+def _all_mentions(text: str, language: str) -> Iterator[DateMention]:
+    patterns = [_ISO, _DOTTED, _SLASHED, _TIME]
+    for pattern in [_IN_CHINESE, *patterns] if language in SPACELESS else patterns:
+        yield from (_mention(match, text) for match in pattern.finditer(text))
+    for pattern, forms in _calendar_patterns(language):
+        for match in pattern.finditer(text):
+            parts = _number_parts(match)
+            name, number = forms[match["form"].lower()]
+            yield DateMention({**parts, name: number}, match[0], *match.span())
+
+
+def _mention(match: re.Match[str], text: str) -> DateMention:
+    parts = _number_parts(match)
+    if "year" in parts and parts["year"] < 100:
+        parts["year"] += 2000
+    if "hour" in parts:
+        half = (match.groupdict().get("half") or "").lower()
+        is_late = half == "p" or bool(_AFTERNOON.search(text[: match.start()]))
+        parts["hour"] = parts["hour"] % _NOON + _NOON if is_late else parts["hour"]
+        parts.setdefault("minute", 0)
+    return DateMention(parts, match[0], *match.span())
+
+
+def _number_parts(match: re.Match[str]) -> dict[str, int]:
+    groups = ((name.partition("_")[0], value) for name, value in match.groupdict().items())
+    return {name: int(value) for name, value in groups if value and value.isdecimal()}
+
+
+@cache
+def _calendar_patterns(language: str) -> list[tuple[re.Pattern[str], Mapping[str, tuple[str, int]]]]:
+    """A pattern for months with the numbers around them, and one for days and seasons, with what each form
+    stands for."""
+    own = lexicon(language)
+    border = ("", "") if language in SPACELESS else (r"(?<!\w)", r"(?!\w)")
+    found: list[tuple[re.Pattern[str], Mapping[str, tuple[str, int]]]] = []
+    tables: Sequence[tuple[Calendar, str]] = (
+        ("months", "month"),
+        ("weekdays", "weekday"),
+        ("seasons", "season"),
+    )
+    for table, name in tables:
+        forms = {unicodedata.normalize("NFC", form): number for form, number in own.calendar[table].items()}
+        longest_first = sorted(forms, key=lambda form: -len(form))
+        word = f"{border[0]}(?P<form>{'|'.join(map(_written, longest_first))}){border[1]}"
+        meanings = {form.lower(): (name, number) for form, number in forms.items()}
+        if table == "months":
+            before = rf"(?<!\d)(?P<day>\d{{1,2}}){_ORDINAL}{_OF}\s+"
+            year = rf"(?:,?{_OF}\s+(?P<year>\d{{4}}))?"
+            found.append((re.compile(f"{before}{word}{year}"), meanings))
+            behind = rf"\s+(?P<day>\d{{1,2}}){_ORDINAL}(?!\d)"
+            found.append((re.compile(f"{word}{behind}{year}"), meanings))
+            found.append((re.compile(f"{word}{year}"), meanings))
+        else:
+            found.append((re.compile(word), meanings))
+    return found
+
+
+def _written(form: str) -> str:
+    """The form, in either case if it is written small: English "may" is no month."""
+    escaped = re.escape(form)
+    return f"(?i:{escaped})" if form.islower() else escaped

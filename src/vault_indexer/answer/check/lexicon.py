@@ -1,0 +1,197 @@
+"""Reads the files of `lexicons`: words that deny, reverse, limit or date a sentence, in each language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.scripts import SPACELESS as SPACELESS_SCRIPTS
+from vault_indexer.text.stem import stem
+
+_PACKAGE = "vault_indexer.answer.check.lexicons"
+_DEFAULT = "en"
+SPACELESS = ("zh", "ja")
+"""Languages whose words are looked for as parts of the text."""
+
+_LEAST_STEM = 4
+"""Shorter stems are compared as whole words: "neg" is of "negar" and of "negra"."""
+
+_LETTER = rf"[^\W\d_{SPACELESS_SCRIPTS}]"
+WORD = re.compile(rf"{_LETTER}+(?:['’-]{_LETTER}+)*")
+"""A word of a script with spaces."""
+
+_CONTRACTED = re.compile(r"\b(\w+?)n['’]t\b")
+_ELIDED = re.compile(r"\b(?:jusqu|lorsqu|qu|[cdjlmnst])['’](?=\w)", re.IGNORECASE)
+
+WordClass = Literal[
+    "negators",
+    "no_negations",
+    "reversing",
+    "possible",
+    "necessary",
+    "all",
+    "most",
+    "some",
+    "few",
+    "only",
+    "light",
+    "joins",
+]
+Calendar = Literal["months", "weekdays", "seasons"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text: normalized, folded, its stem, and its span in the text."""
+
+    normal: str
+    folded: str
+    stem: str
+    start: int
+    end: int
+
+
+def tokens(text: str, language: str) -> list[Token]:
+    """The words of a text. In French and Italian an elided article is no part of its word."""
+    found = []
+    for match in WORD.finditer(text):
+        start = match.start()
+        if language in ("fr", "it") and (elided := _ELIDED.match(match[0])):
+            start += elided.end()
+        normal = normalize(text[start : match.end()])
+        found.append(Token(normal, fold(normal), stem(normal, language), start, match.end()))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Words and phrases of one class. `is_inflected`: other forms of a single word count, too."""
+
+    phrases: frozenset[tuple[str, ...]]
+    stems: frozenset[str]
+    pattern: re.Pattern[str] | None
+
+    @classmethod
+    def read(cls, listed: Iterable[str], language: str, *, is_inflected: bool) -> Phrases:
+        """From words and phrases as they are written."""
+        if language in SPACELESS:
+            return cls(frozenset(), frozenset(), any_of(listed))
+        normal = [normalize(one) for one in listed]
+        own = frozenset(tuple(fold(one).split()) for one in normal)
+        stems = {stem(one, language) for one in normal if " " not in one} if is_inflected else set()
+        return cls(own, frozenset(one for one in stems if len(one) >= _LEAST_STEM), None)
+
+    def find(self, text: str, language: str) -> list[tuple[int, int]]:
+        """The spans of the text that are of this class, in order; the longest phrase wins."""
+        if self.pattern is not None:
+            return [match.span() for match in self.pattern.finditer(text)]
+        return list(self._find_phrases(tokens(text, language)))
+
+    def _find_phrases(self, words: Sequence[Token]) -> Iterator[tuple[int, int]]:
+        longest = max(map(len, self.phrases), default=0)
+        at = 0
+        while at < len(words):
+            size = next((n for n in range(longest, 0, -1) if self._is_at(words, at, n)), 0)
+            if size:
+                yield words[at].start, words[at + size - 1].end
+            at += max(size, 1)
+
+    def _is_at(self, words: Sequence[Token], at: int, size: int) -> bool:
+        part = tuple(one.folded for one in words[at : at + size])
+        return (len(part) == size and part in self.phrases) or (size == 1 and words[at].stem in self.stems)
+
+
+def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
+    """A pattern for any of these texts, the longest first; None for no text."""
+    longest_first = sorted({one for one in listed if one}, key=lambda one: (-len(one), one))
+    return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of one language. `opposites` has the contrary words of a stem, `calendar` the number of each
+    form of a month (1 to 12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4)."""
+
+    language: str
+    classes: Mapping[str, Phrases]
+    prefixes: tuple[str, ...]
+    suffixes: tuple[str, ...]
+    opposites: Mapping[str, frozenset[str]]
+    calendar: Mapping[str, Mapping[str, int]]
+    minus: tuple[str, ...]
+
+    def find(self, name: WordClass, text: str) -> list[tuple[int, int]]:
+        """The spans of the text that are words of the class."""
+        return self.classes[name].find(text, self.language)
+
+    def words(self, name: WordClass, text: str) -> list[str]:
+        """The words of the class that stand in the text, folded."""
+        return [fold(normalize(text[start:end])) for start, end in self.find(name, text)]
+
+    def without(self, name: WordClass, text: str) -> str:
+        """The text with a blank for each word of the class."""
+        return blank(text, self.find(name, text))
+
+
+def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with each span replaced by as many spaces."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def expand_contractions(text: str) -> str:
+    """English "isn't" as "is not"."""
+    return _CONTRACTED.sub(r"\1 not", text)
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The words of a language (ISO 639-1); of English where there is no file for it."""
+    file = files(_PACKAGE) / f"{'nb' if language == 'no' else language}.toml"
+    if not language or not file.is_file():
+        return lexicon(_DEFAULT)
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    classes = {
+        name: Phrases.read(
+            read_list(table, name), language, is_inflected=name in ("reversing", "light", "necessary")
+        )
+        for name in WordClass.__args__  # type: ignore[attr-defined]
+    }
+    calendar = {name: _numbered(read_list(table, name)) for name in Calendar.__args__}  # type: ignore[attr-defined]
+    prefixes, suffixes = (tuple(map(normalize, read_list(table, name))) for name in ("prefixes", "suffixes"))
+    minus = tuple(read_list(table, "minus"))
+    return Lexicon(language, classes, prefixes, suffixes, _opposites(table, language), calendar, minus)
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages that there is a file for."""
+    names = (file.name for file in files(_PACKAGE).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def read_list(table: Mapping[str, str], name: str) -> list[str]:
+    """The entries of a list with commas. Two ideographic commas are entries themselves."""
+    return [one for part in table.get(name, "").split(", ") if (one := part.strip())]
+
+
+def _numbered(listed: Sequence[str]) -> dict[str, int]:
+    return {form: number for number, forms in enumerate(listed, start=1) for form in forms.split("/")}
+
+
+def _opposites(table: Mapping[str, str], language: str) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for pair in read_list(table, "opposites"):
+        one, _, other = pair.partition("/")
+        if language not in SPACELESS:
+            one, other = stem(normalize(one), language), stem(normalize(other), language)
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return {word: frozenset(contrary) for word, contrary in found.items()}

@@ -1,0 +1,153 @@
+"""What a clause is about: its content words, and the clauses of a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from vault_indexer.answer.check.dates import find_dates
+from vault_indexer.answer.check.lexicon import SPACELESS, WORD, WordClass, blank, lexicon, tokens
+from vault_indexer.answer.check.numbers import quantities
+from vault_indexer.search import function_words
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.tokens import RUN
+
+_LEAST_SHARED = 4
+_LONGEST_ENDING = 4
+"""An inflected or derived form ("Germany", "German") shares at least 4 letters and half of the longer word,
+and at most 4 letters differ."""
+
+_LEAST_PART = 5
+_LANGUAGES_OF_COMPOUNDS = ("de", "nl", "sv", "da", "nb", "no")
+
+_SENTENCE_MARK = re.compile(r"(?<![A-Za-z0-9])[,.:]|[,.:](?!\S)|[;—–()，；：、。!?！？\n]+")
+CODE = re.compile(
+    r"`(?P<span>[^`\n]+)`"
+    r"|(?P<token>(?<![\w-])--?[A-Za-z][\w-]*(?:=\S+)?(?!\w)"
+    r"|https?://[^\s)>\]]+"
+    r"|(?<!\w)[~.]?/[\w.-]+(?:/[\w.-]+)*"
+    r"|\b\w+(?:_\w+)+\b"
+    r"|\b[a-z]+[A-Z]\w*\b"
+    r"|\$[A-Za-z_]\w*"
+    r"|\b[A-Za-z]\w+\.[a-z]{1,4}\b(?!\.))",
+    re.ASCII,
+)
+"""Code in a text: in backticks, a flag, an address, a path, an identifier, a file."""
+
+_LIMITS: Sequence[WordClass] = (
+    "negators",
+    "reversing",
+    "all",
+    "most",
+    "some",
+    "few",
+    "only",
+    "possible",
+    "necessary",
+    "light",
+)
+
+
+def content_words(text: str, language: str) -> dict[str, str]:
+    """The words of a text that say something, by their stems, as they are written. Code, numbers, dates,
+    units, and the words that `Lexicon` knows by their effect are none. In Chinese and Japanese they are the
+    characters."""
+    plain = blank(text, (match.span() for match in CODE.finditer(text)))
+    plain = blank(plain, ((one.start, one.end) for one in find_dates(plain, language)))
+    plain = blank(plain, ((one.start, one.end) for one in quantities(plain, language)))
+    plain = without_limits(plain, language)
+    if language in SPACELESS:
+        words = {fold(normalize(word)): word for word in WORD.findall(plain)}
+        return words | {char: char for run in RUN.findall(plain) for char in run}
+    idle = function_words(language)
+    return {
+        one.stem: plain[one.start : one.end]
+        for one in tokens(plain, language)
+        if one.folded not in idle and len(one.folded) > 1
+    }
+
+
+def without_limits(text: str, language: str) -> str:
+    """The text with blanks for the words that `Lexicon` knows by their effect."""
+    for name in _LIMITS:
+        text = lexicon(language).without(name, text)
+    return text
+
+
+def unheld_words(own: Mapping[str, str], known: Mapping[str, str], language: str) -> list[str]:
+    """The own words that are no form of a known one, as they are written."""
+    return [word for one, word in own.items() if not is_held(one, known, language)]
+
+
+def is_held(own: str, known: Collection[str], language: str) -> bool:
+    """Whether a stem is among the known ones, in any form or as a part of a compound."""
+    if own in known:
+        return True
+    if language in SPACELESS:
+        return False
+    is_compounded = language in _LANGUAGES_OF_COMPOUNDS
+    return any(is_form(own, one) or (is_compounded and _is_part(own, one)) for one in known)
+
+
+def is_form(word: str, other: str) -> bool:
+    """Whether two words are inflected or derived forms of one."""
+    shared = 0
+    for one, two in zip(word, other, strict=False):
+        if one != two:
+            break
+        shared += 1
+    longest = max(len(word), len(other))
+    return shared >= _LEAST_SHARED and longest - shared <= _LONGEST_ENDING and shared * 2 >= longest
+
+
+def _is_part(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
+    return len(short) >= _LEAST_PART and (long.startswith(short) or long.endswith(short))
+
+
+def clauses(text: str, language: str) -> list[str]:
+    """What stands between the commas and the words that join clauses. A piece without a content word, date or
+    number belongs to its neighbour."""
+    parts = (piece.strip() for part in _SENTENCE_MARK.split(text) for piece in _split(part, language))
+    found: list[str] = []
+    for piece in filter(None, parts):
+        if found and not (_says_something(piece, language) and _says_something(found[-1], language)):
+            found[-1] += f", {piece}"
+        else:
+            found.append(piece)
+    return found
+
+
+def _says_something(piece: str, language: str) -> bool:
+    has_fact = quantities(piece, language) or find_dates(piece, language)
+    return bool(has_fact or content_words(piece, language))
+
+
+def _split(part: str, language: str) -> list[str]:
+    found, start = [], 0
+    for first, last in lexicon(language).find("joins", part):
+        found.append(part[start:first])
+        start = last
+    return [*found, part[start:]]
+
+
+def clauses_about(clause: str, evidence: Sequence[str], language: str) -> list[str]:
+    """The clauses of the evidence that a clause is about: those with most of their content words in it, else
+    those that share most words with it, else all."""
+    own = content_words(clause, language)
+    shares = [(share_held(one, own, language), one) for one in evidence]
+    about = [one for share, one in shares if share > 1 / 2]
+    best = max((share for share, _ in shares), default=0.0)
+    return about or [one for share, one in shares if share == best]
+
+
+def share_held(text: str, known: Collection[str], language: str) -> float:
+    """The share of a text's content words that are among the known stems."""
+    own = content_words(text, language)
+    return sum(is_held(one, known, language) for one in own) / len(own) if own else 0.0
+
+
+def overlap(text: str, other: str, language: str) -> int:
+    """How many content words of a text the other one holds."""
+    known = content_words(other, language)
+    return sum(is_held(one, known, language) for one in content_words(text, language))
