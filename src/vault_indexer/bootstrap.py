@@ -36,6 +36,7 @@ from vault_indexer.index.publishing import (
 )
 from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
+from vault_indexer.text.counts import which_vault
 from vault_indexer.vault.walk import root_identity
 
 
@@ -60,9 +61,9 @@ def resolve_target(
         config = load(listed[0][1].path, config_file=config_file, environ=environ, options=chosen)
     folder = config.vault
     if folder is None and listed:
-        raise UsageError(f"this works on one vault: name one of {', '.join(dict(listed))} with --vault")
+        raise UsageError(which_vault(dict(listed)))
     if folder is None:
-        raise UsageError(_no_vault(config_file, environ))
+        raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
     # The daemon reads its configuration again when a file changes, but stays with its vault.
     reload = partial(load, folder, config_file=config_file, environ=dict(environ), options=chosen)
     try:
@@ -113,14 +114,6 @@ def named_target(named: NamedVault, config_file: Path | None, environ: Mapping[s
 
 def _index_dir_of(named: NamedVault, environ: Mapping[str, str]) -> Path:
     return named.index_dir or default_index_dir(named.path, environ)
-
-
-def _no_vault(config_file: Path | None, environ: Mapping[str, str]) -> str:
-    file = config_files(None, config_file, environ)[-1].path
-    return (
-        'no vault: name one with --vault DIR, with INDEXER_VAULT, or by `vault = "DIR"` at the top of '
-        f"{file}; or go into one: neither this folder nor one above it holds .obsidian or .indexer.toml"
-    )
 
 
 def open_index(target: Target, report: Report, *, build: bool = True) -> VaultService:

@@ -30,7 +30,7 @@ def test_a_vault_that_is_a_file(sandbox: Sandbox) -> None:
 def test_no_vault_named_and_none_here(sandbox: Sandbox) -> None:
     ran = sandbox.run("search", "x")
     assert ran.code == 2
-    assert ran.complains("--vault", "INDEXER_VAULT")
+    assert ran.complains("indexer init ~/Notes", "--vault DIR")
 
 
 THREE_MISTAKES = """
@@ -144,31 +144,6 @@ print(1 / 0)
     assert ran.code == 3
     assert ran.complains("indexer: internal error: ZeroDivisionError")
     assert len(ran.err.splitlines()) == 1
-
-
-def test_init_never_overwrites_unasked(sandbox: Sandbox) -> None:
-    assert sandbox.indexer("init").code == 0
-    path = sandbox.vault / ".indexer.toml"
-    assert "# max_chunk_chars = 1500" in path.read_text()
-    assert sandbox.indexer("config", "check").code == 0
-    path.write_text("# mine\n")
-    again = sandbox.indexer("init")
-    assert again.code == 2
-    assert again.complains(".indexer.toml exists", "--force")
-    assert path.read_text() == "# mine\n"
-    assert sandbox.indexer("init", "--force").code == 0
-    assert path.read_text() != "# mine\n"
-
-
-def test_init_follows_no_link_out_of_the_vault(sandbox: Sandbox, tmp_path: Path) -> None:
-    other, path = tmp_path / "other.toml", sandbox.vault / ".indexer.toml"
-    other.write_text("mine\n")
-    path.symlink_to(other)
-    assert sandbox.indexer("init").code == 2
-    assert sandbox.indexer("init", "--force").code == 0
-    assert other.read_text() == "mine\n"
-    assert not path.is_symlink()
-    assert "# max_chunk_chars = 1500" in path.read_text()
 
 
 def test_init_needs_a_folder(sandbox: Sandbox) -> None:

@@ -116,7 +116,7 @@ def test_the_token_is_private(served: Sandbox) -> None:
 def test_stop_without_a_daemon(sandbox: Sandbox) -> None:
     ran = sandbox.indexer("stop")
     assert ran.code == 0
-    assert "no daemon is running" in ran.err
+    assert ran.err == "No daemon is running.\n"
 
 
 @pytest.mark.long

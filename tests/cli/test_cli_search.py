@@ -174,10 +174,10 @@ def test_mentions_of_a_note(indexed: Sandbox) -> None:
 
 def test_links_wants_a_note_or_the_vault_and_one_view(indexed: Sandbox) -> None:
     for arguments, said in (
-        ((), "name a NOTE"),
+        ((), "Name a note"),
         (("Bread", "--orphans"), "leave out 'Bread'"),
         (("--orphans", "--unresolved"), "one at a time"),
-        (("--mentions",), "name a NOTE"),
+        (("--mentions",), "Name a note"),
     ):
         ran = indexed.indexer("links", *arguments)
         assert (ran.code, ran.complains(said)) == (2, True), arguments

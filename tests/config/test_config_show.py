@@ -6,39 +6,11 @@ import json
 import re
 
 import pytest
-import tomli
 from config_sandbox import Sandbox
 
 from vault_indexer import config
-from vault_indexer.config import Settings, as_json, commented_config, rows
-from vault_indexer.config.chunking_options import OPTION_TABLES
-from vault_indexer.config.fields import Trust
+from vault_indexer.config import Settings, as_json, rows, starter_config
 from vault_indexer.config.schema import SCHEMA
-from vault_indexer.config.show import value_of
-from vault_indexer.config.trust import TRUST
-from vault_indexer.config.values import toml_text
-
-OFFERED = {key for key in SCHEMA if TRUST[key] is not Trust.USER}
-"""The keys that a vault's own file may set."""
-
-MIXED_TABLES = {key.rpartition(".")[0] for key in OFFERED}
-"""In other tables, the comment below the name of the table says whose keys they are."""
-
-
-def commented_entries(text: str) -> dict[str, tuple[str, str, str]]:
-    """Dotted key -> (the marks before it, its value, the comment above it)."""
-    entries: dict[str, tuple[str, str, str]] = {}
-    table, comment = "", ""
-    for line in text.splitlines():
-        if header := re.fullmatch(r"(?:## )?\[([\w.]+)\]", line):
-            table, comment = header[1], ""
-        elif entry := re.fullmatch(r"(##?) (\w+) = (.+)", line):
-            key = f"{table}.{entry[2]}".removeprefix(".")
-            assert key not in entries
-            entries[key], comment = (entry[1], entry[3], comment.strip()), ""
-        else:
-            comment = f"{comment} {line.removeprefix('#').strip()}" if line else ""
-    return entries
 
 
 def test_a_row_for_every_key_in_order(sandbox: Sandbox) -> None:
@@ -68,41 +40,18 @@ def test_the_json_form_is_json_with_every_key(sandbox: Sandbox) -> None:
     assert again["keys"]["search.recency.tiers"]["value"][0] == {"days": 7.0, "boost": 1.2}
 
 
-def test_the_commented_file_changes_nothing(sandbox: Sandbox) -> None:
-    sandbox.write(vault=commented_config())
-    loaded = sandbox.load()
-    assert loaded.settings == Settings()
-    assert set(loaded.origins.values()) == {"default"}
-
-
-def test_every_line_of_the_commented_file_can_be_used(sandbox: Sandbox) -> None:
-    text = re.sub(r"(?m)^# (?=\w+ = )", "", commented_config())
-    sandbox.write(vault=text)
-    loaded = sandbox.load()
-    assert loaded.settings == Settings()
-    set_there = {key for key, origin in loaded.origins.items() if origin == f"file {sandbox.vault_file}"}
-    assert set_there == OFFERED
-
-
-def test_the_commented_file_has_every_key_with_default_unit_and_meaning() -> None:
-    entries = commented_entries(commented_config())
-    assert entries.keys() == SCHEMA.keys()
-    for name, (marks, value, comment) in entries.items():
-        key = SCHEMA[name]
-        assert value == toml_text(value_of(Settings(), name)), name
-        assert key.description[1:] in comment, name
-        assert key.unit in comment, name
-        assert (marks == "##") == (name not in OFFERED), name
-        owners = comment if name.rpartition(".")[0] in MIXED_TABLES else ""
-        assert ("Only your own configuration" in owners) == (name not in OFFERED and bool(owners)), name
-
-
-def test_the_commented_file_fits_a_terminal_and_has_the_tables_of_a_vault() -> None:
-    text = commented_config()
-    assert max(map(len, text.splitlines())) <= 100
-    tables = tomli.loads(text)
-    assert tables.keys() == {"files", "chunking", "search", "ask", "watch"}
-    assert set(OPTION_TABLES) - {"llm", "custom"} <= tables["chunking"].keys()
+def test_the_starter_file_changes_nothing_and_its_lines_can_be_used(sandbox: Sandbox) -> None:
+    text = starter_config()
+    assert len(text.splitlines()) <= 25
+    sandbox.write(user=text)
+    assert set(sandbox.load().origins.values()) == {"default", f"file {sandbox.user_file}"}
+    assert sandbox.load().settings == Settings()
+    sandbox.write(user=re.sub(r"(?m)^# (?=\w+ = )", "", text))
+    used = {key for key, origin in sandbox.load().origins.items() if origin != "default"}
+    assert used == {
+        *("vaults", "files.exclude", "search.limit"),
+        *("embedding.provider", "llm.provider", "llm.model"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -144,7 +93,6 @@ def test_the_public_names() -> None:
         "add_vault",
         "as_json",
         "chunking_config",
-        "commented_config",
         "config_files",
         "default_index_dir",
         "differences",
@@ -155,6 +103,7 @@ def test_the_public_names() -> None:
         "refused_in_note",
         "remove_vault",
         "rows",
+        "starter_config",
         "user_config_file",
         "vault_config_file",
         "vault_name_of",

@@ -94,8 +94,11 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "unpublish": ("",),
     "init": ("",),
     "config check": ("", "--json"),
-    "config show": ("", "--json"),
-    "inspect": ("--all", "Hostile --strategy word"),
+    "config show": ("", "--all", "--json"),
+    "config path": ("",),
+    "config edit": ("",),
+    "check": ("", "--json"),
+    "inspect": ("--all", "Hostile --strategy word --json"),
     "export": ("",),
     "verify": ("", "--json"),
     "eval run": ("--layer 1,2",),
@@ -115,8 +118,17 @@ LINES: Mapping[str, tuple[str, ...]] = {
 """The arguments of each command, by its name. `--cases` is added to those of `eval`."""
 
 NAMES_NOTHING = {
-    *("open", "rebuild", "start", "stop", "pause", "resume", "unpublish", "verify", "completion"),
-    *("vault add", "vault list", "eval rank", "eval snapshot", "eval tune"),
+    *("open", "rebuild", "start", "init", "pause", "resume", "unpublish", "verify", "completion"),
+    *(
+        "config check",
+        "config edit",
+        "config path",
+        "vault add",
+        "vault list",
+        "eval rank",
+        "eval snapshot",
+        "eval tune",
+    ),
 }
 """Commands that show nothing of the vault."""
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import io
 import os
 import sys
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.terminal import protect_terminal
-from vault_indexer.serve.endpoints import ENDPOINTS, Endpoint
+from vault_indexer.cli.plain_help import PlainCommand, PlainGroup
+from vault_indexer.cli.terminal import note, protect_terminal
+from vault_indexer.serve.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
 from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
 
@@ -25,52 +28,71 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command: its name, the module that holds its `app`, and its line in the help.
+    """A command: its name, the module that contains its `app`, its line in the help, and its group there.
 
-    One that is made of a row of the table of endpoints has that row, and the module that makes it.
+    One without a group is the old name of another command: it works and stands in no help. One that is made
+    of a row of the table of endpoints has that row, and the module that makes it.
     """
 
     name: str
     module: str
     help: str
+    group: str = ""
+    argument: str = ""
     endpoint: Endpoint[Any] | None = None
+    now: str = ""
+    """What to run instead of an old name."""
 
 
 def command_from(endpoint: Endpoint[Any]) -> Command:
     """The command that is made of a row of the table of endpoints."""
-    return Command(endpoint.name.replace("_", "-"), "endpoint", endpoint.help, endpoint)
+    return Command(endpoint.name.replace("_", "-"), "endpoint", endpoint.help, endpoint=endpoint)
 
+
+ADVANCED = "Advanced"
+GROUPS = ("Begin", "Find", "Keep", "Run")
 
 COMMANDS: tuple[Command, ...] = (
-    Command("search", "search", "Find notes by meaning, by word and by link."),
-    Command("ask", "ask", "Answer a question with sentences of your notes, each with its place."),
-    Command("explain", "explain", "Explain why a query finds a note, or does not."),
-    Command("related", "related", "List notes related to a note, by meaning and by link."),
-    Command("links", "links", "List the links, backlinks and unresolved links of a note."),
-    Command("graph", "graph", "List or export the files around a note, by link and by meaning."),
-    Command("open", "open", "Open the web page of the vault in the browser."),
-    Command("rebuild", "rebuild", "Build the index again from the vault."),
-    Command("status", "status", "Show what the index holds and what the daemon does."),
-    Command("serve", "serve", "Run the daemon in the foreground: watch, index, answer."),
-    Command("gateway", "gateway", "Search the vaults of many daemons, for many users."),
-    Command("start", "start", "Start the daemon in the background."),
-    Command("mcp", "mcp", "Serve agents over standard input and output (MCP)."),
-    Command("stop", "stop", "Stop the daemon."),
-    Command("service", "service", "Let the system start the daemon at login."),
-    Command("pause", "pause", "Pause indexing in the daemon; searches go on."),
-    Command("resume", "resume", "Resume indexing in the daemon."),
-    Command("vault", "vault", "Add, list or remove the vaults that one daemon keeps."),
-    Command("unpublish", "unpublish", "Remove a vault from the Milvus server."),
-    Command("init", "init", "Write a commented configuration for a vault."),
-    Command("config", "config", "Check the configuration, or show every value in use."),
-    Command("inspect", "inspect", "Parse and chunk notes; needs no index."),
-    Command("export", "export", "Print everything that the index holds, as JSON lines."),
-    Command("verify", "verify", "Check that the vault and all parts of the index agree."),
-    Command("eval", "eval", "Run golden cases, and show how their citations drift."),
-    *(command_from(one) for one in ENDPOINTS if one.has_command),
-    Command("completion", "completion", "Print the script that completes commands and options in a shell."),
-    Command("help", "help", "Show what the documentation says of a command or a topic."),
+    Command("init", "init", "Add a folder of notes and index it.", "Begin", "[DIR]"),
+    Command("help", "help", "Show the guide, or what it says on a command.", "Begin", "[TOPIC]"),
+    Command("search", "search", "Find notes by meaning, word and link.", "Find", "QUERY"),
+    Command("ask", "ask", "Quote what answers a question.", "Find", "QUESTION"),
+    Command("related", "related", "List the notes near a note.", "Find", "NOTE"),
+    Command("links", "links", "List links, backlinks and broken links.", "Find", "[NOTE]"),
+    Command("open", "open", "Open the web page of your notes.", "Find"),
+    Command("status", "status", "Show how current the index is.", "Keep"),
+    Command("check", "check", "Check configuration, index, notes and links.", "Keep"),
+    Command("rebuild", "rebuild", "Build the index again.", "Keep"),
+    Command("vault", "vault", "Add, list and remove vaults.", "Keep"),
+    Command("config", "config", "Show and edit your configuration.", "Keep"),
+    Command("start", "start", "Keep the index current, in the background.", "Run"),
+    Command("stop", "stop", "Stop the daemon.", "Run"),
+    Command("mcp", "mcp", "Answer agents, over standard input and output.", "Run"),
+    Command("serve", "serve", "Run the daemon in the foreground.", ADVANCED),
+    Command("pause", "pause", "Pause indexing in the daemon.", ADVANCED),
+    Command("resume", "resume", "Resume indexing in the daemon.", ADVANCED),
+    Command("service", "service", "Let the system start the daemon at login.", ADVANCED),
+    Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
+    Command("export", "export", "Print all that the index contains, as JSON lines.", ADVANCED),
+    Command("eval", "eval", "Measure searches and answers on your notes.", ADVANCED),
+    Command("gateway", "gateway", "Search the vaults of many daemons, for many users.", ADVANCED),
+    Command(
+        "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
+    ),
+    Command("explain", "explain", "Explain a hit.", now="indexer search QUERY --explain NOTE"),
+    Command("graph", "graph", "List the files around a note.", now="indexer links NOTE --depth N"),
+    Command("verify", "verify", "Compare vault and index.", now="indexer check"),
+    Command("unpublish", "unpublish", "Remove a vault from Milvus.", now="indexer gateway unpublish"),
+    *(
+        command_from(one)._replace(now=now)
+        for one, now in (
+            (HEALTH, "indexer check"),
+            (CHUNKS, "indexer inspect NOTE"),
+            (CLUSTERS, "indexer open, which shows the graph"),
+        )
+    ),
 )
+"""Every command, in the order of the help."""
 
 HELP = "help"
 """The command whose words are topics: `indexer help inspect` runs no other command."""
@@ -111,8 +133,7 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
     """
     program = typer.Typer(
         name="indexer",
-        help="Search a folder of Markdown notes by meaning, by word and by link. "
-        "Your notes stay on this computer.",
+        cls=Program,
         no_args_is_help=True,
         rich_markup_mode=None,  # plain help: drawing it with rich takes 80 ms of the 200 a help may take
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -122,7 +143,7 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
         if command.name in arguments:
             _add(program, command, _load(command))
         else:
-            program.command(command.name, help=command.help)(_not_loaded)
+            program.command(command.name, help=command.help, hidden=not command.group)(_not_loaded)
     return program
 
 
@@ -133,13 +154,80 @@ def _load(command: Command) -> typer.Typer:
 
 
 def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
+    for info in loaded.registered_commands:
+        if not issubclass(info.cls or TyperCommand, PlainCommand):
+            info.cls = PlainCommand
     if len(loaded.registered_commands) > 1:
-        program.add_typer(loaded, name=command.name, help=command.help)
+        program.add_typer(
+            loaded, name=command.name, cls=PlainGroup, help=command.help, hidden=not command.group
+        )
         return
     for info in loaded.registered_commands:
         info.name = command.name
         info.help = info.help or command.help
+        info.hidden = not command.group
+        if command.now and info.callback:
+            info.callback = _telling(command, info.callback)
         program.registered_commands.append(info)
+
+
+def _telling(command: Command, run: Callable[..., Any]) -> Callable[..., Any]:
+    """The old command, which tells a person at a terminal what to run instead."""
+
+    @functools.wraps(run)
+    def tell_and_run(*arguments: Any, **options: Any) -> Any:
+        if sys.stderr.isatty():
+            note(f"indexer {command.name} goes with the next version. Run: {command.now}")
+        return run(*arguments, **options)
+
+    return tell_and_run
+
+
+class Program(PlainGroup):
+    """`indexer`: its help has the commands in groups, and a wrong command is told of `search`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of each group, the options of every command, and where the rest is."""
+        formatter.write_usage("indexer", "COMMAND")
+        formatter.write_paragraph()
+        formatter.write_text("Search your Markdown notes. Everything stays on this computer.")
+        for group in GROUPS:
+            with formatter.section(group):
+                formatter.write_dl(command_rows(group))
+        options: list[Any] = [one for one in self.get_params(ctx) if one.name in _GLOBAL]
+        with formatter.section("Options"):
+            formatter.write_dl([(_option_names(one), one.help) for one in options])
+        formatter.write_paragraph()
+        advanced = " ".join(one.name for one in COMMANDS if one.group == ADVANCED)
+        formatter.write_text(f"{ADVANCED} (indexer help advanced): {advanced}")
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As click does; of a word that is no command, the error says how to search for it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except Exception as error:
+            if isinstance(message := getattr(error, "message", None), str):
+                error.message = f"{_ended(message)} To search: indexer search {' '.join(args)}"  # type: ignore[attr-defined]
+            raise
+
+
+_NAME_WIDTH = 17
+_GLOBAL = ("vault", "config", "index_dir", "json", "version", "help")
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+
+
+def _option_names(option: Any) -> str:
+    names = ", ".join(sorted(option.opts, key=len))
+    return f"{names} {option.metavar}" if option.metavar else names
+
+
+def command_rows(group: str) -> list[tuple[str, str]]:
+    """The commands of a group as the help shows them: with their argument, and what they do."""
+    shown = [(f"{one.name} {one.argument}", one.help) for one in COMMANDS if one.group == group]
+    return [(f"{name:<{_NAME_WIDTH}}", does) for name, does in shown]
 
 
 def _not_loaded() -> None:
@@ -184,8 +272,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Run one command; the process keeps its streams and hooks. Raises SystemExit with the exit status."""
-    command = typer.main.get_command(build(_words(arguments, os.environ)))
+    command = program_of(_words(arguments, os.environ))
     command(args=list(arguments), prog_name="indexer")
+
+
+def program_of(arguments: Collection[str]) -> Any:
+    """The program as click runs it, without typer's options for completion, which are hidden."""
+    command = typer.main.get_command(build(arguments))
+    for option in command.params:
+        if option.name in _OLD_COMPLETION and isinstance(option, TyperOption):
+            option.hidden = True
+    return command
+
+
+_OLD_COMPLETION = ("install_completion", "show_completion")
 
 
 def _words(arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:

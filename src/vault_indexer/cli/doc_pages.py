@@ -51,8 +51,7 @@ def about(folder: Path, topic: str) -> str:
     page = _page_of(name, page_names(folder), exactly=section is not None)
     texts = [text for text in (section, _read(folder, page) if page else None) if text]
     if not texts:
-        pages = ", ".join(page_names(folder))
-        raise UsageError(f"no help on {topic!r}; there is help on each command and on {pages}")
+        raise UsageError(f'No help on "{" ".join(topic.split())}". "indexer help" lists the topics.')
     return "\n".join(texts)
 
 

@@ -9,11 +9,19 @@ from pathlib import Path
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
+from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import Place
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note
-from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault
+from vault_indexer.cli.vault_folder import (
+    config_of,
+    is_pinned,
+    named_or_enclosing_vault,
+    names_vaults,
+    only_vault,
+    vaults_to_choose,
+)
 from vault_indexer.config import NamedVault
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.discovery import read_daemon
@@ -24,12 +32,19 @@ from vault_indexer.serve.endpoints import Answer, Endpoint, Value
 from vault_indexer.serve.shapes import ProgressJson, RebuildJson
 from vault_indexer.serve.wire import NO_DAEMON, progress_json, rebuild_json
 from vault_indexer.service import VaultService
+from vault_indexer.text.counts import which_vault
 from vault_indexer.vaults import Vaults
+
+NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
 
 
 def target_of(place: Place) -> Target:
     """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
     vault = named_or_enclosing_vault(place, os.environ)
+    if vault is None and not names_vaults(place, os.environ):
+        vault = only_vault(place, os.environ)
+        if vault is None and (choices := vaults_to_choose(place, os.environ)):
+            raise UsageError(which_vault(choices))
     target = resolve_target(vault, place.index_dir, place.config, environ=os.environ, options={})
     for warning in target.config.warnings:
         note(f"Warning: {warning}")
@@ -52,8 +67,10 @@ class InProcess:
     closes it again. An index that is missing is built first, unless the endpoint is about the index itself.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, *, is_pinned: bool) -> None:
+        """`is_pinned`: as `vault_folder.is_pinned`; the vault is not remembered then."""
         self._target = target
+        self._is_pinned = is_pinned
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
         """The answer of an endpoint. Raises DaemonError for one that needs a daemon."""
@@ -61,6 +78,7 @@ class InProcess:
         if endpoint.needs_daemon:
             raise DaemonError(WITHOUT_DAEMON)
         with open_service(self._target, build=endpoint.builds_index) as service:
+            self._remember()
             return answer(endpoint, AnswerContext(Vaults.of(service), NO_DAEMON), arguments)
 
     def rebuild(
@@ -69,7 +87,12 @@ class InProcess:
         """Rebuild in this process, whether or not there is an index."""
         with closing(open_to_rebuild(self._target)) as service:
             report = service.rebuild(lambda progress: show(progress_json(progress)), refit=refit, force=force)
+            self._remember()
             return rebuild_json(report)
+
+    def _remember(self) -> None:
+        if not self._is_pinned:
+            remember_vault(self._target.vault, self._target.index_dir)
 
 
 class AllInProcess:
@@ -86,8 +109,8 @@ class AllInProcess:
         """The answer of an endpoint. Raises UsageError for one that needs one vault."""
         arguments = endpoint.all_arguments(parameters)
         if endpoint.vaults == "one":
-            names = ", ".join(one.name for one in self._named)
-            raise UsageError(f"this works on one vault: name one of {names} with --vault")
+            names = [one.name for one in self._named]
+            raise UsageError(which_vault(names))
         with ExitStack() as opened, showing() as show:
             vaults = open_named(
                 self._named, self._config_file, lambda progress: show(progress_json(progress)), opened
@@ -99,7 +122,7 @@ class AllInProcess:
     ) -> RebuildJson:
         """Refused: raises UsageError."""
         del show, refit, force
-        raise UsageError("this works on one vault: name one with --vault")
+        raise UsageError(which_vault(one.name for one in self._named))
 
 
 def all_in_process(place: Place) -> AllInProcess:
@@ -107,7 +130,7 @@ def all_in_process(place: Place) -> AllInProcess:
     config_file = config_of(place, os.environ)
     named = named_vaults(config_file, os.environ)
     if not named:
-        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
+        raise UsageError(NO_VAULTS)
     return AllInProcess(named, config_file)
 
 
@@ -115,13 +138,13 @@ def reach(place: Place) -> Reached:
     """The daemon of the index that the configuration names, if one runs there; else the index itself."""
     target = target_of(place)
     info = read_daemon(target.index_dir)
-    return Reached.through(info) if info else _in_process(target)
+    return Reached.through(info) if info else _in_process(place, target)
 
 
 def in_process(place: Place) -> Reached:
     """The index itself, whatever `daemon.json` says."""
-    return _in_process(target_of(place))
+    return _in_process(place, target_of(place))
 
 
-def _in_process(target: Target) -> Reached:
-    return Reached(InProcess(target), target.vault, target.index_dir)
+def _in_process(place: Place, target: Target) -> Reached:
+    return Reached(InProcess(target, is_pinned=is_pinned(place)), target.vault, target.index_dir)

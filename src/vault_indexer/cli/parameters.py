@@ -34,8 +34,8 @@ class Place:
         Path | None,
         typer.Option(
             "--vault",
-            metavar="DIR",
-            help="The folder of notes, or a name of [vaults] [INDEXER_VAULT].",
+            metavar="NAME|DIR",
+            help="The vault: its name or its folder [INDEXER_VAULT].",
             rich_help_panel=_SHARED,
         ),
     ] = None
@@ -53,7 +53,7 @@ class Place:
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Read only this configuration file [INDEXER_CONFIG].",
+            help="Use only this configuration file [INDEXER_CONFIG].",
             rich_help_panel=_SHARED,
         ),
     ] = None
@@ -65,22 +65,20 @@ class Output:
 
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print data as JSON on standard output.", rich_help_panel=_SHARED),
+        typer.Option("--json", help="Print JSON.", rich_help_panel=_SHARED),
     ] = False
 
 
 Correct = Annotated[
     bool,
-    typer.Option(
-        " /--no-correct", show_default=False, help="Search no likely spellings of words that no note holds."
-    ),
+    typer.Option(" /--no-correct", show_default=False, help="Do not correct spelling."),
 ]
 """As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
 
 
 AllVaults = Annotated[
     bool,
-    typer.Option("--all-vaults", help="All vaults of the table [vaults] of your configuration."),
+    typer.Option("--all-vaults", help="All your vaults."),
 ]
 
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from typer.core import TyperCommand
-
 from vault_indexer.cli.parameters import complain
+from vault_indexer.cli.plain_help import PlainCommand
 from vault_indexer.errors import UsageError
 from vault_indexer.text.bounds import MAX_QUERY_BYTES
 
@@ -18,7 +17,7 @@ _STANDARD_INPUT = "-"
 _UNKNOWN_LETTER = re.compile(r"-[A-Za-z]")
 
 
-class QueryCommand(TyperCommand):
+class QueryCommand(PlainCommand):
     """A command whose last argument is a query.
 
     `-work` and `-tag:x` are words of the query. An option that does not exist is an error, if it is long or a

@@ -18,9 +18,10 @@ from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import (
     config_of,
-    default_vault,
+    is_pinned,
     named_or_enclosing_vault,
     note_in_vault,
+    only_vault,
 )
 from vault_indexer.daemon.discovery import read_daemon, read_signpost, shared_daemon_dir
 from vault_indexer.serve.client import DaemonClient, NotListeningError
@@ -87,19 +88,8 @@ def known_index_dir(place: Place, environ: Mapping[str, str]) -> Path | None:
     named = place.index_dir or _path(environ.get("INDEXER_INDEX_DIR"))
     if named is not None or is_pinned(place, environ):
         return named
-    vault = named_or_enclosing_vault(place, environ) or default_vault(environ)
+    vault = named_or_enclosing_vault(place, environ) or only_vault(place, environ)
     return read_signpost(vault) if vault else None
-
-
-def named_vault(place: Place, environ: Mapping[str, str]) -> Path:
-    """The vault of the option, the variable, or around the current folder; else that folder itself."""
-    return named_or_enclosing_vault(place, environ) or Path.cwd()
-
-
-def is_pinned(place: Place, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether an index folder or a configuration was named for this command alone."""
-    named = (environ.get("INDEXER_INDEX_DIR"), environ.get("INDEXER_CONFIG"))
-    return any((place.index_dir, place.config, *named))
 
 
 def _path(text: str | None) -> Path | None:

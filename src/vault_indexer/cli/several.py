@@ -11,21 +11,22 @@ from vault_indexer.cli.vault_folder import default_vault, enclosing_vault_here, 
 def keeps_all(place: Place, environ: Mapping[str, str]) -> bool:
     """Whether a daemon that is started so keeps all vaults of the table: no vault and no index is named, and
     it does not start in a vault that the table lacks."""
-    if _names_one(place, environ):
+    if names_one(place, environ):
         return False
     table = vaults_in_config(place, environ)
-    around = enclosing_vault_here() if table else None
+    around = enclosing_vault_here(place, environ) if table else None
     return bool(table) and (around is None or any(around == folder.resolve() for folder in table.values()))
 
 
 def asks_all(place: Place, environ: Mapping[str, str]) -> bool:
-    """Whether a question means all vaults of the table: it names none, is not asked in one, and there is no
-    key `vault` that says which is meant then."""
-    if _names_one(place, environ) or enclosing_vault_here() is not None:
+    """Whether a question means all vaults of the table: there are several, it names none, is not asked in
+    one, and there is no key `vault` that says which is meant then."""
+    if names_one(place, environ) or enclosing_vault_here(place, environ) is not None:
         return False
-    return default_vault(environ) is None and bool(vaults_in_config(place, environ))
+    return default_vault(place, environ) is None and len(vaults_in_config(place, environ)) > 1
 
 
-def _names_one(place: Place, environ: Mapping[str, str]) -> bool:
+def names_one(place: Place, environ: Mapping[str, str]) -> bool:
+    """Whether a vault or an index is named."""
     named = (place.vault, environ.get("INDEXER_VAULT"), place.index_dir, environ.get("INDEXER_INDEX_DIR"))
     return any(named)

@@ -1,21 +1,23 @@
 """Which folder is the vault of a command, and which note of it a person names. Loads no configuration.
 
 The order, the strongest first: the option `--vault`, the variable INDEXER_VAULT, the vault around the current
-folder, the key `vault` of the user's configuration. Option and variable take a name of the table `[vaults]`,
-too.
+folder, the key `vault` of the user's configuration, the only vault there is. Option and variable take a name,
+too: of the table `[vaults]`, or that of an indexed folder.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import platformdirs
 
+from vault_indexer.cli.known_vaults import known_vaults
 from vault_indexer.cli.parameters import Place
 from vault_indexer.errors import UsageError
+from vault_indexer.system import folder_slug
 
 VAULT_MARKERS = (".obsidian", ".indexer.toml")
 """What makes a folder a vault: Obsidian's own folder, or our configuration."""
@@ -26,26 +28,55 @@ _APP = "vault-indexer"
 def named_or_enclosing_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable, else the one around the current folder."""
     if place.vault is not None:
-        return _named_in_config(str(place.vault), place, environ) or place.vault
+        return _called(str(place.vault), place, environ) or place.vault
     if named := environ.get("INDEXER_VAULT"):
         folder = Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
-        return _named_in_config(named, place, environ) or folder
-    return enclosing_vault_here()
+        return _called(named, place, environ) or folder
+    return enclosing_vault_here(place, environ)
 
 
-def enclosing_vault_here() -> Path | None:
+def vaults_to_choose(place: Place, environ: Mapping[str, str]) -> dict[str, Path]:
+    """The vaults that a command may mean that names none and runs in none, by name: that of the key `vault`,
+    else those of the table, else all that were indexed."""
+    default = default_vault(place, environ)
+    if default is not None:
+        return {folder_slug(default): default}
+    return vaults_in_config(place, environ) or known_vaults()
+
+
+def names_vaults(place: Place, environ: Mapping[str, str]) -> bool:
+    """Whether the configuration names a vault, by the key `vault` or in its table."""
+    return default_vault(place, environ) is not None or bool(vaults_in_config(place, environ))
+
+
+def only_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The vault of a command that names none and runs in none, if there is no choice."""
+    found = vaults_to_choose(place, environ)
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def is_pinned(place: Place, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether an index folder or a configuration was named for this command alone."""
+    named = (environ.get("INDEXER_INDEX_DIR"), environ.get("INDEXER_CONFIG"))
+    return any((place.index_dir, place.config, *named))
+
+
+def enclosing_vault_here(place: Place, environ: Mapping[str, str]) -> Path | None:
     """The vault around the current folder."""
     folder = current_folder()
-    return enclosing_vault(folder, _home()) if folder is not None else None
+    if folder is None:
+        return None
+    listed = {*vaults_in_config(place, environ).values(), *known_vaults().values()}
+    return enclosing_vault(folder, _home(), {_resolved(one) for one in listed})
 
 
-def enclosing_vault(folder: Path, home: Path | None) -> Path | None:
-    """The nearest folder with a marker, from `folder` upwards.
+def enclosing_vault(folder: Path, home: Path | None, listed: Collection[Path] = ()) -> Path | None:
+    """The nearest folder with a marker, or that is listed (resolved), from `folder` upwards.
 
     The search ends with the home folder, since what lies above belongs to nobody or to everybody, and at the
     border of the file system, as git's does: a removable disk is no part of a vault around its mount point.
     """
-    return next((level for level in _upwards(folder, home) if is_vault(level)), None)
+    return next((level for level in _upwards(folder, home) if level in listed or is_vault(level)), None)
 
 
 def is_vault(folder: Path) -> bool:
@@ -54,13 +85,13 @@ def is_vault(folder: Path) -> bool:
     return any(os.path.exists(folder / marker) for marker in VAULT_MARKERS)  # noqa: PTH110
 
 
-def default_vault(environ: Mapping[str, str]) -> Path | None:
-    """The key `vault` of the user's configuration, read without the rest of it.
+def default_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The key `vault` of the configuration, read without the rest of it.
 
     None where there is no such file, no such key, or anything is wrong with either: whoever loads the
     whole configuration says what.
     """
-    file = user_config_file(environ)
+    file = config_of(place, environ) or user_config_file(environ)
     named = _top_level(file).get("vault")
     if not isinstance(named, str) or not named:
         return None
@@ -100,9 +131,20 @@ def _top_level(file: Path) -> dict[str, object]:
         return {}
 
 
-def _named_in_config(named: str, place: Place, environ: Mapping[str, str]) -> Path | None:
-    """The folder of a vault that is called by its name in the table; `./NAME` is a folder."""
-    return vaults_in_config(place, environ).get(named) if os.sep not in named else None
+def _called(name: str, place: Place, environ: Mapping[str, str]) -> Path | None:
+    """The folder of a vault that is called by its name; `./NAME` is a folder, and so is the name of an
+    indexed vault where there is such a folder here."""
+    if os.sep in name:
+        return None
+    named = vaults_in_config(place, environ).get(name)
+    return named or (None if os.path.isdir(name) else known_vaults().get(name))  # noqa: PTH112
+
+
+def _resolved(folder: Path) -> Path:
+    try:
+        return folder.resolve()
+    except (OSError, RuntimeError):  # a loop of links
+        return folder
 
 
 def user_config_file(environ: Mapping[str, str]) -> Path:

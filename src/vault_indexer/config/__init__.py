@@ -1,6 +1,6 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
-from vault_indexer.config.documents import commented_config
+from vault_indexer.config.documents import starter_config
 from vault_indexer.config.load import LoadedConfig, load, load_own
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
@@ -24,7 +24,6 @@ __all__ = [
     "add_vault",
     "as_json",
     "chunking_config",
-    "commented_config",
     "config_files",
     "default_index_dir",
     "differences",
@@ -35,6 +34,7 @@ __all__ = [
     "refused_in_note",
     "remove_vault",
     "rows",
+    "starter_config",
     "user_config_file",
     "vault_config_file",
     "vault_name_of",

@@ -23,11 +23,25 @@ from vault_indexer.config.values import toml_text
 EXAMPLE = Path("config.example.toml")
 PAGE = Path("docs", "configuration.md")
 
-_VAULT_INTRODUCTION = """\
-How this vault is indexed and searched. Every line is optional. A line that is commented out shows a
-default: remove its # to change it. This file belongs to the vault and is shared with it. It must not
-choose models, servers or folders, so a line that begins with ## has no place here. You can set such a
-key in your own configuration, whose path `indexer config show` prints."""
+_STARTER = """\
+# Your configuration of vault-indexer. Every line is optional; "indexer config show --all" prints every key.
+
+# Folders of notes, by name. "indexer init DIR" and "indexer vault" write this table.
+[vaults]
+
+[files]
+# exclude = ["Archive/", "*.draft.md"]
+
+[search]
+# limit = 10
+
+[embedding]
+# provider = "auto"        # or e5, ollama, openai, ...
+
+[llm]
+# provider = "none"        # or ollama, openai, anthropic: writes the answers of "indexer ask"
+# model = ""
+"""
 
 _EXAMPLE_INTRODUCTION = """\
 vault-indexer: every key, with its default, its unit and its meaning. `make docs` writes this file.
@@ -36,7 +50,7 @@ You need no configuration file: these values are the defaults. A value can come 
 order, the first one wins: an option on the command line, an environment variable (INDEXER_SEARCH_LIMIT sets
 limit in [search]), .indexer.toml in the vault, your own configuration (on Linux
 ~/.config/vault-indexer/config.toml), the default. `indexer config show` prints every value with its source.
-`indexer config check` finds mistakes.
+`indexer check` finds mistakes.
 
 A vault may come from someone else, so its .indexer.toml can hold only {}. Set everything else in your own
 configuration."""
@@ -54,13 +68,10 @@ _ONLY_ON = "A vault's file can only turn this on."
 _BLOCK = re.compile(r"(<!-- begin: keys ([a-z_.]+) -->\n).*?(<!-- end: keys \2 -->)", re.DOTALL)
 
 
-def commented_config() -> str:
-    """A `.indexer.toml` for a vault: every key with its default, unit and meaning, all commented out.
-
-    `# key = value` is a key that the vault's file may set, `## key = value` one that only the user's own
-    configuration may.
-    """
-    return "\n".join(_toml_lines(_VAULT_INTRODUCTION, commented_out=True)) + "\n"
+def starter_config() -> str:
+    """What `indexer init` writes where the user has no configuration: the keys that most people set, as
+    comments."""
+    return _STARTER
 
 
 def example_config() -> str:

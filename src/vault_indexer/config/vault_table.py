@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator
 
 from vault_indexer.config.fields import Allowed, Table, Trust
+from vault_indexer.system import folder_slug
 
 VAULT_NAME = "lower-case letters, digits and hyphens, at most 40, beginning with a letter or digit"
 """What a name may be: it stands in addresses (`/vault/NAME`) and in queries (`vault:NAME`)."""
@@ -28,8 +29,7 @@ def is_vault_name(text: str) -> bool:
 
 def vault_name_of(folder: Path) -> str:
     """The name of a vault that has none in the configuration, made from its folder's name."""
-    made = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40].strip("-")
-    return made or "vault"
+    return folder_slug(folder)
 
 
 def _path(value: object) -> object:

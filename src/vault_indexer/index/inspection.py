@@ -47,7 +47,7 @@ class Inspector:
         return [file.path for file in self._scan.files if file.decision is Decision.INDEX]
 
     def inspect(self, paths: Iterable[str]) -> Iterator[Inspection | SkippedFile]:
-        """Each note in turn; `.md` may be left out. What cannot be indexed is given with the reason."""
+        """Each note in turn, by path or name. What cannot be indexed is given with the reason."""
         for named in paths:
             path = self._path_of(named)
             try:
@@ -66,7 +66,7 @@ class Inspector:
 
     def _path_of(self, named: str) -> str:
         path = named.removeprefix("./")
-        return path if path in self._paths or f"{path}.md" not in self._paths else f"{path}.md"
+        return path if path in self._paths else resolve(path, "", self._paths).path or path
 
     @cached_property
     def _scan(self) -> Scan:

@@ -20,6 +20,7 @@ from vault_indexer.system.ownership import owner_fault, read_own, write_fault
 from vault_indexer.system.paths import (
     Spelling,
     canonical_folder,
+    folder_slug,
     long_path,
     name_fault,
     same_name,
@@ -57,6 +58,7 @@ __all__ = [
     "back_by_huge_pages",
     "canonical_folder",
     "collecting_paused",
+    "folder_slug",
     "free_bytes",
     "fsync_dir",
     "fsync_file",

@@ -21,6 +21,13 @@ _RESERVED = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])
 _SIGNS = re.compile(r'[<>:"|?*\\\x00-\x1f]')
 
 
+def folder_slug(folder: Path) -> str:
+    """A short name made of a folder's name: at most 40 lower-case letters, digits and hyphens; "vault" where
+    nothing is left."""
+    made = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40].strip("-")
+    return made or "vault"
+
+
 def windows_long_path(path: str) -> str:
     r"""A path in the form that Windows takes at any length (`\\?\C:\…`), if it is long; else unchanged. Only
     absolute paths have that form, with backslashes and without `.` and `..`."""

@@ -1,44 +1,56 @@
-"""`indexer config check` and `indexer config show`."""
+"""`indexer config show`, `edit` and `path`."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.terminal import note, out, print_json, text
-from vault_indexer.cli.vault_folder import named_or_enclosing_vault
-from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows
-from vault_indexer.errors import ConfigError, ExclusionError
+from vault_indexer.cli.vault_folder import (
+    config_of,
+    named_or_enclosing_vault,
+    names_vaults,
+    only_vault,
+    user_config_file,
+)
+from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows, starter_config
+from vault_indexer.config.file_edit import replace_config
+from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
 from vault_indexer.vault.ignore import load_ignore_rules
 
 PROBLEMS = 2
 
 
-def check(place: Place, output: Output) -> int:
-    """Check the configuration and the exclusions of the vault. Print every mistake with its place, its value
-    and what is allowed."""
+def mistakes_of(place: Place) -> tuple[tuple[ConfigProblem, ...], list[str]]:
+    """Every mistake in the configuration and in the exclusions of the vault, and the files that were read."""
     try:
         loaded = _load(place)
         _check_exclusions(loaded)
-        if lacking := tuple(missing_settings(loaded, os.environ)):
-            raise ConfigError(lacking)
     except ConfigError as error:
-        if not output.json:
-            raise
+        return error.problems, []
+    return tuple(missing_settings(loaded, os.environ)), [str(path) for path in loaded.files]
+
+
+def check(place: Place, output: Output) -> int:
+    """Print every mistake of the configuration with its place, its value and what is allowed."""
+    problems, files = mistakes_of(place)
+    if problems and not output.json:
+        raise ConfigError(problems)
+    if output.json:
         found = [
             {"key": one.key, "value": one.value, "allowed": one.allowed, "source": one.source}
-            for one in error.problems
+            for one in problems
         ]
-        print_json({"ok": False, "problems": found, "files": []})
-        return PROBLEMS
-    files = [str(path) for path in loaded.files]
-    if output.json:
-        print_json({"ok": True, "problems": [], "files": files})
+        print_json({"ok": not problems, "problems": found, "files": files})
     else:
-        note(f"no mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}")
-    return 0
+        note(f"No mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}.")
+    return PROBLEMS if problems else 0
 
 
 def _check_exclusions(loaded: LoadedConfig) -> None:
@@ -51,21 +63,30 @@ def _check_exclusions(loaded: LoadedConfig) -> None:
         raise ConfigError(error.problems) from error
 
 
-def show(place: Place, output: Output) -> None:
-    """Print every value in use with its source, and the files that were looked at."""
+def show(
+    place: Place,
+    output: Output,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every key, not only those that differ from the defaults.")
+    ] = False,
+) -> None:
+    """Show the values that differ from the defaults, where each comes from, and the files that count."""
     loaded = _load(place)
     if output.json:
         print_json(as_json(loaded))
         return
     console = out()
-    console.print(text(("configuration files; a later one wins over an earlier one:", "dim")))
+    console.print(text(("Configuration files; a later one counts more:", "dim")))
     for path in loaded.looked_at:
         found = path in loaded.files
         console.print(
             text((f"  {path}", "cyan"), ("  read" if found else "  not found", "" if found else "dim"))
         )
+    shown = [row for row in rows(loaded) if every or row.origin != "default"]
+    if not shown:
+        note("Every value is the default (--all shows them).")
+        return
     console.print()
-    shown = rows(loaded)
     width = max(len(row.key) for row in shown)
     for row in shown:
         chosen = row.origin != "default"
@@ -79,9 +100,36 @@ def show(place: Place, output: Output) -> None:
         )
 
 
+def path(place: Place) -> None:
+    """Print the path of your configuration, whether or not it exists."""
+    typer.echo(_own_file(place))
+
+
+def edit(place: Place) -> int:
+    """Open your configuration in your editor (VISUAL or EDITOR), then check it."""
+    file = _own_file(place)
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    if not editor:
+        raise UsageError(f"No editor is set (VISUAL or EDITOR). Your configuration is {file}")
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_config(file, starter_config())
+    try:
+        subprocess.run([*editor, str(file)], check=False)
+    except OSError as error:
+        raise UsageError(f"cannot run {editor[0]}: {error.strerror}") from error
+    return check(place, Output())
+
+
+def _own_file(place: Place) -> Path:
+    return config_of(place, os.environ) or user_config_file(os.environ)
+
+
 def _load(place: Place) -> LoadedConfig:
     """As for any command, but without a vault it is the user's configuration."""
     vault = named_or_enclosing_vault(place, os.environ)
+    if vault is None and not names_vaults(place, os.environ):
+        vault = only_vault(place, os.environ)
     options = {"index.dir": place.index_dir} if place.index_dir else {}
     loaded = load(vault, config_file=place.config, environ=os.environ, options=options)
     for warning in loaded.warnings:
@@ -90,5 +138,7 @@ def _load(place: Place) -> LoadedConfig:
 
 
 app = typer.Typer(no_args_is_help=True)
-app.command("check")(flatten_parameters(check))
 app.command("show")(flatten_parameters(show))
+app.command("edit")(flatten_parameters(edit))
+app.command("path")(flatten_parameters(path))
+app.command("check", hidden=True)(flatten_parameters(check))

@@ -18,7 +18,6 @@ from vault_indexer.cli.rows import print_rows
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.serve.endpoints import Endpoint, Parameter, Value
-from vault_indexer.text.control_characters import json_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -59,10 +58,14 @@ def print_answer(answer: Mapping[str, object]) -> None:
     console = out()
     for name, value in answer.items():
         if isinstance(value, list):
-            console.print(text((f"{name}: ", ""), (f"{len(value):,}", "bold")))
+            console.print(text((f"{_words(name)}: ", ""), (f"{len(value):,}", "bold")))
             print_rows(console, _rows(value), head=2)
         else:
-            console.print(text((f"{name}  ", "dim"), (_cell(value), "")))
+            console.print(text((f"{_words(name)}  ", "dim"), (_cell(value), "")))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _rows(entries: Sequence[object]) -> list[tuple[Text, ...]]:
@@ -73,8 +76,10 @@ def _rows(entries: Sequence[object]) -> list[tuple[Text, ...]]:
 def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, dict | list):
-        return json_text(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name or 'unknown'} {_cell(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
     return "" if value is None else str(value)
 
 

@@ -1,4 +1,4 @@
-"""`indexer gateway` and `indexer gateway token`."""
+"""`indexer gateway`, `indexer gateway token` and `indexer gateway unpublish`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from vault_indexer.cli.commands.unpublish import unpublish
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.daemon.log import logging_to
@@ -23,17 +24,24 @@ def gateway(
     place: Place,
     output: Output,
     action: Annotated[
-        Literal["serve", "token"],
-        typer.Argument(help="serve: answer searches. token: make a token for a user."),
+        Literal["serve", "token", "unpublish"],
+        typer.Argument(
+            metavar="[serve|token|unpublish]",
+            help="serve: answer searches. token: make a token for a user. unpublish: remove a vault from the "
+            "Milvus server; its notes and its index stay.",
+        ),
     ] = "serve",
     log_file: Annotated[
         Path | None,
         typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
     ] = None,
 ) -> None:
-    """Answer searches over the vaults of many keepers from Milvus, by the configuration of --config FILE."""
+    """Search the vaults of many daemons, for many users, by the configuration of --config FILE."""
     if action == "token":
         _print_token(output)
+        return
+    if action == "unpublish":
+        unpublish(place)
         return
     if place.config is None:
         raise UsageError("--config FILE is missing: the gateway has a configuration of its own")
@@ -47,7 +55,7 @@ def _print_token(output: Output) -> None:
         print_json({"token": made.token, "token_sha256": made.sha256})
         return
     typer.echo(f'{made.token}\ntoken_sha256 = "{made.sha256}"')
-    note("the first line is for the user, the second for [[users]] in the configuration")
+    note("The first line is for the user, the second for [[users]] in the configuration.")
 
 
 def _serve(config: Path) -> None:

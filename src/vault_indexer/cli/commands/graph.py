@@ -1,135 +1,24 @@
-"""`indexer graph NOTE`."""
+"""`indexer graph NOTE`, the old name of `indexer links NOTE --depth N`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated
-from xml.sax.saxutils import escape, quoteattr
 
 import typer
 
+from vault_indexer.cli.files_around import Around, print_files_around
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask_about
-from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.rows import path_style, print_rows
-from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import out, print_json, text
-from vault_indexer.errors import UsageError
-from vault_indexer.serve.endpoints import GRAPH
-from vault_indexer.serve.shapes import NoteGraphJson
-
-
-@dataclass(frozen=True, slots=True)
-class GraphFormat:
-    """How the graph is printed for other programs."""
-
-    dot: Annotated[bool, typer.Option("--dot", help="Print the graph as DOT, for Graphviz.")] = False
-    graphml: Annotated[bool, typer.Option("--graphml", help="Print the graph as GraphML.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSize:
-    """What belongs to the graph."""
-
-    depth: Annotated[int, typer.Option("--depth", min=1, max=3, help="Links from NOTE at most.")] = 1
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=300, help="Files at most.")] = 150
-    related: Annotated[
-        bool,
-        typer.Option(" /--links-only", show_default=False, help="Leave out notes near in meaning alone."),
-    ] = True
 
 
 def graph(
     place: Place,
     output: Output,
-    form: GraphFormat,
-    size: GraphSize,
+    around: Around,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=300, help="At most N files.")] = 150,
 ) -> None:
     """List the files around a note, by link and by meaning, or print them as a graph."""
-    if output.json + form.dot + form.graphml > 1:
-        raise UsageError("--json, --dot, --graphml: one at a time")
-
-    def show(reached: Reached, path: str) -> None:
-        found = reached.index.ask(GRAPH, path=path, depth=size.depth, limit=size.limit, related=size.related)
-        if output.json:
-            print_json(found)
-        elif form.dot or form.graphml:
-            for line in dot_lines(found) if form.dot else graphml_lines(found):
-                typer.echo(line)
-        else:
-            _show_list(reached, found)
-
-    ask_about(place, note, show)
-
-
-def dot_lines(graph: NoteGraphJson) -> Iterator[str]:
-    """The graph in the language of Graphviz; notes that are only related are joined by dashed lines."""
-    yield "graph vault {"
-    for node in graph["nodes"]:
-        yield f"  {_dot(node['path'])} [label={_dot(node['title'])}];"
-    for edge in graph["edges"]:
-        style = " [style=dashed]" if edge["kind"] == "related" else ""
-        yield f"  {_dot(edge['source'])} -- {_dot(edge['target'])}{style};"
-    yield "}"
-
-
-def graphml_lines(graph: NoteGraphJson) -> Iterator[str]:
-    """The graph as GraphML (graphml.graphdrawing.org)."""
-    keys = (("title", "node", "string"), ("kind", "edge", "string"), ("weight", "edge", "double"))
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    for name, of, kind in keys:
-        yield f'  <key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>'
-    yield '  <graph id="vault" edgedefault="undirected">'
-    for node in graph["nodes"]:
-        yield f'    <node id={_xml(node["path"])}><data key="title">{_text(node["title"])}</data></node>'
-    for edge in graph["edges"]:
-        ends = f"source={_xml(edge['source'])} target={_xml(edge['target'])}"
-        data = f'<data key="kind">{edge["kind"]}</data><data key="weight">{edge["weight"]}</data>'
-        yield f"    <edge {ends}>{data}</edge>"
-    yield "  </graph>"
-    yield "</graphml>"
-
-
-def _dot(name: str) -> str:
-    # Graphviz reads \\ and \" in a quoted name; a line break would end the statement.
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{" ".join(quoted.splitlines())}"'
-
-
-def _xml(name: str) -> str:
-    return quoteattr(_printable(name))
-
-
-def _text(name: str) -> str:
-    return escape(_printable(name))
-
-
-def _printable(name: str) -> str:
-    """Without the control characters that XML cannot hold."""
-    return "".join(char if char >= " " else " " for char in name)
-
-
-def _show_list(reached: Reached, found: NoteGraphJson) -> None:
-    near = {edge["target"] for edge in found["edges"] if edge["kind"] == "related"}
-    linked = {
-        end for edge in found["edges"] if edge["kind"] == "link" for end in (edge["source"], edge["target"])
-    }
-    rows = [
-        (
-            text((f"{node['distance']:>3}", "dim")),
-            text((node["path"], path_style(reached.vault, node["path"]))),
-            text((node["title"], "")),
-            text(("related" if node["path"] in near and node["path"] not in linked else "", "dim")),
-            text((f"{node['degree']:,} links", "dim")),
-        )
-        for node in found["nodes"]
-    ]
-    print_rows(out(), rows, head=2)
-    if found["more"]:
-        say(f"there are more than these {len(rows)}: raise --limit")
+    print_files_around(place, output, note, around, limit)
 
 
 app = one_command(graph)

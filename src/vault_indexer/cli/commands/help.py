@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.app import COMMANDS
+from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
 from vault_indexer.cli.doc_pages import about, docs_folder, overview, page_names
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.terminal import out
@@ -37,8 +37,12 @@ def show_help(
         ),
     ] = "",
 ) -> None:
-    """Show what the documentation says of a command or a topic, with a pager at a terminal."""
+    """Show the guide, or what it says on a command or a topic. "advanced" lists the other commands."""
     del place  # the pages are the same for every vault
+    if topic == ADVANCED.lower():
+        for name, does in command_rows(ADVANCED):
+            sys.stdout.write(f"{name}  {does}\n")
+        return
     folder = docs_folder()
     text = about(folder, topic) if topic else overview(folder)
     if sys.stdout.isatty():

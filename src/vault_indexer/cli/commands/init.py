@@ -1,46 +1,117 @@
-"""`indexer init`."""
+"""`indexer init [DIR]`: add a folder of notes and index it."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.in_process import reach
+from vault_indexer.cli.known_vaults import has_index
 from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.reach import named_vault
+from vault_indexer.cli.progress import duration, showing
+from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note
-from vault_indexer.config import commented_config, vault_config_file
+from vault_indexer.cli.vault_folder import (
+    config_of,
+    current_folder,
+    is_pinned,
+    named_or_enclosing_vault,
+    user_config_file,
+    vaults_in_config,
+)
+from vault_indexer.config import NamedVault, add_vault, starter_config
 from vault_indexer.config.file_edit import replace_config
-from vault_indexer.errors import UsageError, VaultError
+from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
+from vault_indexer.errors import UsageError
+from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.system import folder_slug
+from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
+
+_NEXT_STEPS = (
+    "Next:",
+    "  indexer search a few words   find notes by meaning, word and link",
+    "  indexer open                 the same in your browser",
+    "  indexer start                keep the index current while you write",
+)
 
 
 def init(
     place: Place,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a configuration that exists.")] = False,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="The folder of notes; otherwise this folder.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Call the vault NAME, not after its folder.")
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
 ) -> None:
-    """Write `.indexer.toml` into the vault: every key with its default, all commented out."""
-    vault = named_vault(place, os.environ)
+    """Add a folder of notes to your vaults and index it.
+
+    The folder goes into the table [vaults] of your configuration. Nothing is written into the folder.
+    """
+    del force  # of earlier versions, which wrote a file into the vault
+    vault = _vault(place, folder)
     root_identity(vault)
-    path = vault_config_file(vault)
-    # A vault may come from someone else: the file may be a link, which neither way follows.
-    if force:
-        replace_config(path, commented_config())
+    own = Place(vault, place.index_dir, place.config)
+    _register(place, vault.absolute(), name)
+    if read_daemon(shared_daemon_dir(config_of(place, os.environ))):
+        note("The running daemon indexes it now (indexer status).")
     else:
-        _write_new(path, commented_config())
-    note(f"wrote {path}")
+        _index(reach(own))
+    for line in _NEXT_STEPS:
+        note(line)
 
 
-def _write_new(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{path} exists: --force overwrites it") from error
-    except OSError as error:
-        raise VaultError(f"cannot write {path}: {error.strerror}") from error
+def _vault(place: Place, folder: Path | None) -> Path:
+    """The folder that is named, else the vault around the current folder, else that folder if it contains
+    Markdown. Raises UsageError."""
+    if folder is not None:
+        return folder.expanduser()
+    found = named_or_enclosing_vault(place, os.environ)
+    here = current_folder()
+    if found is None and (here is None or not any(here.rglob("*.md"))):
+        raise UsageError("There are no Markdown notes here. Name a folder, as in: indexer init ~/Notes")
+    assert found is not None or here is not None
+    return found or here  # type: ignore[return-value] # one of them is there
+
+
+def _register(place: Place, vault: Path, name: str) -> None:
+    """Add the vault to the table, unless it is there. What was named for this command alone is not added."""
+    if is_pinned(place) and place.config is None:
+        return
+    listed = vaults_in_config(place, os.environ)
+    if any(one.resolve() == vault.resolve() for one in listed.values()):
+        return
+    file = config_of(place, os.environ) or user_config_file(os.environ)
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_config(file, starter_config())
+    chosen = name or _free_name(folder_slug(vault), listed)
+    add_vault(file, NamedVault(chosen, vault, place.index_dir))
+    note(f"Added {chosen} ({vault}) to {file}.")
+
+
+def _free_name(name: str, listed: Mapping[str, Path]) -> str:
+    numbers = (f"{name[:37]}-{number}" for number in range(2, len(listed) + 3))
+    return name if name not in listed else next(one for one in numbers if one not in listed)
+
+
+def _index(reached: Reached) -> None:
+    if reached.index_dir is None or has_index(reached.index_dir):
+        found = reached.index.ask(STATUS)
+        note(f"Already indexed: {quantity(found['notes'], 'note')}.")
+        return
+    with showing() as show:
+        report = reached.index.rebuild(show, refit=True)
+    skipped = quantity(len(report["skipped"]), "file")
+    note(f"Indexed {quantity(report['notes'], 'note')} in {duration(report['seconds'])}.")
+    if report["skipped"]:
+        note(f"{skipped} skipped (indexer check names them).")
 
 
 app = one_command(init)

@@ -1,4 +1,4 @@
-"""`indexer inspect [NOTE…]`."""
+"""`indexer inspect [NOTE...]`."""
 
 from __future__ import annotations
 
@@ -10,37 +10,45 @@ from vault_indexer.bootstrap import make_inspector
 from vault_indexer.cli.in_process import target_of
 from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.rows import cut_text, path_style
 from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import print_json_line
+from vault_indexer.cli.terminal import out, print_json_line, text
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.errors import UsageError
+from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import SkippedFile
 from vault_indexer.serve.wire import inspection_json
+from vault_indexer.text.counts import quantity
 
 SKIPPED = 1
+
+_LINES_WIDTH = 9
+_SIZE_WIDTH = 6
 
 
 def inspect(
     place: Place,
     output: Output,
     notes: Annotated[
-        list[str] | None, typer.Argument(metavar="NOTE…", help="Paths in the vault, such as Folder/Note.md.")
+        list[str] | None, typer.Argument(metavar="NOTE...", help="Their paths in the vault, or their names.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Inspect all notes of the vault.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show all notes of the vault.")] = False,
     strategy: Annotated[
         str | None,
         typer.Option(
             "--strategy",
             metavar="NAME",
             autocompletion=complete_strategy,
-            help="Split notes by this strategy, not by the configured one.",
+            help="Split the notes by this strategy, not by the configured one.",
         ),
     ] = None,
 ) -> int:
-    """Parse and chunk notes without an index. Print one JSON object per note, each on its own line."""
-    del output  # it is JSON in any case
+    """Show how notes are read and split: each chunk with its lines, its size and its beginning.
+
+    No index is needed. With --json, one JSON object for each note on a line of its own.
+    """
     if not notes and not every:
-        raise UsageError("name notes to inspect, or --all")
+        raise UsageError("Name a note, or add --all.")
     target = target_of(place)
     inspector = make_inspector(target, strategy)
     status = 0
@@ -49,9 +57,33 @@ def inspect(
         if isinstance(found, SkippedFile):
             say(f"{found.path}: {found.reason}")
             status = SKIPPED
-        else:
+        elif output.json:
             print_json_line(inspection_json(found))
+        else:
+            _print_note(found, path_style(target.vault, found.note.path))
     return status
+
+
+def _print_note(found: Inspection, style: str) -> None:
+    console = out()
+    counts = (
+        quantity(len(found.chunks), "chunk"),
+        quantity(len(found.note.links), "link"),
+        found.note.language,
+    )
+    console.print(text((found.note.path, style), (f"  {', '.join(filter(None, counts))}", "dim")))
+    for chunk in found.chunks:
+        lines = f"{chunk.start_line}-{chunk.end_line}"
+        size = f"{len(chunk.content):,}"
+        head = f"{chunk.header_path}: " if chunk.header_path else ""
+        row = text(
+            (f"{lines:>{_LINES_WIDTH}}  {size:>{_SIZE_WIDTH}}  ", "dim"),
+            (head, "green"),
+            (" ".join(chunk.content.split()), ""),
+        )
+        console.print(cut_text(row, console.width, (0, 0)), no_wrap=True, crop=False)
+    for one in found.diagnostics:
+        say(f"{found.note.path}:{one.line}: {one.detail}")
 
 
 app = one_command(inspect)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vault_indexer.cli.files_around import Around, print_files_around
 from vault_indexer.cli.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask_about, ask_reached
@@ -33,7 +34,8 @@ class View:
     """What to show instead of a note's links."""
 
     unresolved: Annotated[
-        bool, typer.Option("--unresolved", help="All links of the vault that lead nowhere, by target.")
+        bool,
+        typer.Option("--broken", "--unresolved", help="All links of the vault that lead nowhere, by target."),
     ] = False
     orphans: Annotated[bool, typer.Option("--orphans", help="All notes without links, either way.")] = False
     mentions: Annotated[
@@ -56,9 +58,15 @@ def links(
     output: Output,
     lines: GrepLines,
     view: View,
+    around: Around,
     note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Its path in the vault, or its name.")] = "",
 ) -> int:
-    """Outgoing links, backlinks and unresolved links of a note; or what the links of the vault lack."""
+    """List the links, backlinks and broken links of a note, or the broken links of the whole vault."""
+    if around.wanted:
+        if view.unresolved or view.orphans or view.mentions or not note:
+            raise UsageError("--depth, --dot and --graphml are about one NOTE")
+        print_files_around(place, output, note, around, view.limit)
+        return 0
     _check(note, view)
     lines.check(output)
     show = _Show(output, lines)
@@ -73,11 +81,11 @@ def links(
 
 def _check(note: str, view: View) -> None:
     if view.unresolved + view.orphans + view.mentions > 1:
-        raise UsageError("--unresolved, --orphans, --mentions: one at a time")
+        raise UsageError("--broken, --orphans, --mentions: one at a time")
     if (view.unresolved or view.orphans) and note:
-        raise UsageError(f"--unresolved and --orphans are about the whole vault: leave out {note!r}")
+        raise UsageError(f"--broken and --orphans are about the whole vault: leave out {note!r}")
     if not (view.unresolved or view.orphans or note):
-        raise UsageError("name a NOTE, or ask for --unresolved or --orphans")
+        raise UsageError("Name a note, or add --broken or --orphans.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.progress import duration, note_rate, showing
+from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note, out, print_json, text
@@ -21,14 +21,10 @@ _NAMED = 20
 def rebuild(
     place: Place,
     output: Output,
-    keep_weights: Annotated[
-        bool, typer.Option("--keep-weights", help="Keep the token weights of the current index.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Rebuild even if the vault has suddenly lost its notes.")
-    ] = False,
+    keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Do not weigh words anew.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Rebuild even if the vault looks empty.")] = False,
 ) -> None:
-    """Build the index again from the vault; the old one answers until the new one is complete."""
+    """Build the index again. The old one answers until the new one is complete."""
 
     def build(reached: Reached) -> RebuildJson:
         with showing() as show:
@@ -42,25 +38,15 @@ def rebuild(
 
 
 def _print_report(report: RebuildJson) -> None:
-    rate = f", {note_rate(report['notes'], report['seconds'])}" if report["seconds"] >= 1 else ""
-    out().print(
-        text(
-            (f"{quantity(report['notes'], 'note')}, {quantity(report['chunks'], 'chunk')}", "bold"),
-            (f" in {duration(report['seconds'])}{rate}", ""),
-            (
-                f" · generation {report['generation']}"
-                f" · {quantity(report['embedded'], 'text')} embedded, {report['reused']:,} reused",
-                "dim",
-            ),
-        )
-    )
+    done = f"Indexed {quantity(report['notes'], 'note')}"
+    out().print(text((done, "bold"), (f" in {duration(report['seconds'])}.", "")))
     skipped = report["skipped"]
     if skipped:
         note(f"{quantity(len(skipped), 'file')} skipped:")
     for file in skipped[:_NAMED]:
         note(f"  {file['path']}: {file['reason']}")
     if len(skipped) > _NAMED:
-        note(f"  … and {len(skipped) - _NAMED:,} more: `indexer status --json` names them all")
+        note(f"  and {len(skipped) - _NAMED:,} more (indexer check)")
 
 
 app = one_command(rebuild)

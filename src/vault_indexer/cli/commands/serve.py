@@ -15,12 +15,12 @@ import typer
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.daemon_command import indexer_command, place_options
-from vault_indexer.cli.in_process import target_of
+from vault_indexer.cli.in_process import NO_VAULTS, target_of
+from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
-from vault_indexer.cli.reach import is_pinned
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
-from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.daemon.assembly import LLM_CACHE, Target
 from vault_indexer.daemon.config_watch import ConfigWatch
@@ -86,7 +86,8 @@ def _serve_one(place: Place) -> None:
         announced.keep(target.index_dir, address_to_keep(info, settings))
         if not is_pinned(place):
             write_signpost(target.vault, target.index_dir)
-        note(f"{target.vault}: {info.url}, index in {target.index_dir}")
+            remember_vault(target.vault, target.index_dir)
+        note(f"Watching {target.vault} at {info.url}. Ctrl-C stops.")
 
     with (
         ended_by_signals(),
@@ -106,7 +107,7 @@ def _serve_all(place: Place) -> None:
     watch = ConfigWatch(file.path for file in config_files(None, config_file, os.environ))
     table = _read_table(config_file)
     if not table.named:
-        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
+        raise UsageError(NO_VAULTS)
     settings = table.settings
     folder = shared_daemon_dir(config_file)
     kept = read_address(folder)
@@ -131,7 +132,7 @@ def _serve_all(place: Place) -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             announced.add(folder, info)
             announced.keep(folder, address_to_keep(info, settings.server))
-            note(f"{', '.join(supervisor.vaults.names)}: {info.url}")
+            note(f"Watching {', '.join(supervisor.vaults.names)} at {info.url}. Ctrl-C stops.")
 
         site = Site(supervisor.vaults, info, announced.again, parts=shared.parts)
         with supervisor:
@@ -143,7 +144,7 @@ def _read_table(config_file: Path | None) -> VaultTable:
     and where there is no configuration: a file that is gone has not removed its vaults."""
     file = config_files(None, config_file, os.environ)[-1].path
     if not file.exists():
-        raise UsageError(f"there are no vaults: {file} does not exist; `indexer vault add NAME DIR` adds one")
+        raise UsageError(f"{NO_VAULTS} ({file} does not exist)")
     named = named_vaults(config_file, os.environ)
     return VaultTable(named, load_own(config_file, os.environ).settings)
 
@@ -186,6 +187,7 @@ class _SharedDaemon:
             self._announced.add(index_dirs[0], replace(self._info, url=url, vault=str(service.vault)))
             if not self._pinned:
                 write_signpost(service.vault, index_dirs[0])
+                remember_vault(service.vault, index_dirs[0])
             note(f"{named.name}: {service.vault}, index in {index_dirs[0]}")
 
         def closed() -> None:
@@ -220,7 +222,7 @@ def _refuse_evals(_cases: Path, _layers: tuple[int, ...]) -> Mapping[str, JsonVa
     raise UsageError(_UNNAMED)
 
 
-_UNNAMED = "this works on one vault: name it"
+_UNNAMED = "Which vault? Name one."
 _OFFERED = ServerParts(AgentActions(strategy=_AnyStrategy(), run_evals=_refuse_evals))
 """What is offered for each of several vaults, before one is named."""
 

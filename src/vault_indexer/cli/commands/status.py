@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.rows import print_row, shorten_path
+from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.terminal import out, print_json
+from vault_indexer.cli.vault_folder import vaults_in_config
+from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.endpoints import STATUS
 from vault_indexer.serve.shapes import StatusJson
 from vault_indexer.text.counts import quantity
@@ -20,7 +26,10 @@ _KILO = 1000
 
 
 def status(place: Place, output: Output) -> None:
-    """Show what the index holds and what the daemon does."""
+    """Show how current the index is, and whether the daemon runs. Of several vaults, one line each."""
+    if asks_all(place, os.environ):
+        _show_all(vaults_in_config(place, os.environ), place, output)
+        return
     found = ask(place, STATUS)
     if output.json:
         print_json(found)
@@ -32,12 +41,49 @@ def status(place: Place, output: Output) -> None:
         print_row(console, "", f"{file['path']}: {file['reason']}", "dim", indent=2)
 
 
-def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
-    daemon = found["daemon"]
+def _show_all(vaults: Mapping[str, Path], place: Place, output: Output) -> None:
+    """A line for each vault: its counts, or why it cannot be searched."""
+    found = {name: _status_or_problem(replace(place, vault=vaults[name])) for name in sorted(vaults)}
+    if output.json:
+        entries = [
+            {"name": name, "status": None, "problem": one}
+            if isinstance(one, str)
+            else {"name": name, "status": one, "problem": ""}
+            for name, one in found.items()
+        ]
+        print_json({"vaults": entries})
+        return
+    console = out()
+    width = max(_NAME_WIDTH, *map(len, found))
+    for name, one in found.items():
+        counts, style = (one, "yellow") if isinstance(one, str) else _counts(one)
+        print_row(console, f"{name:<{width}}", counts, style)
+    urls = {str(one["daemon"]["url"]) for one in found.values() if not isinstance(one, str)} - {"None"}
+    for url in sorted({url.partition("/vault/")[0] for url in urls}):
+        print_row(console, f"{'running':<{width}}", url, "")
+    if not urls:
+        print_row(console, f"{'not running':<{width}}", "indexed at each search", "")
+
+
+def _status_or_problem(place: Place) -> StatusJson | str:
+    try:
+        return ask(place, STATUS)
+    except VaultIndexerError as error:
+        return str(error)
+
+
+def _counts(found: StatusJson) -> tuple[str, str]:
+    """Notes, how current they are, and what is wrong with some; and the style that says so."""
     skipped = f"{len(found['skipped']):,} skipped" if found["skipped"] else ""
     broken = quantity(found["unresolved"], "broken link") if found["unresolved"] else ""
     state, style = _state(found)
     counts = ", ".join(filter(None, (quantity(found["notes"], "note"), state, skipped, broken)))
+    return f"{counts} (indexer check)" if skipped or broken else counts, style
+
+
+def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
+    daemon = found["daemon"]
+    counts, style = _counts(found)
     model = found["manifest"].get("embedding_model")
     size = _size(Path(found["index_dir"]))
     running = str(daemon["url"]) if daemon["running"] else "indexed at each search"

@@ -4,36 +4,87 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.commands.start import ask_if_alive
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.known_vaults import recorded_vaults
+from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.reach import known_daemon_folder
-from vault_indexer.cli.several import asks_all
+from vault_indexer.cli.several import asks_all, names_one
 from vault_indexer.cli.terminal import note
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
-from vault_indexer.errors import DaemonError
-from vault_indexer.serve.client import NotListeningError
+from vault_indexer.cli.vault_folder import config_of, vaults_in_config
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, read_signpost, shared_daemon_dir
+from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.endpoints import VAULTS
 from vault_indexer.system import ask_to_end
 
 _WAIT_S = 60.0
 _LOOK_EVERY_S = 0.02
+_IN_ADDRESS = "/vault/"
 
 
-def stop(place: Place) -> None:
-    """Stop the daemon and wait until it has ended. A daemon of several vaults ends for all of them."""
-    index_dir = known_daemon_folder(place, os.environ)
-    if index_dir is None or read_daemon(index_dir) is None:
-        is_shared = asks_all(place, os.environ)
-        index_dir = index_dir if is_shared else in_process_module().target_of(place).index_dir
-    assert index_dir is not None
-    info = read_daemon(index_dir)
-    if info is None:
-        note("no daemon is running")
+def stop(place: Place, all_vaults: AllVaults = False) -> None:
+    """Stop the daemon and wait until it has ended.
+
+    Where no vault is named and you are in none, every daemon of your vaults is stopped.
+    """
+    if all_vaults or asks_all(place, os.environ):
+        folders = _folders_of_all(place)
+    else:
+        found = known_daemon_folder(place, os.environ)
+        if found is None or read_daemon(found) is None:
+            found = in_process_module().target_of(place).index_dir
+        folders = [found]
+        _refuse_to_stop_others(place, read_daemon(found))
+    running = {info.pid: (info, folder) for folder in folders if (info := read_daemon(folder))}
+    if not running:
+        note("No daemon is running.")
+    for info, folder in running.values():
+        kept = _vaults_of(info)
+        end_daemon(info, folder)
+        note(f"Stopped the daemon of {_listed(kept or [info.vault])} (process {info.pid}).")
+
+
+def _folders_of_all(place: Place) -> list[Path]:
+    """Where the daemons of all vaults may be announced: the shared one first."""
+    signposts = (read_signpost(folder) for folder in vaults_in_config(place, os.environ).values())
+    recorded = (Path(known.index_dir) for known in recorded_vaults())
+    shared = shared_daemon_dir(config_of(place, os.environ))
+    return list(dict.fromkeys(folder for folder in (shared, *signposts, *recorded) if folder))
+
+
+def _refuse_to_stop_others(place: Place, info: DaemonInfo | None) -> None:
+    """Raises UsageError where one vault is named and its daemon keeps others, too."""
+    if info is None or not names_one(place, os.environ):
         return
-    end_daemon(info, index_dir)
-    note(f"stopped: process {info.pid}")
+    kept = _vaults_of(info)
+    if len(kept) > 1:
+        name = info.url.rpartition(_IN_ADDRESS)[2]
+        others = _listed(one for one in kept if one != name)
+        raise UsageError(
+            f"This daemon keeps {others}, too. To stop it for all: indexer stop --all-vaults. "
+            f"To take out {name} alone: indexer vault remove {name}"
+        )
+
+
+def _vaults_of(info: DaemonInfo) -> list[str]:
+    """The names of the vaults that a shared daemon keeps; empty for the daemon of one vault."""
+    base, _, name = info.url.partition(_IN_ADDRESS)
+    if info.vault and not name:
+        return []
+    try:
+        return [one["name"] for one in DaemonClient(replace(info, url=base)).ask(VAULTS)["vaults"]]
+    except (NotListeningError, DaemonError):
+        return []
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = sorted(names) or ["no vault"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:

@@ -15,9 +15,9 @@ def unpublish(place: Place) -> None:
     target = target_of(place)
     uri = target.config.settings.milvus.uri
     if unpublish_vault(target, os.environ):
-        note(f"removed from {uri}: {target.vault}")
+        note(f"Removed {target.vault} from {uri}.")
     else:
-        note(f"{uri} had nothing published of {target.vault}")
+        note(f"Nothing of {target.vault} is published on {uri}.")
 
 
 app = one_command(unpublish)

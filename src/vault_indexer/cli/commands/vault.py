@@ -8,24 +8,38 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.in_process import NO_VAULTS
+from vault_indexer.cli.known_vaults import (
+    forget_vault,
+    has_index,
+    known_vaults,
+    recorded_vaults,
+    remember_vault,
+)
+from vault_indexer.cli.left_over import delete_index
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.terminal import note, out, print_json, text
-from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import (
     NamedVault,
     add_vault,
+    default_index_dir,
     load_own,
     remove_vault,
     user_config_file,
     vaults_of,
 )
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.endpoints import VAULTS
 from vault_indexer.serve.shapes import VaultJson, VaultsJson
+from vault_indexer.system import folder_slug
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
+
+_CLOSE_S = 60.0
+"""How long the daemon of all vaults may take to close one."""
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")]
 
@@ -35,29 +49,72 @@ def add(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of notes.")],
     place: Place,
 ) -> None:
-    """Add a vault to the table [vaults] of your configuration. Nothing else in the file changes."""
+    """Add a vault to your vaults. Nothing else in your configuration changes."""
     file = _file(place)
     root_identity(folder.expanduser())
     path = folder.expanduser().absolute()
     index_dir = place.index_dir.expanduser().absolute() if place.index_dir else None
     add_vault(file, NamedVault(name, path, index_dir))
-    note(f"added to {file}: {name}, {path}")
+    note(f"Added {name} ({path}) to {file}.")
     if _daemon(place) is not None:
-        note("the daemon opens it now; `indexer vault list` shows its state")
+        note("The running daemon indexes it now (indexer status).")
 
 
-def remove(name: Name, place: Place) -> None:
-    """Remove a vault from the table [vaults]. Its notes and its index stay where they are, and what is
-    published of it on a Milvus server, too: `indexer unpublish` removes that."""
-    file = _file(place)
-    remove_vault(file, name)
-    note(f"removed from {file}: {name}; its notes and its index stay")
-    if _daemon(place) is not None:
-        note("the daemon closes it now")
+def remove(
+    name: Name,
+    place: Place,
+    delete: Annotated[bool, typer.Option("--delete-index", help="Delete its index, too.")] = False,
+) -> None:
+    """Remove a vault from your vaults. Its notes stay, and its index unless you say --delete-index.
+
+    What is published of it on a Milvus server stays, too: `indexer gateway unpublish` removes that.
+    """
+    vault, index_dir = _removable(name, place)
+    daemon = _daemon(place)
+    if delete:
+        _refuse_while_kept_alone(index_dir, daemon, name)
+    if name in vaults_in_config(place, os.environ):
+        remove_vault(_file(place), name)
+        note(f"Removed {name} from {_file(place)}. Its notes stay.")
+    if not delete:
+        remember_vault(vault, index_dir, is_removed=True)
+        if has_index(index_dir):
+            note(f"Its index stays in {index_dir} (--delete-index deletes it).")
+        return
+    if has_index(index_dir):
+        gone = delete_index(index_dir, _CLOSE_S if daemon else 0)
+        note(f"Deleted the index{'' if gone else f'; other files stay in {index_dir}'}.")
+    forget_vault(vault)
+
+
+def _removable(name: str, place: Place) -> tuple[Path, Path]:
+    """The folder and the index of a vault of the table, of an indexed folder, or of a left-over index, which
+    may be named by its folder, too. Raises UsageError."""
+    settings = load_own(config_of(place, os.environ), os.environ).settings
+    listed = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
+    if name in listed:
+        vault = listed[name].path
+        return vault, listed[name].index_dir or default_index_dir(vault, os.environ)
+    named = known_vaults()
+    for known in recorded_vaults():
+        if (
+            name in (known.vault, known.index_dir, folder_slug(known.folder))
+            or named.get(name) == known.folder
+        ):
+            return known.folder, Path(known.index_dir)
+    there = ", ".join(sorted({*listed, *named}))
+    raise UsageError(f"No vault is called {name}. {f'There are: {there}.' if there else NO_VAULTS}")
+
+
+def _refuse_while_kept_alone(index_dir: Path, shared: DaemonInfo | None, name: str) -> None:
+    """Raises UsageError where a daemon has the index open that does not follow the table."""
+    keeper = read_daemon(index_dir)
+    if keeper is not None and (shared is None or keeper.pid != shared.pid):
+        raise UsageError(f"Its daemon is running. Stop it first: indexer stop --vault {name}")
 
 
 def list_vaults(place: Place, output: Output) -> None:
-    """List the vaults of the table [vaults], with their state if a daemon keeps them."""
+    """List your vaults, with their state if the daemon runs."""
     listed = _vaults(place)
     if output.json:
         print_json(listed)
@@ -66,7 +123,7 @@ def list_vaults(place: Place, output: Output) -> None:
     if listed["problem"]:
         note(listed["problem"])
     if not found:
-        note("there are no vaults: add one by `indexer vault add NAME DIR`")
+        note(NO_VAULTS)
     width = max((len(one["name"]) for one in found), default=0)
     console = out()
     for one in found:

@@ -36,9 +36,7 @@ def verify(
         if found["ok"]:
             note("vault, catalog and derived indices agree")
         elif repair:
-            note(
-                f"{quantity(len(found['problems']), 'problem')} repaired; run `indexer verify` again to check"
-            )
+            note(f"{quantity(len(found['problems']), 'problem')} repaired; run `indexer check` again")
     return 0 if found["ok"] else PROBLEMS
 
 

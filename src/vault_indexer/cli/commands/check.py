@@ -1,0 +1,146 @@
+"""`indexer check`: is everything in order? Configuration, index, notes, links, left-over indices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Annotated, NamedTuple
+
+import typer
+
+from vault_indexer.cli.commands.config import mistakes_of
+from vault_indexer.cli.known_vaults import KnownVault
+from vault_indexer.cli.left_over import left_over_indices
+from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.reach import ask_reached
+from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.rows import print_row
+from vault_indexer.cli.several import asks_all
+from vault_indexer.cli.terminal import out, print_json
+from vault_indexer.cli.vault_folder import vaults_in_config
+from vault_indexer.serve.endpoints import HEALTH, STATUS, VERIFY
+from vault_indexer.serve.shapes import HealthJson, StatusJson, VerifyJson
+from vault_indexer.text.counts import quantity
+
+PROBLEMS = 1
+
+_NAME_WIDTH = 18
+_NAMED = 3
+_GOOD, _BAD, _FACT = "ok", "!", ""
+_STYLES = {_GOOD: "green", _BAD: "yellow", _FACT: ""}
+
+
+class Line(NamedTuple):
+    """A line of the answer: its mark, what it is about, and what was found."""
+
+    mark: str
+    name: str
+    found: str
+
+
+def check(
+    place: Place,
+    output: Output,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair the index where it is wrong.")] = False,
+) -> int:
+    """Check configuration, index, notes and links. Exit status 1 if a line begins with an exclamation mark.
+
+    It compares the index with every note, so it takes as long as reading all notes.
+    """
+    if asks_all(place, os.environ):
+        vaults = vaults_in_config(place, os.environ)
+        places = {name: replace(place, vault=vaults[name]) for name in sorted(vaults)}
+    else:
+        places = {"": place}
+    reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
+    unused = left_over_indices()
+    left_over = [Line(_BAD, "left-over index", _left_over(one)) for one in unused]
+    lines = [line for report in reports.values() for line in report.lines] + left_over
+    if output.json:
+        found: dict[str, object] = {"ok": all(line.mark != _BAD for line in lines)}
+        entries = [{"name": name, **report.data} for name, report in reports.items()]
+        found |= {"vaults": entries, "left_over": [asdict(one) for one in unused]}
+        print_json(found)
+    else:
+        _print(reports, left_over)
+    return PROBLEMS if any(line.mark == _BAD for line in lines) else 0
+
+
+class _Report(NamedTuple):
+    lines: Sequence[Line]
+    data: Mapping[str, object]
+
+
+def _check_one(place: Place, *, repair: bool) -> _Report:
+    mistakes, files = mistakes_of(place)
+    problems = [asdict(one) for one in mistakes]
+    if mistakes:
+        lines = [Line(_BAD, "configuration", str(one)) for one in mistakes]
+        return _Report(lines, {"configuration": problems})
+
+    def ask(reached: Reached) -> _Report:
+        verified = reached.index.ask(VERIFY, repair=repair)
+        status, health = reached.index.ask(STATUS), reached.index.ask(HEALTH)
+        lines = [
+            Line(_GOOD, "configuration", ", ".join(files) or "defaults, no file"),
+            *_index_lines(verified, status, repair=repair),
+            *_note_lines(status, health),
+        ]
+        data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
+        return _Report(lines, data)
+
+    return ask_reached(place, ask)
+
+
+def _index_lines(verified: VerifyJson, status: StatusJson, *, repair: bool) -> Iterator[Line]:
+    if verified["ok"]:
+        yield Line(_GOOD, "index", f"agrees with the vault: {quantity(status['notes'], 'note')}")
+        return
+    count = quantity(len(verified["problems"]), "difference")
+    yield Line(_BAD, "index", f"{count} repaired" if repair else f"{count} (--repair mends them)")
+    for problem in verified["problems"][:_NAMED]:
+        yield Line(_BAD, problem["kind"], f"{problem['store']}: {problem['detail']}")
+
+
+def _note_lines(status: StatusJson, health: HealthJson) -> Iterator[Line]:
+    if skipped := status["skipped"]:
+        named = " · ".join(f"{one['path']}: {one['reason']}" for one in skipped[:_NAMED])
+        yield Line(_BAD, f"{quantity(len(skipped), 'note')} skipped", named + _more(len(skipped)))
+    if status["unresolved"]:
+        wanted = ", ".join(f"{one['target']} {one['count']}" for one in health["wanted"][:_NAMED])
+        found = f"{wanted}{_more(health['wanted_count'])} (indexer links --broken)"
+        yield Line(_BAD, quantity(status["unresolved"], "broken link"), found)
+    if health["orphans"]:
+        found = "without any link (indexer links --orphans)"
+        yield Line(_FACT, quantity(health["orphans"], "orphan"), found)
+    sizes = f"{health['median']:,} characters in the middle, {health['largest']:,} at most"
+    yield Line(_FACT, quantity(health["chunks"], "chunk"), sizes)
+
+
+def _more(count: int) -> str:
+    return ", …" if count > _NAMED else ""
+
+
+def _left_over(known: KnownVault) -> str:
+    why = "was removed" if known.folder.is_dir() else "is gone"
+    return f"{known.index_dir}: {known.vault} {why} (indexer vault remove {known.vault} --delete-index)"
+
+
+def _print(reports: dict[str, _Report], left_over: Sequence[Line]) -> None:
+    console = out()
+    for name, report in reports.items():
+        if name:
+            print_row(console, name, "", "")
+        for line in report.lines:
+            _print_line(line)
+    for line in left_over:
+        _print_line(line)
+
+
+def _print_line(line: Line) -> None:
+    name = f"{line.mark:<2}  {line.name:<{_NAME_WIDTH}}"
+    print_row(out(), name, line.found, _STYLES[line.mark])
+
+
+app = one_command(check)

@@ -1,0 +1,105 @@
+"""The vaults that were indexed on this computer: one record each in the state folder of the user.
+
+A command that names no vault finds the folder that it runs in, or the only vault there is, by these records.
+A vault whose index folder or configuration was named for one command alone has none. Loads no configuration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import platformdirs
+
+from vault_indexer.system import canonical_folder, folder_slug, read_own, write_atomically
+
+_CURRENT = "CURRENT"
+"""The file that every index folder has once a build is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVault:
+    """A vault with an index. `is_removed`: the user took it off the list and kept the index."""
+
+    vault: str
+    index_dir: str
+    is_removed: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the notes, which may be gone."""
+        return Path(self.vault)
+
+    @property
+    def is_left_over(self) -> bool:
+        """Whether nobody searches the index any more: its vault was removed, or its folder is gone."""
+        return self.is_removed or not self.folder.is_dir()
+
+
+def has_index(index_dir: Path) -> bool:
+    """Whether the folder contains a complete index."""
+    return (index_dir / _CURRENT).is_file()
+
+
+def remember_vault(vault: Path, index_dir: Path, *, is_removed: bool = False) -> None:
+    """Record a vault that has an index. A disk that takes no record is no error: it is written next time."""
+    known = KnownVault(str(vault), str(index_dir), is_removed)
+    path = _record(vault)
+    if not has_index(index_dir) or _read(path) == known:
+        return
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomically(path, json.dumps(asdict(known)).encode())
+
+
+def forget_vault(vault: Path) -> None:
+    """Remove the record of a vault."""
+    with suppress(OSError):
+        _record(vault).unlink(missing_ok=True)
+
+
+def recorded_vaults() -> list[KnownVault]:
+    """The records whose index still exists, by folder."""
+    try:
+        files = sorted(_records().glob("*.json"))
+    except OSError:
+        return []
+    found = [known for known in map(_read, files) if known and has_index(Path(known.index_dir))]
+    return sorted(found, key=lambda known: known.vault)
+
+
+def known_vaults() -> dict[str, Path]:
+    """The folders of the vaults that can be searched, by a name made of each folder's name."""
+    named: dict[str, Path] = {}
+    for known in recorded_vaults():
+        if not known.is_left_over:
+            named[_free_name(folder_slug(known.folder), named)] = known.folder
+    return named
+
+
+def _free_name(name: str, taken: dict[str, Path]) -> str:
+    numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(one for one in numbers if one not in taken)
+
+
+def _records() -> Path:
+    return platformdirs.user_state_path("vault-indexer") / "vaults"
+
+
+def _record(vault: Path) -> Path:
+    digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
+    return _records() / f"{digest}.json"
+
+
+def _read(path: Path) -> KnownVault | None:
+    """A record; None where there is none, or another user could have written it, or it is damaged."""
+    try:
+        found = json.loads(read_own(path))
+        known = KnownVault(str(found["vault"]), str(found["index_dir"]), bool(found["is_removed"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return known if os.path.isabs(known.vault) and os.path.isabs(known.index_dir) else None  # noqa: PTH117

@@ -1,0 +1,104 @@
+"""The help of a command as a person reads it: no types, no bounds, nothing cut, no shared options.
+
+`typer.Typer(cls=...)` and `app.command(cls=...)` take the classes. They use what click has had for years:
+newer versions of typer carry a click of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+_SHARED = frozenset({"vault", "index_dir", "config", "json", "help"})
+"""The options that stand in the help of `indexer` alone."""
+
+_METAVARS = {"int": "N", "integer": "N", "float": "X", "path": "PATH"}
+_GLOBAL_OPTIONS = "Options of every command (--vault, --json, ...): indexer --help"
+
+
+class PlainCommand(TyperCommand):
+    """A command with a plain help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write usage, what the command does, and its own arguments and options."""
+        arguments = [one for one in self.params if one.param_type_name == "argument"]
+        named: list[Any] = [one for one in self.params if one.name not in _SHARED]
+        options = [one for one in named if one.param_type_name == "option" and not one.hidden]
+        _write_usage(ctx, formatter, ["[OPTIONS]", *map(_argument_name, arguments)])
+        _write_text(formatter, self.help or "")
+        _write_rows(
+            formatter, "Arguments", [(_argument_name(one), getattr(one, "help", "")) for one in arguments]
+        )
+        _write_rows(formatter, "Options", [_option_row(one) for one in options])
+        _write_text(formatter, _GLOBAL_OPTIONS)
+
+
+class PlainGroup(TyperGroup):
+    """A command with commands of its own, each on a line of its help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write usage, what the group is for, and its commands."""
+        _write_usage(ctx, formatter, ["COMMAND"])
+        _write_text(formatter, self.help or "")
+        shown = [(name, one) for name, one in self.commands.items() if not one.hidden]
+        _write_rows(formatter, "Commands", [(name, first_sentence(one.help or "")) for name, one in shown])
+        _write_text(formatter, f"Options of a command: {ctx.command_path} COMMAND --help")
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a help, in one line."""
+    paragraph = " ".join(text.partition("\n\n")[0].split())
+    head, stop, _ = paragraph.partition(". ")
+    return f"{head}." if stop else paragraph
+
+
+def _write_usage(ctx: Any, formatter: Any, parts: Iterable[str]) -> None:
+    formatter.write_usage(ctx.command_path, " ".join(parts))
+
+
+def _write_text(formatter: Any, text: str) -> None:
+    for paragraph in text.split("\n\n"):
+        if words := " ".join(paragraph.split()):
+            formatter.write_paragraph()
+            formatter.write_text(words)
+
+
+def _write_rows(formatter: Any, heading: str, rows: list[tuple[str, str]]) -> None:
+    rows = [(name, help_text or "") for name, help_text in rows]
+    if rows:
+        with formatter.section(heading):
+            formatter.write_dl(rows)
+
+
+def _argument_name(argument: Any) -> str:
+    name: str = argument.metavar or argument.name.upper()
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
+def _option_row(option: Any) -> tuple[str, str]:
+    names = ", ".join(sorted((*option.opts, *option.secondary_opts), key=len)).strip(" ,/")
+    value = _value_name(option)
+    return (f"{names} {value}" if value else names), _described(option)
+
+
+def _value_name(option: Any) -> str:
+    """What stands for the value of an option; "" for one that takes none."""
+    if option.is_flag or getattr(option, "count", False):
+        return ""
+    if option.metavar:
+        return str(option.metavar)
+    if choices := getattr(option.type, "choices", ()):
+        return "|".join(str(getattr(choice, "value", choice)) for choice in choices)
+    return _METAVARS.get(option.type.name.removesuffix(" range"), "TEXT")
+
+
+def _described(option: Any) -> str:
+    """The help of an option, with its default where that says something: a number above 0."""
+    described: str = option.help or ""
+    default = option.default
+    is_number = isinstance(default, int | float) and not isinstance(default, bool)
+    if not is_number or not default or described.rstrip(".").endswith("]"):
+        return described
+    return f"{described.rstrip('.')} [{default:g}]."

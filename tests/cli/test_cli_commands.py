@@ -1,0 +1,112 @@
+"""The commands as a person meets them: groups, a plain help for each, old names, wrong names."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+
+import pytest
+from cli_sandbox import Sandbox
+from test_cli_views import EACH
+
+from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, program_of
+
+HELP_OF_EACH = """
+import sys
+from vault_indexer.cli.app import main
+for name in sys.argv[1:]:
+    try:
+        main([*name.split(), "--help"])
+    except SystemExit as end:
+        assert not end.code, name
+    print(end="\\0")
+"""
+
+
+def test_fifteen_commands_stand_in_the_help_in_four_groups(sandbox: Sandbox) -> None:
+    counts = Counter(command.group for command in COMMANDS)
+    assert sum(counts[group] for group in GROUPS) == 15
+    shown = sandbox.run("--help").out
+    for command in COMMANDS:
+        line = re.search(rf"^  {command.name}\b.*", shown, re.MULTILINE)
+        assert (line is not None) == (command.group in GROUPS), command.name
+        assert line is None or line[0].endswith(command.help)
+    assert [line.removesuffix(":") for line in shown.splitlines() if line.endswith(":")] == [
+        *GROUPS,
+        "Options",
+    ]
+    advanced = [command.name for command in COMMANDS if command.group == ADVANCED]
+    assert " ".join(shown.split()).endswith(f"Advanced (indexer help advanced): {' '.join(advanced)}")
+    listed = sandbox.run("help", "advanced").out.splitlines()
+    assert [line.split()[0] for line in listed] == advanced
+
+
+def test_the_help_takes_no_more_than_its_time() -> None:
+    started = time.process_time()
+    command = program_of([])
+    assert command.get_help(command.make_context("indexer", [], resilient_parsing=True))
+    assert time.process_time() - started < 0.2
+
+
+def test_every_help_is_plain(sandbox: Sandbox) -> None:
+    names = [command.name for command in COMMANDS]
+    more = ["vault remove", "config show", "service install", "eval run", "eval rank"]
+    ran = sandbox.run(*names, *more, code=HELP_OF_EACH)
+    assert ran.code == 0, ran.err
+    helps = dict(zip([*names, *more], ran.out.split("\0"), strict=False))
+    for name, text in helps.items():
+        assert text.startswith(f"Usage: indexer {name}"), name
+        assert not re.search(r"<\w|default:|x<=|\.\.\.\n|\[required\]|--index-dir", text), (name, text)
+        assert re.search(r"\n\n[A-Z]", text), name
+
+
+def test_an_unknown_command_is_told_how_to_search(sandbox: Sandbox) -> None:
+    ran = sandbox.run("sync", "my", "notes")
+    assert ran.code == 2
+    assert ran.complains("No such command 'sync'. To search: indexer search sync my notes")
+    assert sandbox.run("serch").complains("Did you mean 'search'", "To search: indexer search serch")
+
+
+def test_old_names_work_hidden_and_no_data_is_printed_unasked(reader: Sandbox) -> None:
+    commands = ("verify", "health", "explain Bread flour", "graph Welcome", "chunks Bread", "clusters")
+    place = ("--vault", str(reader.vault), "--index-dir", str(reader.index_dir))
+    ran = reader.run("|".join((*commands, "inspect Bread", "check")), *place, code=EACH)
+    outs = ran.out.split("\u241d")[:-1]
+    for command, shown in zip((*commands, "inspect Bread", "check"), outs, strict=True):
+        status = 1 if command == "check" else 0
+        assert shown.endswith(f"[exit status {status}]"), (command, shown)
+        assert not re.search(r"[{}]|True|False|None|\['", shown), (command, shown)
+
+
+def test_check_says_what_is_wrong_one_line_each(reader: Sandbox) -> None:
+    ran = reader.indexer("check")
+    assert ran.code == 1
+    assert ran.out.splitlines() == [
+        "ok  configuration       defaults, no file",
+        "ok  index               agrees with the vault: 3 notes",
+        "!   1 broken link       Nowhere 1 (indexer links --broken)",
+        ran.out.splitlines()[3],
+    ]
+    assert ran.out.splitlines()[3].startswith("    3 chunks            ")
+    found = reader.indexer("check", "--json").data
+    assert found["ok"] is False
+
+
+def test_a_mistake_in_the_configuration_is_a_line_of_check(sandbox: Sandbox) -> None:
+    sandbox.write(".indexer.toml", "[search]\nlimit = 0\nlimitt = 3\n")
+    ran = sandbox.indexer("check")
+    assert ran.code == 1
+    first, second = ran.out.splitlines()
+    assert first.startswith("!   configuration       file ")
+    assert "search.limit = 0: a whole number from 1 to 200" in first
+    assert "unknown key" in second
+
+
+@pytest.mark.long
+def test_links_draw_what_is_around_a_note(reader: Sandbox) -> None:
+    first = reader.indexer("links", "Welcome", "--depth", "2").out.splitlines()[0]
+    assert first.split()[:2] == ["0", "Welcome.md"]
+    assert reader.indexer("links", "Welcome", "--dot").out.startswith("graph vault {")
+    assert "<graphml" in reader.indexer("links", "Welcome", "--graphml").out
+    assert reader.indexer("links", "--orphans", "--dot").code == 2

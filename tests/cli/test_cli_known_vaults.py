@@ -1,0 +1,161 @@
+"""Every folder that was indexed is known: no command after the first has to name it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_sandbox import Sandbox, make
+from waiting import PROCESS_S
+
+from vault_indexer.cli.known_vaults import known_vaults, recorded_vaults, remember_vault
+from vault_indexer.cli.left_over import delete_index, left_over_indices
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.errors import IndexUnusableError, LockedError
+
+
+def own_config(sandbox: Sandbox) -> Path:
+    return sandbox.root / "config" / "vault-indexer" / "config.toml"
+
+
+def index_of(folder: Path) -> Path:
+    """A folder that looks like a complete index."""
+    (folder / "generations" / "0001").mkdir(parents=True)
+    (folder / "CURRENT").write_text("0001\n")
+    return folder
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder of this test alone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path
+
+
+def test_after_a_first_rebuild_the_folder_is_known(sandbox: Sandbox) -> None:
+    nothing = sandbox.run("search", "x")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert nothing.err == 'indexer: No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.\n'
+    assert sandbox.run("rebuild", "--vault", "vault").code == 0
+    inside = sandbox.run("search", "telescope", cwd=sandbox.vault / "Kitchen")
+    assert inside.out.startswith("Sky/Night sky.md"), inside.err
+    assert sandbox.run("config", "show", "--json").data["vault"] == str(sandbox.vault), "the only one"
+
+
+@pytest.mark.long
+def test_of_several_known_vaults_one_is_chosen(sandbox: Sandbox) -> None:
+    assert sandbox.run("rebuild", "--vault", "vault").code == 0
+    other = make(sandbox.root / "other")
+    assert sandbox.run("rebuild", "--vault", str(other.vault)).code == 0
+    asked = sandbox.run("search", "telescope")
+    assert asked.code == 2
+    assert asked.err == "indexer: Which vault? Add --vault vault or --vault vault-2.\n"
+    assert sandbox.run("search", "telescope", "--vault", "vault-2").code == 0
+    assert not own_config(sandbox).exists(), "what is known needs no configuration"
+
+
+def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
+    made = sandbox.run("init", "vault")
+    assert made.code == 0, made.err
+    lines = made.err.splitlines()
+    assert lines[0] == f"Added vault ({sandbox.vault}) to {own_config(sandbox)}."
+    assert any(line.startswith("Indexed 3 notes in ") for line in lines)
+    assert [line.split("  ")[1] for line in lines[-3:]] == [
+        "indexer search a few words",
+        "indexer open",
+        "indexer start",
+    ]
+    assert len(own_config(sandbox).read_text().splitlines()) <= 25
+    assert sorted(path.name for path in sandbox.vault.iterdir()) == ["Kitchen", "Sky", "Welcome.md"]
+    again = sandbox.run("init", cwd=sandbox.vault / "Sky")
+    assert again.err.startswith("Already indexed: 3 notes.\nNext:")
+    assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")
+
+
+def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
+    (sandbox.root / "home").mkdir()
+    ran = sandbox.run("init", cwd=sandbox.root / "home")
+    assert ran.code == 2
+    assert ran.complains("There are no Markdown notes here", "indexer init ~/Notes")
+    assert not own_config(sandbox).exists()
+
+
+@pytest.mark.long
+def test_status_and_stop_are_about_all_vaults_and_never_about_another(sandbox: Sandbox) -> None:
+    sandbox.write("Bad.md", "[[Nobody]]\n")
+    other = make(sandbox.root / "other")
+    assert sandbox.run("init", "vault").code == 0
+    assert sandbox.run("init", str(other.vault), "--name", "second").code == 0
+    shown = sandbox.run("status").out.splitlines()
+    assert shown == [
+        "second       3 notes, up to date, 1 broken link (indexer check)",
+        "vault        4 notes, up to date, 2 broken links (indexer check)",
+        "not running  indexed at each search",
+    ]
+    assert [one["name"] for one in json.loads(sandbox.run("status", "--json").out)["vaults"]] == [
+        "second",
+        "vault",
+    ]
+    assert sandbox.run("start", "--wait", str(PROCESS_S)).code == 0
+    refused = sandbox.run("stop", "--vault", "second")
+    assert refused.code == 2
+    assert refused.complains("This daemon keeps vault, too", "indexer stop --all-vaults")
+    assert sandbox.run("status").out.splitlines()[-1].startswith("running      http://127.0.0.1:")
+    removed = sandbox.run("vault", "remove", "second", "--delete-index")
+    assert removed.code == 0, removed.err
+    assert removed.err.splitlines()[-1] == "Deleted the index."
+    assert len(list((sandbox.root / "state" / "vault-indexer").glob("vault-*"))) == 1
+    stopped = sandbox.run("stop")
+    assert stopped.err.startswith("Stopped the daemon of vault (process ")
+    assert sandbox.run("stop").err == "No daemon is running.\n"
+
+
+def test_check_knows_left_over_indices(sandbox: Sandbox) -> None:
+    assert sandbox.run("init", "vault").code == 0
+    assert (
+        sandbox.run("vault", "remove", "vault").err.splitlines()[-1].endswith("(--delete-index deletes it).")
+    )
+    found = sandbox.run("check", "--vault", "vault")
+    assert found.code == 1
+    assert "!   left-over index" not in found.out, "it is in use again"
+    assert sandbox.run("vault", "remove", "vault", "--delete-index").code == 0
+    assert not list((sandbox.root / "state" / "vault-indexer").glob("vault-*"))
+
+
+def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:
+    vault, index = state / "Notes", index_of(state / "index")
+    vault.mkdir()
+    remember_vault(vault, index)
+    assert (list(known_vaults()), left_over_indices()) == (["notes"], [])
+    vault.rmdir()
+    assert known_vaults() == {}
+    assert [known.vault for known in left_over_indices()] == [str(vault)]
+    assert delete_index(index)
+    assert recorded_vaults() == []
+
+
+def test_only_an_index_that_nobody_uses_is_deleted_and_nothing_else(state: Path) -> None:
+    other = state / "documents"
+    other.mkdir()
+    with pytest.raises(IndexUnusableError, match="is not an index folder"):
+        delete_index(other)
+    index = index_of(state / "index")
+    (index / "evals").mkdir()
+    (index / "evals" / "grades.jsonl").write_text("{}\n")
+    with IndexLock(index, "a test"), pytest.raises(LockedError):
+        delete_index(index)
+    assert not delete_index(index), "grades are never deleted"
+    assert [path.name for path in index.iterdir()] == ["evals"]
+
+
+def test_a_record_that_another_user_could_write_is_not_believed(state: Path) -> None:
+    vault = state / "Notes"
+    vault.mkdir()
+    remember_vault(vault, index_of(state / "index"))
+    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+    record.chmod(0o666)
+    assert known_vaults() == {}
+    record.chmod(0o600)
+    record.write_text("[]")
+    assert known_vaults() == {}
