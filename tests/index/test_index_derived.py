@@ -40,6 +40,8 @@ def test_a_worker_that_keeps_dying_is_an_error_with_its_last_reason(tmp_path: Pa
     pool = DyingPool()
     writer = CatalogWriter(generation.catalog)
     derived = DerivedIndices(generation, "m", 4, cast(Pool, pool), writer, FilesAhead(generation))
+    with writer.commit():
+        writer.remove_note("Bread.md")
     try:
         with pytest.raises(IndexUnusableError, match=r"cannot be brought up to date: .*signal 3"):
             derived.follow()

@@ -25,7 +25,7 @@ from vault_indexer.index.documents import (
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store import Generation
-from vault_indexer.store.catalog import CatalogReader, PreparedNote
+from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex, SegmentBuilder
 from vault_indexer.system import FULL_ERRORS, give_back, own_usage
 
@@ -241,17 +241,19 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
             raise IndexUnusableError("it holds changes that the catalog has lost")
-        oldest = catalog.oldest_change()
-        if oldest is not None and oldest <= index.applied_seq + 1:
-            added, removed = catalog.changes_since(index.applied_seq)
-        else:
-            held, wanted = index.snapshot().keys, catalog.chunk_key_array()
-            added = set(np.setdiff1d(wanted, held, assume_unique=True).tolist())
-            removed = set(np.setdiff1d(held, wanted, assume_unique=True).tolist())
-        index.apply(documents_of(catalog, added), sorted(removed), catalog.seq)
+        changes = catalog.changes(index.applied_seq) or _compare_keys(index, catalog)
+        index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
     finally:
         catalog.close()
+
+
+def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
+    held, wanted = index.snapshot().keys, catalog.chunk_key_array()
+    return Changes(
+        added=set(np.setdiff1d(wanted, held, assume_unique=True).tolist()),
+        removed=set(np.setdiff1d(held, wanted, assume_unique=True).tolist()),
+    )
 
 
 def rebuild_keywords(generation: Generation) -> None:
