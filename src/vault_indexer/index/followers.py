@@ -9,9 +9,9 @@ from typing import Protocol
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import CompactJob, Failed, KeywordsJob, Outcome, catch_up, rebuild_keywords
+from vault_indexer.index.job import Died, Failed
+from vault_indexer.index.jobs import CompactJob, KeywordsJob, Outcome, catch_up, rebuild_keywords
 from vault_indexer.index.opening import FilesAhead, apply_vector_changes, rebuild_vectors
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.keywords import KeywordIndex
@@ -107,9 +107,9 @@ class KeywordFollower:
                 if isinstance(result, int):
                     return
                 if isinstance(result, Failed) and result.disk_full:
-                    raise DiskFullError(result.message)  # the index is whole, and only behind
+                    raise DiskFullError(result.reason)  # the index is whole, and only behind
                 if isinstance(result, Failed):
-                    self._heal(result.message)
+                    self._heal(result.reason)
                     return
                 assert isinstance(result, Died)
                 died = result

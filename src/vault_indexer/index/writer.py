@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from vault_indexer.errors import ProviderError
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.derived import DerivedIndices
-from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, Outcome, PrepareJob, WarmJob
+from vault_indexer.index.job import Died, Failed
+from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import FilesAhead
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.strategies import StrategiesInUse
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import FileRow, Problem
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote
@@ -174,7 +174,8 @@ class IndexWriter:
                 elif isinstance(result, Died) and not last:
                     again.append(job)
                 else:
-                    raise ProviderError(_why(result))
+                    assert isinstance(result, Failed | Died)
+                    raise ProviderError(result.reason)
             jobs = again
 
     def _commit(self, edit: _Edit) -> int:
@@ -293,10 +294,6 @@ class IndexWriter:
         self.derived.follow()
         if self._writer.log_is_long:
             self._shorten_log(lambda: True)
-
-
-def _why(result: Outcome | Died) -> str:
-    return result.reason if isinstance(result, Died) else getattr(result, "message", "no vectors were made")
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
