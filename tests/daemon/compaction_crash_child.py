@@ -12,7 +12,8 @@ from pathlib import Path
 from reliability_lab import assembly_of
 
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.compaction import CompactionWorker, use_next_base
+from vault_indexer.index.compaction import use_next_base
+from vault_indexer.index.job import JobWorker
 
 STEPS = ("half written", "written", "edited", "loaded", "renamed", "adopted")
 
@@ -29,7 +30,7 @@ def main(last: str, vault: Path, index: Path) -> None:
     (vault / "before.md").write_text("# Before\n\nQuartz before the compaction.\n")
     kept.sync([""])
     job = writer.derived.begin_compaction()
-    assert CompactionWorker().handle(job) == ""
+    assert JobWorker().handle(job) is None
     if last == "half written":
         whole = generation.next_vectors.read_bytes()
         generation.next_vectors.unlink()

@@ -29,7 +29,8 @@ from waiting import wait_until
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.index.compaction import CompactionJob, CompactionWorker
+from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.vectors.index import load_snapshot
 from vault_indexer.system.process_limits import ProcessLimits
@@ -84,7 +85,7 @@ def under_way(task: CompactionTask) -> bool:
 def begun(live: VaultSync) -> IndexWriter:
     """A compaction whose file is written, and not yet in use."""
     writer = writer_of(live)
-    assert CompactionWorker().handle(writer.derived.begin_compaction()) == ""
+    assert JobWorker().handle(writer.derived.begin_compaction()) is None
     return writer
 
 
@@ -195,11 +196,11 @@ def test_a_kill_in_each_step_loses_nothing(step: str, vault: Path, index: Path, 
         session.close()
 
 
-class RefusingWorker(CompactionWorker):
+class RefusingWorker:
     """Says that it cannot write the base."""
 
-    def handle(self, job: CompactionJob) -> str:
-        return f"{job.generation.next_vectors.name}: no space left"
+    def handle(self, job: CompactionJob) -> Failed:
+        return Failed(f"{job.generation.next_vectors.name}: no space left")
 
 
 def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(

@@ -15,8 +15,8 @@ from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Embedded, EmbedJob, Failed, Job, Outcome
-from vault_indexer.index.worker_pool import Died
+from vault_indexer.index.job import Died, Failed
+from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 
 NOTES = 60
 
@@ -138,7 +138,7 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     assert current.writer.owed == 1 < owed
     assert current.writer.next_owed(9).keys == (bad,)
     assert "tried again" in embedding.trouble
-    assert getattr(failure, "message", "ended") in embedding.trouble
+    assert failure.reason in embedding.trouble
     pool.poison = set()
     worked_off(embedding, current, clock)
     embedding.step(idle=True)

@@ -14,8 +14,8 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
+from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import Problem
 
 pytestmark = pytest.mark.long

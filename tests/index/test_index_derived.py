@@ -12,9 +12,9 @@ from reliability_lab import assembly_of, unheard
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.derived import DerivedIndices
+from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import KeywordsJob
 from vault_indexer.index.opening import FilesAhead
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.store.catalog import CatalogWriter
 
 
@@ -40,6 +40,8 @@ def test_a_worker_that_keeps_dying_is_an_error_with_its_last_reason(tmp_path: Pa
     pool = DyingPool()
     writer = CatalogWriter(generation.catalog)
     derived = DerivedIndices(generation, "m", 4, cast(Pool, pool), writer, FilesAhead(generation))
+    with writer.commit():
+        writer.remove_note("Bread.md")
     try:
         with pytest.raises(IndexUnusableError, match=r"cannot be brought up to date: .*signal 3"):
             derived.follow()

@@ -27,7 +27,7 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.owed import Owed
+from vault_indexer.index.pending_embeddings import PendingEmbeddings
 from vault_indexer.index.prepare import text_digest
 from vault_indexer.index.writer import AT_ONCE, IndexWriter
 from vault_indexer.model import FileRow
@@ -320,7 +320,7 @@ STEPS = st.lists(
 def test_the_queue_is_a_list_of_texts_with_their_chunks(
     start: dict[int, bytes], steps: list[tuple[str, object]]
 ) -> None:
-    owed, model = Owed(start), dict(start)
+    owed, model = PendingEmbeddings("", start), dict(start)
     for kind, what in steps:
         if kind == "first":
             assert isinstance(what, dict)

@@ -30,8 +30,9 @@ from vault_indexer.index.budget import (
 )
 from vault_indexer.index.build import Pool as BuildPool
 from vault_indexer.index.build import prepare_all
+from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import PrepareJob
-from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.system import Usage
 from vault_indexer.system.process_limits import own_usage
 

@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerError
+from vault_indexer.index.job import Failed
 from vault_indexer.index.pool_plan import limits_of
 from vault_indexer.index.process import ChildProcess
 from vault_indexer.model import Progress, RebuildReport
@@ -29,12 +30,6 @@ _TRIES = 3
 class _Built:
     generation: Generation
     report: RebuildReport
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    message: str
-    disk_full: bool = False
 
 
 class BuilderProcess:
@@ -65,10 +60,10 @@ class BuilderProcess:
                 report(message)
                 continue
             self._process.join()
-            if isinstance(message, _Failed):
+            if isinstance(message, Failed):
                 if message.disk_full:
-                    raise DiskFullError(message.message, explained=True)
-                raise UnavailableError(message.message)
+                    raise DiskFullError(message.reason, explained=True)
+                raise UnavailableError(message.reason)
             assert isinstance(message, _Built)
             return message.generation, message.report
         return None
@@ -119,6 +114,6 @@ def _build(
     except (BrokenPipeError, EOFError, ConnectionResetError):
         return  # nobody waits any more
     except (VaultIndexerError, OSError) as error:
-        connection.send(_Failed(str(error), disk_full=isinstance(error, DiskFullError)))
+        connection.send(Failed(str(error), disk_full=isinstance(error, DiskFullError)))
     else:
         connection.send(_Built(generation, report))

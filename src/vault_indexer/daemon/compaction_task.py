@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.index.compaction import CompactionJob, CompactionWorker
-from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.job import Died, Failed, JobWorker
+from vault_indexer.index.worker_pool import Worker, WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import ProcessLimits
@@ -39,13 +40,13 @@ class CompactionTask:
         vault_sync: VaultSync,
         limits: ProcessLimits,
         clock: Callable[[], float] = time.monotonic,
-        start: Callable[[], CompactionWorker] = CompactionWorker,
+        start: Callable[[], Worker[CompactionJob, Failed | None]] = JobWorker,
         is_due: Callable[[IndexWriter], bool] = _is_due,
     ) -> None:
         """`start` is called in the process; `is_due` says when one should be begun."""
         self._is_due = is_due
         self._vault_sync = vault_sync
-        self._pool: WorkerPool[CompactionJob, str] = WorkerPool(1, start, limits)
+        self._pool: WorkerPool[CompactionJob, Failed | None] = WorkerPool(1, start, limits)
         self._clock = clock
         self._begun_for: IndexWriter | None = None
         self._loading: _Loading | None = None
@@ -83,10 +84,10 @@ class CompactionTask:
         if done is None:
             return
         self._pool.close()
-        if done[1] == "":
-            self._loading = _Loading(writer.derived.load_next_base)
+        if isinstance(done[1], Failed | Died):
+            self._fail(done[1].reason)
         else:
-            self._fail(done[1].reason if isinstance(done[1], Died) else done[1])
+            self._loading = _Loading(writer.derived.load_next_base)
 
     def _adopt(self, writer: IndexWriter, loading: _Loading) -> None:
         if loading.is_alive():

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.turn import Turn
+from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store import SnapshotHolder
 
@@ -80,9 +80,10 @@ class EmbeddingTask:
 
     def _store(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
         assert isinstance(job, EmbedJob)
-        if not isinstance(result, Embedded):
-            self._record_failure(current.writer, job, _reason(result))
+        if isinstance(result, Failed | Died):
+            self._record_failure(current.writer, job, result.reason)
             return
+        assert isinstance(result, Embedded)
         try:
             current.writer.put_vectors(result.vectors)
         except BaseException:
@@ -125,7 +126,3 @@ def _next_size(texts: int, seconds: float) -> int:
     """So many that they take as long as they should; at most twice as many, or half, at a time."""
     factor = min(2.0, max(0.5, _PORTION_S / max(seconds, 1e-6)))
     return max(1, min(_MOST_TEXTS, round(texts * factor)))
-
-
-def _reason(result: Outcome | Died) -> str:
-    return result.reason if isinstance(result, Died) else getattr(result, "message", "none were made")

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.index.merge_worker import MergeJob, MergeWorker
-from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.index.job import Died, Failed, JobWorker
+from vault_indexer.index.merging import MergeJob
+from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.system import ProcessLimits
 
@@ -36,7 +37,7 @@ class MergeTask:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._vault_sync = vault_sync
-        self._pool: WorkerPool[MergeJob, str] = WorkerPool(1, MergeWorker, limits)
+        self._pool: WorkerPool[MergeJob, Failed | None] = WorkerPool(1, JobWorker, limits)
         self._clock = clock
         self._begun_for: IndexWriter | None = None
         self._not_before = 0.0
@@ -80,9 +81,8 @@ class MergeTask:
         if done is None:
             return
         self.end()
-        if done[1] == "":
-            writer.derived.publish()
-        else:
-            reason = done[1].reason if isinstance(done[1], Died) else done[1]
-            log.info("keyword segments could not be merged, and will be later: %s", reason)
+        if isinstance(done[1], Failed | Died):
+            log.info("keyword segments could not be merged, and will be later: %s", done[1].reason)
             self._not_before = self._clock() + _RETRY_S
+        else:
+            writer.derived.publish()

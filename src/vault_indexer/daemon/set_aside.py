@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.spare_reading import SpareReading
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Outcome
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.index.writer import IndexWriter
 
 log = logging.getLogger("vault_indexer.daemon")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Outcome, PrepareJob
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.index.writer import IndexWriter
 
 

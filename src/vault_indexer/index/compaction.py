@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.opening import base_of
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader
@@ -25,22 +24,14 @@ class CompactionJob:
     model: str
     dimension: int
 
-
-class CompactionWorker:
-    """Runs in the process; holds nothing between two jobs."""
-
-    def handle(self, job: CompactionJob) -> str:
-        """Why it was not done ("" if it was)."""
+    def run(self, _worker: object) -> None:
+        """Implements Runnable."""
+        catalog = CatalogReader(self.generation.catalog)
         try:
-            catalog = CatalogReader(job.generation.catalog)
-            try:
-                made = base_of(catalog, job.model, job.dimension)
-            finally:
-                catalog.close()
-            vectors.save_snapshot(made, job.generation.next_vectors)
-        except (VaultIndexerError, OSError) as error:
-            return str(error)
-        return ""
+            made = base_of(catalog, self.model, self.dimension)
+        finally:
+            catalog.close()
+        vectors.save_snapshot(made, self.generation.next_vectors)
 
 
 def use_next_base(generation: Generation) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
+from vault_indexer.errors import IndexUnusableError, VaultIndexerError
 from vault_indexer.index.budget import Mark, NoteMeter
 from vault_indexer.index.documents import (
     NoteWords,
@@ -22,12 +22,13 @@ from vault_indexer.index.documents import (
     keyword_documents,
     note_words,
 )
+from vault_indexer.index.job import Failed, run_job
 from vault_indexer.index.prepare import Parsed, Preparer, Skipped
 from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store import Generation
-from vault_indexer.store.catalog import CatalogReader, PreparedNote
+from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex, SegmentBuilder
-from vault_indexer.system import FULL_ERRORS, give_back, own_usage
+from vault_indexer.system import give_back, own_usage
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
@@ -47,12 +48,21 @@ class PrepareJob:
     at_once: int | None = None
     ask: bool = True
 
+    def run(self, worker: NoteWorker) -> Prepared:
+        """Implements Runnable."""
+        return worker.prepare(self)
+
 
 @dataclass(frozen=True, slots=True)
 class WarmJob:
     """Load all that the first note would have to wait for; the `model` only where it would need it."""
 
     model: bool = True
+
+    def run(self, worker: NoteWorker) -> Prepared:
+        """Implements Runnable."""
+        worker.warm(model=self.model)
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +72,18 @@ class EmbedJob:
     generation: Generation
     keys: tuple[int, ...]
 
+    def run(self, worker: NoteWorker) -> Embedded:
+        """Implements Runnable."""
+        return worker.embed(self)
+
 
 @dataclass(frozen=True, slots=True)
 class FinishJob:
     """Write out the worker's segments."""
+
+    def run(self, worker: NoteWorker) -> Finished:
+        """Implements Runnable."""
+        return worker.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,10 @@ class KeywordsJob:
 
     generation: Generation
 
+    def run(self, worker: NoteWorker) -> int:
+        """The seq that was applied."""
+        return worker.catch_up(self.generation)[0]
+
 
 @dataclass(frozen=True, slots=True)
 class CompactJob:
@@ -81,13 +103,11 @@ class CompactJob:
 
     generation: Generation
 
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A foreseen error that concerns more than one note (the model, the disk): one clear line."""
-
-    message: str
-    disk_full: bool = False
+    def run(self, worker: NoteWorker) -> int:
+        """The seq that was applied."""
+        seq, index = worker.catch_up(self.generation)
+        index.compact()
+        return seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,29 +142,16 @@ class NoteWorker:
 
     def handle(self, job: Job) -> Outcome:
         """The result of a job: prepared notes, vectors, finished segments, or the seq that was applied."""
-        try:
-            if isinstance(job, PrepareJob):
-                return self._prepare(job)
-            if isinstance(job, WarmJob):
-                self._ready().warm(model=job.model)
-                _warm_keywords()
-                return []
-            if isinstance(job, EmbedJob):
-                return self._embed(job)
-            if isinstance(job, FinishJob):
-                return self._finish()
-            seq = self._catch_up(job.generation)
-            if isinstance(job, CompactJob) and self._keywords is not None:
-                self._keywords[1].compact()
-            return seq
-        except DiskFullError as error:
-            return Failed(str(error), disk_full=True)
-        except (VaultIndexerError, OSError) as error:
-            return Failed(str(error), disk_full=getattr(error, "errno", None) in FULL_ERRORS)
+        return run_job(job, self)
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
         """Implements workers.NoteReader."""
         self._meter.report = report
+
+    def warm(self, *, model: bool) -> None:
+        """Load what the first note would have to wait for."""
+        self._ready().warm(model=model)
+        _warm_keywords()
 
     def _ready(self) -> Preparer:
         """What the first note would have to load is loaded before: it is no part of that note's budget."""
@@ -154,9 +161,12 @@ class NoteWorker:
                 self._preparer.warm(model=False)
         return self._preparer
 
-    def _catch_up(self, generation: Generation) -> int:
-        """The open index is kept. Whoever opened the generation has checked its files in full: a worker that
-        comes later, while somebody waits for an edit, does not read 600 MB of a large vault again."""
+    def catch_up(self, generation: Generation) -> tuple[int, KeywordIndex]:
+        """Bring the keyword index to its catalog. Returns the seq, and the index, which is kept open.
+
+        Whoever opened the generation has checked its files in full: a worker that comes later, while somebody
+        waits for an edit, does not read 600 MB of a large vault again.
+        """
         if self._keywords is None or self._keywords[0] != generation:
             self._keywords = (generation, KeywordIndex.open(generation.keywords, check=False))
         index = self._keywords[1]
@@ -169,9 +179,10 @@ class NoteWorker:
             raise
         if index.segment_count < segments:  # a merge took memory
             give_back()
-        return seq
+        return seq, index
 
-    def _prepare(self, job: PrepareJob) -> Prepared:
+    def prepare(self, job: PrepareJob) -> Prepared:
+        """The notes of the job, as they are stored, or skipped."""
         preparer = self._ready()
         if job.set_aside:
             return [preparer.set_aside(path, job.set_aside) for path in job.paths]
@@ -190,7 +201,7 @@ class NoteWorker:
                 parsed.append(result)
         return [*skipped, *preparer.embed(parsed, job.at_once)]
 
-    def _embed(self, job: EmbedJob) -> Embedded:
+    def embed(self, job: EmbedJob) -> Embedded:
         """From the catalog alone: what is stored of a chunk gives the text that its digest names."""
         catalog = CatalogReader(job.generation.catalog)
         try:
@@ -208,7 +219,8 @@ class NoteWorker:
         for document in keyword_documents(words, keyed):
             builder.add(document)
 
-    def _finish(self) -> Finished:
+    def finish(self) -> Finished:
+        """The segments that the worker has written since the last call."""
         builder, self._builder = self._builder, None
         return Finished(tuple(builder.finish()) if builder else ())
 
@@ -241,17 +253,19 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
             raise IndexUnusableError("it holds changes that the catalog has lost")
-        oldest = catalog.oldest_change()
-        if oldest is not None and oldest <= index.applied_seq + 1:
-            added, removed = catalog.changes_since(index.applied_seq)
-        else:
-            held, wanted = index.snapshot().keys, catalog.chunk_key_array()
-            added = set(np.setdiff1d(wanted, held, assume_unique=True).tolist())
-            removed = set(np.setdiff1d(held, wanted, assume_unique=True).tolist())
-        index.apply(documents_of(catalog, added), sorted(removed), catalog.seq)
+        changes = catalog.changes(index.applied_seq) or _compare_keys(index, catalog)
+        index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
     finally:
         catalog.close()
+
+
+def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
+    held, wanted = index.snapshot().keys, catalog.chunk_key_array()
+    return Changes(
+        added=set(np.setdiff1d(wanted, held, assume_unique=True).tolist()),
+        removed=set(np.setdiff1d(held, wanted, assume_unique=True).tolist()),
+    )
 
 
 def rebuild_keywords(generation: Generation) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store import Generation, Snapshot
-from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import KeywordIndex, KeywordSnapshot
 from vault_indexer.store.vectors import VectorSnapshot
@@ -92,9 +92,10 @@ def open_vectors(
     healed = ""
     try:
         base = load() if load else vectors.load_snapshot(generation.vectors)
-        if not catalog.trimmed_seq() <= base.seq <= catalog.seq:
+        changes = catalog.changes(base.seq)
+        if changes is None:
             raise IndexUnusableError("it is of another state than the catalog's log of changes")
-        current = apply_vector_changes(base, catalog, model)
+        current = apply_vector_changes(base, catalog, changes, model)
         if not _are_among(current.live, embedded):
             raise IndexUnusableError("not those of the catalog")
     except IndexUnusableError as error:
@@ -120,13 +121,13 @@ def _are_among(keys: Keys, known: Keys) -> bool:
     return np.array_equal(known[at], keys)
 
 
-def apply_vector_changes(held: VectorSnapshot, catalog: CatalogReader, model: str) -> VectorSnapshot:
-    """The vectors after all changes that the catalog's log has since. A vector that was owed and came counts
-    as gone and come, so that none can be there twice."""
-    added, removed = catalog.changes_since(held.seq)
-    embedded = catalog.embedded_since(held.seq)
-    rows = catalog.chunk_vectors(model, added | embedded)
-    return held.with_changes(catalog.seq, removed | embedded, rows)
+def apply_vector_changes(
+    held: VectorSnapshot, catalog: CatalogReader, changes: Changes, model: str
+) -> VectorSnapshot:
+    """The vectors of this state of the catalog, from those before the `changes`. A vector that was owed and
+    came counts as gone and come, so that none can be there twice."""
+    rows = catalog.chunk_vectors(model, changes.added | changes.embedded)
+    return held.with_changes(catalog.seq, changes.removed | changes.embedded, rows)
 
 
 def rebuild_vectors(

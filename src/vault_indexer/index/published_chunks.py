@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from vault_indexer.errors import ProcessError, UnavailableError, VaultIndexerError
+from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.documents import keyword_documents, note_words
-from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.index.job import Died, Failed, JobWorker
+from vault_indexer.index.worker_pool import WorkerPool
 from vault_indexer.model import ChunkRow, NoteRow, note_id_of
 from vault_indexer.store import PublishedChunk
 from vault_indexer.store.catalog import CatalogReader
@@ -32,20 +33,13 @@ class PublishJob:
     model: str
     keys: tuple[int, ...]
 
-
-class PublishWorker:
-    """Runs in the process; holds nothing between two jobs."""
-
-    def handle(self, job: PublishJob) -> list[PublishedChunk] | str:
-        """The chunks, or why there are none."""
+    def run(self, _worker: object) -> list[PublishedChunk]:
+        """Implements Runnable."""
+        catalog = CatalogReader(self.catalog)
         try:
-            catalog = CatalogReader(job.catalog)
-            try:
-                return list(published_chunks(catalog, job.model, job.keys))
-            finally:
-                catalog.close()
-        except (VaultIndexerError, OSError) as error:
-            return str(error)
+            return list(published_chunks(catalog, self.model, self.keys))
+        finally:
+            catalog.close()
 
 
 class ChunkWorker:
@@ -58,7 +52,7 @@ class ChunkWorker:
 
     def __init__(self, catalog: Path, limits: ProcessLimits) -> None:
         self._catalog = catalog
-        self._pool: WorkerPool[PublishJob, list[PublishedChunk] | str] = WorkerPool(1, PublishWorker, limits)
+        self._pool: WorkerPool[PublishJob, list[PublishedChunk] | Failed] = WorkerPool(1, JobWorker, limits)
 
     def chunks(self, model: str, keys: Iterable[int]) -> Iterator[PublishedChunk]:
         """The chunks of these keys, in their order; unknown keys are left out."""
@@ -80,8 +74,8 @@ class ChunkWorker:
             for _, result in self._pool.run([job]):
                 if isinstance(result, list):
                     return result
-                if isinstance(result, str):
-                    raise UnavailableError(result)
+                if isinstance(result, Failed):
+                    raise UnavailableError(result.reason)
                 died = result
         raise ProcessError(f"chunks could not be prepared for the server: {died.reason}")
 

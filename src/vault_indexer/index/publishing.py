@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
 from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.store import Generation, PublishedChunk
-from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.milvus import (
     CollectionMissingError,
     MilvusPublisher,
@@ -115,7 +115,9 @@ class CatalogPublisher:
     def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
         """Apply what the catalog has since `state`; with `whole` false, what the server lacks. Raises
         CollectionMissingError where all is gone."""
-        gone, come = self._difference(catalog, state, whole=whole)
+        changes = catalog.changes(state.seq) if whole else None
+        changes = changes or self._compare_keys(catalog, state)
+        gone, come = changes.removed | changes.embedded, changes.added | changes.embedded
         chunks = self._chunks(catalog, come)
         after = replace(
             state, seq=catalog.seq, languages=catalog.languages(), chunks=len(catalog.chunk_keys())
@@ -148,19 +150,12 @@ class CatalogPublisher:
             return published_chunks(catalog, self._model, keys)
         return self._worker.chunks(self._model, keys)
 
-    def _difference(
-        self, catalog: CatalogReader, state: VaultState, *, whole: bool
-    ) -> tuple[set[int], set[int]]:
-        """The keys that went and those to be written; both hold those that got their vector."""
-        if whole and catalog.trimmed_seq() <= state.seq:
-            added, removed = catalog.changes_since(state.seq)
-            embedded = catalog.embedded_since(state.seq) & catalog.chunk_keys()
-            return removed | embedded, added | embedded
+    def _compare_keys(self, catalog: CatalogReader, state: VaultState) -> Changes:
         held = self._publisher.keys(state)
         wanted = catalog.chunk_keys()
-        embedded = set(catalog.nonzero_vector_keys(self._model))
-        late = {key for key, has_vector in held.items() if not has_vector and key in embedded}
-        return (held.keys() - wanted) | late, (wanted - held.keys()) | late
+        late = {key for key, has_vector in held.items() if not has_vector}
+        late &= set(catalog.nonzero_vector_keys(self._model))
+        return Changes(added=wanted - held.keys(), removed=held.keys() - wanted, embedded=late)
 
 
 class EpochMark:

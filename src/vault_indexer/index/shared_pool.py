@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from vault_indexer.index.worker_pool import Died, WorkerPool
+from vault_indexer.index.job import Died
+from vault_indexer.index.worker_pool import WorkerPool
 
 Job = TypeVar("Job")
 Result = TypeVar("Result", covariant=True)

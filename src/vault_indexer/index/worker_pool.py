@@ -18,6 +18,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.budget import JobWatch, Mark, NoteBudget
+from vault_indexer.index.job import Died
 from vault_indexer.index.process import ChildProcess
 from vault_indexer.system import MemoryWatch, ProcessLimits
 
@@ -45,26 +46,6 @@ class NoteReader(Protocol):
     def report_reading(self, report: Callable[[Mark], None]) -> None:
         """From now on, call `report` before a note is read, and after it."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """The worker ended while it did the job: a crash of native code, memory, an unforeseen error, a signal.
-
-    `fresh` says that it was the first job of the worker. `excess` says what the job took too much of, where
-    it was ended for that; `end` how the process ended. `slow_note` is the note of the job that took too much
-    processor time.
-    """
-
-    end: str = ""
-    fresh: bool = False
-    excess: str = ""
-    slow_note: str = ""
-
-    @property
-    def reason(self) -> str:
-        """One line."""
-        return self.excess or self.end or "the worker process ended"
 
 
 @dataclass(frozen=True, slots=True)

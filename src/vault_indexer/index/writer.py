@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from vault_indexer.errors import ProviderError
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.derived import DerivedIndices
-from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, Outcome, PrepareJob, WarmJob
+from vault_indexer.index.job import Died, Failed
+from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import FilesAhead
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.prepare import Skipped
 from vault_indexer.index.strategies import StrategiesInUse
-from vault_indexer.index.worker_pool import Died
 from vault_indexer.model import FileRow, Problem
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote
@@ -28,17 +28,12 @@ checkout. At the 100 texts/s of a small model on one core that is the time a deb
 
 @dataclass(slots=True)
 class _Edit:
-    """What a plan came to once its notes were read; `touched` are those whose text is as before. Where it is
-    `followed`, the keyword index has caught up with the commit before meanwhile."""
+    """What a plan came to once its notes were read; `touched` are those whose text is as before."""
 
     notes: list[PreparedNote] = field(default_factory=list)
     touched: list[FileRow] = field(default_factory=list)
     files: list[FileRow] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    followed: bool = False
-
-    def note_result(self, result: Outcome | Died) -> None:
-        self.followed = isinstance(result, int)
 
 
 class IndexWriter:
@@ -110,13 +105,11 @@ class IndexWriter:
             done += self._apply(part, edit)
             if left:
                 between()
-        if self.derived.behind:
-            self._follow()
+        self._follow()
         return done
 
     def _apply(self, plan: Plan, edit: _Edit) -> Applied:
-        if self.derived.behind:
-            self._follow(words=not edit.followed)
+        self._follow()
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         if not (edit.notes or edit.files or edit.removed):
@@ -125,7 +118,6 @@ class IndexWriter:
         edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
         chosen = self._strategies.put(edit.notes)
         relinked = self._commit(edit)
-        self.derived.behind = True
         return Applied(
             indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
@@ -146,16 +138,14 @@ class IndexWriter:
     def put_vectors(self, made: Mapping[bytes, bytes]) -> int:
         """Commit vectors that were owed, by the digest of their text. Returns how many chunks got theirs.
         A text that no chunk has any more leaves no trace: it may have been excluded."""
-        if self.derived.behind:
-            self._follow()
+        self._follow()
         wanted = {digest: vector for digest, vector in made.items() if self.derived.owed.among([digest])}
         keys = self.derived.owed.among(wanted)
         if keys:
             with self._writer.commit() as writer:
                 writer.put_vectors(wanted, self.model)
                 writer.log_embedded(keys)
-            self.derived.behind = True
-            self._follow(words=False)
+            self._follow()
         return len(keys)
 
     def owes(self, job: EmbedJob) -> bool:
@@ -169,8 +159,7 @@ class IndexWriter:
     def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
         """Make all vectors that are owed, here and now, on all cores. `on_progress` is told how many chunks
         are left. Raises ProviderError: what was made until then is kept."""
-        if self.derived.behind:
-            self._follow()
+        self._follow()
         keys = self.derived.owed.next(self.owed)
         jobs: list[Job] = [
             EmbedJob(self.generation, keys[at : at + _BATCH_TEXTS])
@@ -185,7 +174,8 @@ class IndexWriter:
                 elif isinstance(result, Died) and not last:
                     again.append(job)
                 else:
-                    raise ProviderError(_why(result))
+                    assert isinstance(result, Failed | Died)
+                    raise ProviderError(result.reason)
             jobs = again
 
     def _commit(self, edit: _Edit) -> int:
@@ -272,10 +262,10 @@ class IndexWriter:
         batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = later + len(plan.read)
         jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once, ask=ask) for batch in batches]
-        if self.derived.behind and jobs:
+        if self.derived.is_behind and jobs:
             # One worker writes the words of the part before, while others read this part.
             jobs.insert(0, KeywordsJob(self.generation))
-        for result in prepare_all(self._pool, jobs, edit.note_result):
+        for result in prepare_all(self._pool, jobs, self.derived.keywords.note_result):
             left -= 1
             on_progress(left)
             if not isinstance(result, Skipped):
@@ -300,14 +290,10 @@ class IndexWriter:
         else:
             self._linker.remove(row.path)
 
-    def _follow(self, *, words: bool = True) -> None:
-        self.derived.follow(words=words)
+    def _follow(self) -> None:
+        self.derived.follow()
         if self._writer.log_is_long:
             self._shorten_log(lambda: True)
-
-
-def _why(result: Outcome | Died) -> str:
-    return result.reason if isinstance(result, Died) else getattr(result, "message", "no vectors were made")
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
 from vault_indexer.store.catalog.catalog_cache import CatalogCache
+from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
@@ -16,6 +17,7 @@ __all__ = [
     "CatalogCache",
     "CatalogReader",
     "CatalogWriter",
+    "Changes",
     "PreparedNote",
     "ResolvedLink",
     "Row",

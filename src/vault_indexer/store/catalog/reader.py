@@ -31,9 +31,10 @@ from vault_indexer.model import (
 from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
 from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, LruCache, Outline
+from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
-from vault_indexer.store.catalog.writer import ADDED, EMBEDDED, LINKED_SEQ
+from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.vault import FileKind, kind_of
 
@@ -413,35 +414,18 @@ class CatalogReader:
         """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
         return [key for key, vector in self.all_chunk_vectors(model) if vector.strip(b"\0")]
 
-    def changes_since(self, seq: int) -> tuple[set[int], set[int]]:
-        """Chunk keys that came and that went after `seq`, net."""
-        added: set[int] = set()
-        removed: set[int] = set()
+    def changes(self, since: int) -> Changes | None:
+        """What the commits after the one with the number `since` have changed, net. None where the log does
+        not tell: it does not reach back so far, or the catalog has lost that commit. Then whoever follows
+        compares keys."""
+        found = self.rows("SELECT value FROM meta WHERE key = ?", (TRIMMED,))
+        if not (int(found[0][0]) if found else 0) <= since <= self.seq:
+            return None
+        changes = Changes()
         # The order of the index is that of the rows: so nothing older is read.
-        sql = "SELECT key, op FROM changes WHERE seq > ? AND op != ? ORDER BY seq, rowid"
-        for key, op in self.rows(sql, (seq, EMBEDDED)):
-            if op == ADDED:
-                added.add(int(key))
-            elif key in added:
-                added.discard(int(key))
-            else:
-                removed.add(int(key))
-        return added, removed
-
-    def embedded_since(self, seq: int) -> set[int]:
-        """Chunk keys that got the vector they were owed after `seq`, whether or not they are still there."""
-        found = self.rows("SELECT key FROM changes WHERE seq > ? AND op = ?", (seq, EMBEDDED))
-        return {int(row[0]) for row in found}
-
-    def trimmed_seq(self) -> int:
-        """The log holds every change after this seq."""
-        found = self.rows("SELECT value FROM meta WHERE key = 'trimmed'")
-        return int(found[0][0]) if found else 0
-
-    def oldest_change(self) -> int | None:
-        """The first seq still in the log."""
-        value = self._one("SELECT min(seq) FROM changes")[0]
-        return None if value is None else int(value)
+        for key, op in self.rows("SELECT key, op FROM changes WHERE seq > ? ORDER BY seq, rowid", (since,)):
+            changes.note(int(key), int(op))
+        return changes
 
     def headings(self, note_id: int) -> list[Heading]:
         """A note's headings in order."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import FileRow, chunk_key
+from vault_indexer.store.catalog.changes import ADDED, EMBEDDED, REMOVED
 from vault_indexer.store.catalog.page_checksums import (
     PageSums,
     damaged_pages,
@@ -24,9 +25,17 @@ from vault_indexer.store.catalog.rows import NoteRows, PreparedNote, Values
 from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL, WORDS_DDL
 from vault_indexer.store.catalog.sqlite_errors import unusable
 
-ADDED, REMOVED, EMBEDDED = 1, 0, 2
 LINKED_SEQ = "linked_seq"
 """The value in `meta` that is the seq of the last commit that changed a file which is only a link target."""
+
+TRIMMED = "trimmed"
+"""The value in `meta` after which the table `changes` holds every change."""
+
+_REACH_OF_OLD_LOG = """
+INSERT OR IGNORE INTO meta SELECT ?,
+  coalesce((SELECT min(seq) - 1 FROM changes), (SELECT value FROM meta WHERE key = 'seq'))
+"""
+"""Builds did not record `trimmed` once: the log that is there counts."""
 
 _LONG_LOG_BYTES = 4 << 20
 _TABLES_OF_NOTES = (
@@ -99,10 +108,12 @@ class CatalogWriter:
             self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} {WORDS_DDL} COMMIT;")
             self._set_meta("version", CATALOG_VERSION)
             self._set_meta("seq", 0)
+            self._set_meta(TRIMMED, 0)
             if not self._bulk:
                 self.checkpoint()
         else:
             self._db.executescript(PLACES_DDL + WORDS_DDL)
+            self._db.execute(_REACH_OF_OLD_LOG, (TRIMMED,))
 
     @property
     def seq(self) -> int:
@@ -126,6 +137,8 @@ class CatalogWriter:
         try:
             yield self
             self._set_meta("seq", self._seq)
+            if self._bulk:  # of what it writes nothing is logged
+                self._set_meta(TRIMMED, self._seq)
             if self._linked_changed:
                 self._set_meta(LINKED_SEQ, self._seq)
             self._db.execute("COMMIT")
@@ -249,7 +262,7 @@ class CatalogWriter:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("DELETE FROM changes WHERE seq <= ?", (applied_seq,))
-            self._set_meta("trimmed", applied_seq)
+            self._set_meta(TRIMMED, max(applied_seq, self._meta(TRIMMED)))
             self._db.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             if self._db.in_transaction:

@@ -6,15 +6,21 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from vault_indexer.store.catalog import CatalogReader, Changes
 
-class Owed:
+
+class PendingEmbeddings:
     """Chunk keys by the digest of their text, in the order in which they get their vectors.
 
-    The catalog is the authority: this is what it says at opening, kept true by every commit. One thread
-    changes it; any may ask for its length.
+    Implements Follower. The catalog is the authority: this is what it says at opening, kept true by every
+    commit. One thread changes it; any may ask for its length.
     """
 
-    def __init__(self, chunks: Mapping[int, bytes]) -> None:
+    def __init__(self, model: str, chunks: Mapping[int, bytes]) -> None:
+        self._model = model
+        self._use(chunks)
+
+    def _use(self, chunks: Mapping[int, bytes]) -> None:
         self._digests: dict[int, bytes] = {}
         self._keys: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
         for key, digest in chunks.items():
@@ -27,6 +33,15 @@ class Owed:
     def __contains__(self, key: int) -> bool:
         """Whether this chunk waits."""
         return key in self._digests
+
+    def follow(self, catalog: CatalogReader, changes: Changes) -> None:
+        """The chunks that came without a vector are the first."""
+        self.drop(changes.removed | changes.embedded)
+        self.put_first(catalog.owed_vectors(self._model, changes.added))
+
+    def rebuild(self, catalog: CatalogReader) -> None:
+        """In the order of the keys."""
+        self._use(catalog.owed_vectors(self._model))
 
     def put_first(self, chunks: Mapping[int, bytes]) -> None:
         """Chunks that were edited just now: they are what the user works on."""
