@@ -26,7 +26,7 @@ help:
 	@echo "make test     the test suite in 300 seconds of processor time: all but the long, the slow and the gates"
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
-	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 20 minutes at most; SEED= repeats"
+	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 40 minutes of processor time at most; SEED= repeats"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"

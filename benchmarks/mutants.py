@@ -3,12 +3,20 @@
     pip install -e ".[mutants]"; python benchmarks/mutants.py [--seed N] [--places 60] [--minutes 20]
 
 Modules are drawn by their size and in each a place; the same seed draws the same. cosmic-ray's operators say
-what can be changed at a place. A mutant is killed by a test that fails with it and passes without it.
+what can be changed at a place. First the suite runs once on the code as it is, and records which tests reach
+which place. Then each mutant meets the tests that reach it: those of its package first, the cheapest first.
+It is killed by a test that fails twice with it and passes without it, or that does not end.
+
+All limits are of processor time, so that no verdict depends on what else the machine does: `--minutes` are
+those of two idle processors. Needs Linux.
+
 Docstrings and messages stay (no operator changes text), as do annotations, calls of a log, arguments of
-`@dataclass`.
+`@dataclass`, and what is there for Windows.
 """
 
 import argparse
+import ast
+import compileall
 import os
 import random
 import re
@@ -17,15 +25,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
+import venv
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from importlib.util import cache_from_source
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
 from pathlib import Path
+from py_compile import compile as write_bytecode
 from queue import SimpleQueue
 
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -35,24 +45,17 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path("src/vault_indexer")
 NEEDS_EXTRA = re.compile(r"/(gateway|llamaindex|providers|store/milvus)/")  # without it, tests are skipped
+LEFT_OUT = ("gates", "page", "plugin", "reliability")  # folders of tests
+ELSEWHERE = re.compile(r"if (sys\.platform == .win32.|TYPE_CHECKING)")
 FIXED = {"annassign", "tfpdef", "parameters", "import_from", "import_name"}
 IN_LOG = re.compile(r"\s*_?log(ger|ging)?\.")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
-LIMIT_S = 180.0  # for the tests of one mutant, which may loop for ever
-VERDICTS = ("killed", "survived", "timed out", "not judged")
-# Where the tests of a package are, beside those in the folder of its name.
-DEPENDENTS = {
-    "answer": ("serve",),
-    "evals": ("serve",),
-    "index": ("store", "daemon"),
-    "links": ("search",),
-    "model": ("search", "serve"),
-    "store": ("search", "index"),
-    "system": ("index", "daemon"),
-    "text": ("store", "search"),
-    "vault": ("daemon", "security"),
-    "vaults": ("daemon", "serve", "search"),
-}
+TESTS_CPU_S = 20.0
+"""What all tests of a mutant cost at most when there is no mutant."""
+REST_S = 180.0
+"""Tests that use no processor time for so long wait for what never comes."""
+PROCESSORS = 2
+VERDICTS = ("killed", "survived", "not judged")
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,68 @@ class Mutant:
     """A module with one change."""
 
     module: Path
+    line: int
     change: str
     text: str
+
+    @property
+    def is_in_function(self) -> bool:
+        """Else an import executes it."""
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        functions = (
+            node
+            for node in ast.walk(ast.parse((ROOT / self.module).read_text("utf-8")))
+            if isinstance(node, kinds)
+        )
+        return any(one.body[0].lineno <= self.line <= (one.end_lineno or 0) for one in functions)
+
+    @property
+    def package(self) -> str:
+        """`search` for `src/vault_indexer/search/rank/rank.py`."""
+        return self.module.parts[2]
+
+
+@dataclass
+class Reach:
+    """Which tests reach which mutant, by its number, and what they cost in seconds of processor time."""
+
+    costs: dict[str, float] = field(default_factory=dict)
+    unfit: set[str] = field(default_factory=set)
+    """Tests that fail without a mutant."""
+    _tests: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _scopes: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add_record(self, text: str) -> None:
+        """Add what `mutants_reach.py` has written."""
+        for kind, what, test in (line.split("\t") for line in text.splitlines()):
+            name, _, phase = test.rpartition(" (")
+            if kind == "cost":
+                self.costs[test] = float(what)
+            elif phase == "call)":
+                self._tests[int(what)].add(name)
+            elif name:  # a fixture, which may be that of all tests of the file
+                self._scopes[int(what)].add(name.partition("::")[0] + "::")
+
+    def choose_tests(self, number: int, mutant: Mutant) -> list[str]:
+        """The package's own tests first, of them the files that name the module, then the cheapest tests of
+        each file. An import reaches all tests of its package, or all there are."""
+        own, name = f"tests/{mutant.package}/", re.compile(rf"\b{mutant.module.stem}\b")
+        scopes = tuple(self._scopes[number])
+        if not mutant.is_in_function:
+            scopes = (own if (ROOT / own).is_dir() else "tests/",)
+        files: dict[str, tuple[bool, bool, str]] = {}
+        reaching = []
+        for test in self.costs.keys() - self.unfit:
+            if test in self._tests[number] or (scopes and test.startswith(scopes)):
+                file = test.partition("::")[0]
+                if file not in files:
+                    is_about = name.search((ROOT / file).read_text("utf-8")) is not None
+                    files[file] = (not test.startswith(own), not is_about, file)
+                reaching.append(test)
+        reaching.sort(key=lambda one: (files[one.partition("::")[0]], self.costs[one], one))
+        totals = accumulate(self.costs[test] for test in reaching)
+        chosen = [test for test, total in zip(reaching, totals, strict=True) if total < TESTS_CPU_S]
+        return chosen or reaching[:1]
 
 
 def is_fixed(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
@@ -70,6 +133,9 @@ def is_fixed(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
         if parent.type in FIXED or (parent.type == "funcdef" and node is parent.annotation):
             return True
         if parent.type == "decorator" and "dataclass" in parent.get_code():
+            return True
+        is_first = any(node is one for one in parent.children[:4])  # not what stands behind `else`
+        if parent.type == "if_stmt" and is_first and ELSEWHERE.match(parent.get_code(include_prefix=False)):
             return True
         if parent.type in ("power", "atom_expr") and IN_LOG.match(parent.get_code()):
             return True
@@ -101,65 +167,182 @@ def draw_mutants(seed: int) -> Iterator[Mutant]:
             with suppress(SyntaxError):  # `**` in a display of a dict is no product
                 compile(text, module, "exec")
                 old, new = (one.splitlines()[place[0] - 1].strip() for one in (texts[module], text))
-                yield Mutant(module, f"{module}:{place[0]}  {old}  ->  {new}", text)
+                yield Mutant(module, place[0], f"{module}:{place[0]}  {old}  ->  {new}", text)
 
 
-def list_tests(tree: Path, module: Path) -> list[str]:
-    """The files that import the module first, then the package's others, then those of its dependents."""
-    name, package = ".".join(module.with_suffix("").parts[1:]), module.parts[2]
-    folders = (package, *DEPENDENTS.get(package, ()))
-    files = [path for folder in folders for path in sorted((tree / "tests" / folder).glob("test_*.py"))]
-    return [
-        f"{path.relative_to(tree)}" for path in sorted(files, key=lambda one: name not in one.read_text())
-    ]
-
-
-def run_tests(tree: Path, tests: list[str], limit_s: float) -> tuple[int, str]:
-    """Exit status of pytest (-1: the time was over), and the test that failed ("": none)."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long and not slow", *tests]
-    where = {"cwd": tree, "env": {**os.environ, "PYTHONPATH": f"{tree / 'src'}"}}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    process = subprocess.Popen(command, **where, **pipes, start_new_session=True)  # type: ignore[call-overload]
-    try:
-        failed = FAILED.search(process.communicate(timeout=limit_s)[0])
-    except subprocess.TimeoutExpired:
-        return -1, ""
-    finally:
-        with suppress(ProcessLookupError):  # what the tests started may outlive them
-            os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, failed[1] if failed else ""
+def mark_places(text: str, places: dict[int, int]) -> str:
+    """The module with a call before each statement that holds one of these lines, which have numbers."""
+    tree = ast.parse(text)
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    calls: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
+    for place, line in places.items():
+        around = [one for one in statements if one.lineno <= line <= (one.end_lineno or one.lineno)]
+        if around:
+            call = f"__import__('vault_indexer.mutants_reach', fromlist=['reached']).reached({place})"
+            calls[max(around, key=lambda one: (one.lineno, one.col_offset))] += ast.parse(call).body
+    for node in ast.walk(tree):
+        for _, block in ast.iter_fields(node):
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                block[:] = [part for one in block for part in (*calls.get(one, ()), one)]
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def write_module(path: Path, text: str) -> None:
-    """Within one second and with the same size, what was compiled before would be taken for this text."""
+    """With its bytecode: the former would be taken for that of a text of the same second and size."""
     path.write_text(text, "utf-8")
-    Path(cache_from_source(f"{path}")).unlink(missing_ok=True)
+    write_bytecode(f"{path}", quiet=2)
 
 
-def judge(mutant: Mutant, trees: "SimpleQueue[Path]", end: float, unfit: set[str]) -> str:
-    """The verdict on a mutant, found in one of the copies of the tree; printed, too. `unfit` are tests that
-    fail without a mutant. They are left out."""
-    tree = trees.get()
-    path, failed, verdict = tree / mutant.module, "", ""
-    original = path.read_text("utf-8")
-    while not verdict:
-        limit_s = min(LIMIT_S, end - time.monotonic())
-        if limit_s <= 0:
-            verdict = "not judged"
-            break
-        write_module(path, mutant.text)
-        tests = [*list_tests(tree, mutant.module), *(f"--deselect={test}" for test in sorted(unfit))]
-        status, failed = run_tests(tree, tests, limit_s)
-        write_module(path, original)
-        if failed and run_tests(tree, [failed], LIMIT_S)[0] == 1:
-            unfit.add(failed)
-        elif status == -1:
-            verdict = "timed out" if limit_s == LIMIT_S else "not judged"
-        else:
-            verdict = {0: "survived", 5: "survived", 1: "killed", 2: "killed"}.get(status, "not judged")
-    trees.put(tree)
-    print(f"{verdict:10}  {mutant.change}  {failed}", flush=True)
-    return verdict
+def copy_tree(folder: Path) -> Path:
+    """A copy of the project, with an environment in which every process imports its code, from bytecode."""
+    ignored = shutil.ignore_patterns(
+        ".venv*", ".git", ".*_cache", "node_modules", "__pycache__", "build", "dist"
+    )
+    tree = Path(shutil.copytree(ROOT, folder, ignore=ignored))
+    shutil.copy(ROOT / "benchmarks" / "mutants_reach.py", tree / SOURCE)
+    compileall.compile_dir(tree / SOURCE, quiet=2)
+    venv.create(tree / ".venv", symlinks=True)
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
+    (site,) = (tree / ".venv").glob("lib/python*/site-packages")
+    # The lines of these folders' own .pth files are not read: one of them leads to the code without a mutant.
+    (site / "mutants.pth").write_text("\n".join([f"{tree / 'src'}", *libraries]) + "\n")
+    command = tree / ".venv" / "bin" / "indexer"
+    command.write_text(f"#!{command.with_name('python')}\nfrom vault_indexer.cli.app import main\nmain()\n")
+    command.chmod(0o755)
+    return tree
+
+
+def list_processes(tree: Path) -> Iterator[tuple[int, float]]:
+    """Each process of the tree's tests, in any session, and its seconds of processor time."""
+    python = f"{tree / '.venv' / 'bin'}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):  # it has ended
+            if (folder / "cmdline").read_bytes().startswith(python):
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                yield int(folder.name), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_end(process: subprocess.Popen[bytes], tree: Path) -> int:
+    """The exit status; that of a process that was ended where the tests wait for ever."""
+    used, since = 0.0, time.monotonic()
+    while True:
+        try:
+            return process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            now = sum(seconds for _, seconds in list_processes(tree))
+            if abs(now - used) > 0.02:
+                used, since = now, time.monotonic()
+            elif time.monotonic() - since > REST_S:
+                return -signal.SIGKILL
+
+
+def run_tests(tree: Path, arguments: Sequence[str], *, limited: bool = True) -> tuple[int, list[str]]:
+    """Exit status of pytest, negative where a limit ended it, and the tests that failed."""
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    if limited:
+        environment["MUTANT_LIMITS"] = "1"
+    options = ("-q", "-p", "vault_indexer.mutants_reach", "-p", "no:cacheprovider", *arguments)
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(
+            [f"{tree / '.venv' / 'bin' / 'python'}", "-m", "pytest", *options],
+            cwd=tree,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            status = wait_for_end(process, tree)
+        finally:
+            for number, _ in list(list_processes(tree)):  # what the tests started may outlive them
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        return status, FAILED.findall(output.read())
+
+
+def find_reach(trees: Sequence[Path], mutants: Sequence[Mutant]) -> Reach:
+    """Run the suite once with all places marked, a part in each tree."""
+    modules: dict[Path, dict[int, int]] = defaultdict(dict)
+    for number, mutant in enumerate(mutants):
+        modules[mutant.module][number] = mutant.line
+    folders = sorted(path for path in (ROOT / "tests").iterdir() if path.name not in LEFT_OUT)
+    files = [f"{path.relative_to(ROOT)}" for folder in folders for path in sorted(folder.glob("test_*.py"))]
+
+    def run(number: int) -> tuple[int, list[str]]:
+        tree = trees[number]
+        for module, places in modules.items():
+            write_module(tree / module, mark_places((ROOT / module).read_text("utf-8"), places))
+        part = files[number :: len(trees)]
+        found = run_tests(tree, ["-m", "not long and not slow", *part], limited=False)
+        for module in modules:
+            write_module(tree / module, (ROOT / module).read_text("utf-8"))
+        return found
+
+    reach = Reach()
+    with ThreadPoolExecutor(len(trees)) as pool:
+        for tree, (status, failed) in zip(trees, pool.map(run, range(len(trees))), strict=True):
+            reach.unfit.update(failed)
+            reach.add_record((tree / SOURCE / "mutants_reach.txt").read_text("utf-8"))
+            print(f"tests without a mutant: status {status}", *failed, sep="\n  ", flush=True)
+    print(f"{len(reach.costs)} tests, {sum(reach.costs.values()):.0f} s of processor time", flush=True)
+    return reach
+
+
+@dataclass
+class Judge:
+    """Judges mutants, each in one of the copies of the tree. Thread-safe."""
+
+    reach: Reach
+    trees: SimpleQueue[Path]
+    cpu_end: float
+    """In `used()` seconds."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @staticmethod
+    def used() -> float:
+        """Seconds of processor time of all tests so far."""
+        return sum(os.times()[2:4])
+
+    def judge(self, number: int, mutant: Mutant) -> str:
+        """The verdict, printed, too."""
+        tree = self.trees.get()
+        try:
+            verdict, why = self._find_verdict(tree, number, mutant)
+        finally:
+            write_module(tree / mutant.module, (ROOT / mutant.module).read_text("utf-8"))
+            self.trees.put(tree)
+        print(f"{number:3} {verdict:10}  {mutant.change}  [{why}]", flush=True)
+        return verdict
+
+    def _find_verdict(self, tree: Path, number: int, mutant: Mutant) -> tuple[str, str]:
+        while tests := self.reach.choose_tests(number, mutant):
+            if self.used() > self.cpu_end:
+                return "not judged", "no time"
+            write_module(tree / mutant.module, mutant.text)
+            status, failed = run_tests(tree, ["-x", *tests])
+            if status < 0:
+                return "killed", "a test does not end"
+            if not failed:
+                return ("killed", "no test starts") if status else ("survived", f"{len(tests)} tests")
+            again = run_tests(tree, failed[:1])[0]
+            write_module(tree / mutant.module, (ROOT / mutant.module).read_text("utf-8"))
+            if again != 0 and run_tests(tree, failed[:1])[0] == 0:
+                return "killed", failed[0]
+            with self._lock:
+                self.reach.unfit.add(failed[0])
+        return "survived", "no test reaches it"
+
+
+def print_table(mutants: Sequence[Mutant], verdicts: Sequence[str]) -> None:
+    """How many of each package."""
+    counts = Counter(zip([mutant.package for mutant in mutants], verdicts, strict=True))
+    print("", f"{'':12}" + "".join(f"{one:>12}" for one in VERDICTS), sep="\n")
+    for package in sorted({package for package, _ in counts}):
+        print(f"{package:12}" + "".join(f"{counts[package, one]:12}" for one in VERDICTS))
+    killed, survived, _ = (verdicts.count(one) for one in VERDICTS)
+    share = f"  {killed / max(1, killed + survived):.0%} killed"
+    print(f"{'all':12}" + "".join(f"{verdicts.count(one):12}" for one in VERDICTS) + share)
 
 
 def main() -> None:
@@ -170,23 +353,19 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=60)
     parser.add_argument("--minutes", type=float, default=20)
     options = parser.parse_args()
-    end, unfit = time.monotonic() + 60 * options.minutes, set[str]()
     print(f"seed {options.seed}", flush=True)
-    ignored = shutil.ignore_patterns(
-        ".venv", ".git", ".*_cache", "node_modules", "__pycache__", "build", "dist"
-    )
+    mutants = list(islice(draw_mutants(options.seed), options.places))
     trees: SimpleQueue[Path] = SimpleQueue()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        for number in range(2):
-            trees.put(shutil.copytree(ROOT, Path(folder, f"{number}"), ignore=ignored))
-        mutants = list(islice(draw_mutants(options.seed), options.places))
-        verdicts = list(pool.map(lambda one: judge(one, trees, end, unfit), mutants))
-    counts = Counter(zip([mutant.module.parts[2] for mutant in mutants], verdicts, strict=True))
-    print("", f"{'':12}" + "".join(f"{one:>12}" for one in VERDICTS), sep="\n")
-    for package in sorted({package for package, _ in counts}):
-        print(f"{package:12}" + "".join(f"{counts[package, one]:12}" for one in VERDICTS))
-    print(*(f"left out, for it fails without a mutant: {test}" for test in sorted(unfit)), sep="\n")
-    print(f"{'all':12}" + "".join(f"{verdicts.count(one):12}" for one in VERDICTS))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(PROCESSORS) as pool:
+        copies = [copy_tree(Path(folder, f"{number}")) for number in range(PROCESSORS)]
+        for tree in copies:
+            trees.put(tree)
+        reach = find_reach(copies, mutants)
+        judge = Judge(reach, trees, cpu_end=60 * options.minutes * PROCESSORS)
+        verdicts = list(pool.map(judge.judge, range(len(mutants)), mutants))
+    print_table(mutants, verdicts)
+    print(*(f"left out, for it fails without a mutant: {test}" for test in sorted(reach.unfit)), sep="\n")
+    print(f"{Judge.used():.0f} s of processor time, load average {os.getloadavg()[2]:.1f}")
 
 
 if __name__ == "__main__":

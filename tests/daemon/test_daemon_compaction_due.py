@@ -1,0 +1,25 @@
+"""A new base of the vectors is made when many have changed, and not before."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from pathlib import Path
+
+from reliability_lab import assembly_of, make_vault, opened
+
+from vault_indexer.daemon.compaction_task import CompactionTask
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.system.process_limits import ProcessLimits
+
+
+def test_an_index_that_was_just_built_is_left_as_it_is(tmp_path: Path) -> None:
+    assembly = assembly_of(make_vault(tmp_path / "vault", random.Random("due"), 4), tmp_path / "index")
+    with opened(assembly):
+        pass
+    with closing(VaultSync(assembly, live=False)) as sync:
+        assert sync.open_current() == ()
+        task = CompactionTask(sync, ProcessLimits())
+        task.step(idle=True)
+        assert not task.busy
+        task.end()
