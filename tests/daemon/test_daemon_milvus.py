@@ -68,8 +68,9 @@ def published(tmp_path: Path, shared_server: MilvusServer) -> Iterator[Published
 def configure(where: Place, uri: str, prefix: str, consistency: str = "session") -> None:
     where.configure(
         f'[index]\nworkers = 1\nbackend = "milvus"\n[milvus]\nuri = "{uri}"\nkeeper = "keeper"\n'
-        f'collection_prefix = "{prefix}"\ntimeout_s = 2\nconsistency = "{consistency}"\n'
+        f'collection_prefix = "{prefix}"\n'
     )
+    where.tune(f'[milvus]\ntimeout_s = 2\nconsistency = "{consistency}"\n')
 
 
 def notices(service: VaultService) -> str:

@@ -98,7 +98,9 @@ def answer_of(response: HTTPResponse) -> Answer:
     return Answer(response.status, headers, response.read())
 
 
-def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess.Popen[str], Api]:
+def serve(
+    root: Path, config: str = "", open_files: int = 0, tuning: str = ""
+) -> tuple[subprocess.Popen[str], Api]:
     """`indexer serve` on a small vault, with a limit of open files if it is not 0; the process and where it
     answers."""
     vault, index_dir, own = root / "vault", root / "index", root / "config.toml"
@@ -109,6 +111,7 @@ def serve(root: Path, config: str = "", open_files: int = 0) -> tuple[subprocess
         (vault / path).write_bytes(data)
     own.write_text(config)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
+    environ["INDEXER_TUNING"] = tuning
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]
     command = [sys.executable, "-m", "vault_indexer.cli"]
     subprocess.run(
