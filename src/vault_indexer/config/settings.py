@@ -326,8 +326,8 @@ class IndexSettings(Table):
 
     backend: Literal["embedded", "milvus"] = Field(
         default="embedded",
-        description="where vectors and words are kept beside the catalog: embedded keeps them in the index "
-        "folder; milvus publishes them to a server, too, where a gateway searches many vaults",
+        description="where the index is searched: embedded searches it here; milvus publishes it to a "
+        "server, too, where a gateway searches many vaults",
     )
     dir: Annotated[OptionalFolder, PUBLIC] = Field(
         default=None,
@@ -342,9 +342,7 @@ class IndexSettings(Table):
     )
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
         default=10,
-        description="niceness of those processes; with a higher value, other programs run first. Beside a"
-        " program that keeps all cores busy, 10 still gets a tenth of a core, 19 a fiftieth. What only tidies"
-        " the index up has 5 more, so that no edit waits for it",
+        description="priority of those processes below other programs; 19 is the lowest",
     )
     io_priority: Annotated[Literal["idle", "low", "normal"], TUNING] = Field(
         default="low",
@@ -359,7 +357,7 @@ class IndexSettings(Table):
     max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds"), TUNING] = Field(
         default=30.0,
         description="processor time for reading one note (the time by the clock where the system does not"
-        " tell); 0 means no limit. A note that takes more is set aside by name, and "
+        " tell); 0 means no limit. A note that takes more is skipped by name, and "
         "everything else goes on. It is read again when it changes, and now and then",
     )
     max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB"), TUNING] = Field(

@@ -262,9 +262,7 @@ class VaultSync:
         """Raises VaultError if a rebuild would delete notes that the vault has suddenly lost, or if the vault
         cannot be read."""
         if self.has_unconfirmed_losses():
-            raise VaultError(
-                f"not rebuilt, the index is kept: {self.degraded}. --force rebuilds all the same"
-            )
+            raise VaultError(f"Not rebuilt: {self.degraded} (--force rebuilds all the same)")
 
     def skipped(self) -> tuple[SkippedFile, ...]:
         """The files that are not indexed, with their reasons."""
@@ -403,7 +401,7 @@ def _close_quietly(old: OpenGeneration) -> None:
         with index_errors(old.generation.folder):
             old.close()
     except UnavailableError as error:
-        log.warning("generation %d could not be closed cleanly: %s", old.generation.number, error)
+        log.warning("the index %d could not be closed cleanly: %s", old.generation.number, error)
 
 
 def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:

@@ -191,7 +191,7 @@ class DerivedIndices:
         try:
             catch_up(files.keywords(), self._generation)
         except IndexUnusableError as error:
-            self.healed.append(f"keywords: {error}; rebuilt from the catalog")
+            self.healed.append(f"keywords: {error}; rebuilt from the notes in the index")
             rebuild_keywords(self._generation)
 
     def _rebuild_keywords(self) -> None:
@@ -208,7 +208,7 @@ class DerivedIndices:
                 if isinstance(result, Failed) and result.disk_full:
                     raise DiskFullError(result.message)  # the index is whole, and only behind
                 if isinstance(result, Failed):
-                    self.healed.append(f"keywords: {result.message}; rebuilt from the catalog")
+                    self.healed.append(f"keywords: {result.message}; rebuilt from the notes in the index")
                     self._rebuild_keywords()
                     return
                 assert isinstance(result, Died)

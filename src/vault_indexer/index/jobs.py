@@ -240,7 +240,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
         if index.applied_seq == catalog.seq:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
-            raise IndexUnusableError("it holds changes that the catalog has lost")
+            raise IndexUnusableError("it contains changes that the index has lost")
         oldest = catalog.oldest_change()
         if oldest is not None and oldest <= index.applied_seq + 1:
             added, removed = catalog.changes_since(index.applied_seq)

@@ -233,5 +233,5 @@ def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
         said += [notice for notices in of_filters for notice in notices]
     if len(groups) > 1:
         names = "; ".join(", ".join(one.name for one in group.vaults) for group in groups)
-        said.append(f"the vaults have different embedding models ({names}): their hits are fused by rank")
+        said.append(f"the vaults have different embedding models ({names}): their hits are merged by rank")
     return tuple(dict.fromkeys(said))
