@@ -66,7 +66,7 @@ def open_all_vaults(config: str | Path | None = None, *, report: Report | None =
     config_file = None if config is None else Path(config).expanduser()
     named = named_vaults(config_file, os.environ)
     if not named:
-        raise UsageError("there are no vaults: add one by `indexer vault add NAME DIR`")
+        raise UsageError('there are no vaults. Run "indexer init ~/Notes" once.')
     opened = ExitStack()
     return VaultGroup(open_named(named, config_file, report or _ignore_progress, opened), opened)
 

@@ -97,7 +97,7 @@ def _never() -> bool:
 
 
 def _no_chunker(_: str) -> Chunker:
-    raise UsageError("this index cannot split notes by another strategy")
+    raise UsageError("the chunking strategy can only be changed through the daemon")
 
 
 class IndexSession(Protocol):
@@ -338,7 +338,7 @@ class VaultService:
         there is no such note; for a query as `search` does.
         """
         if bool(note) == bool(query):
-            raise UsageError("name a note or a query: one of both")
+            raise UsageError("give either a note or a query, not both")
         if not 1 <= depth <= MAX_DEPTH or not 1 <= limit <= MAX_NODES:
             raise UsageError(
                 f"depth {depth}, limit {limit}: allowed is depth 1 to {MAX_DEPTH}, limit 1 to {MAX_NODES}"
@@ -540,7 +540,7 @@ class VaultService:
 
     def _not_fresh(self, deadline_s: float) -> str:
         if self._session.paused:
-            return "this is not fresh: changes made since indexing was paused are not searched"
+            return "results may be out of date: indexing is paused"
         return f"some changes were not indexed within {deadline_s:g} s"
 
 

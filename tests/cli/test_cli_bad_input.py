@@ -66,11 +66,11 @@ def test_a_port_in_use(sandbox: Sandbox) -> None:
         config.write_text(f"[server]\nport = {port}\n")
         ran = sandbox.indexer("serve", "--config", str(config))
         assert ran.code == 3
-        assert ran.complains(f"port {port} cannot be taken", "server.port")
+        assert ran.complains(f"cannot bind to port {port}", "server.port")
         assert not (sandbox.index_dir / "daemon.json").exists()
         background = sandbox.indexer("start", "--config", str(config), "--wait", str(PROCESS_S))
         assert background.code == 3
-        assert background.complains("the daemon did not start", f"port {port} cannot be taken")
+        assert background.complains("the daemon did not start", f"cannot bind to port {port}")
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_only_one_daemon_an_index(served: Sandbox) -> None:
     assert second.complains(str(served.daemon_file()["pid"]))
     again = served.indexer("start")
     assert again.code == 0
-    assert "already running" in again.err
+    assert "running already" in again.err
 
 
 @pytest.mark.long

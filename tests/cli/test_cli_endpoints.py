@@ -57,5 +57,5 @@ def test_its_errors_are_one_line(served: Sandbox, arguments: tuple[str, ...], me
 
 def test_its_help_is_the_row(sandbox: Sandbox) -> None:
     shown = sandbox.run("verify", "--help", code=FROM_THE_TABLE).out
-    assert "Compare the vault, the catalog and the derived indices" in shown
+    assert "Compare the vault with the index, and list every" in shown
     assert "--repair" in shown

@@ -59,7 +59,7 @@ def test_limit_cuts_the_links_that_lead_nowhere(place: Sandbox) -> None:
     shown = place.indexer("links", "--unresolved", "--limit", "2")
     assert "links that lead nowhere: 4" in shown.out
     assert len(shown.out.splitlines()) == 3
-    assert "not all are shown" in shown.err
+    assert "There are more (--limit)." in shown.err
 
 
 def test_limit_cuts_the_orphans(place: Sandbox) -> None:

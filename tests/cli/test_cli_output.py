@@ -91,7 +91,7 @@ def test_config_show_tells_where_a_value_came_from(sandbox: Sandbox) -> None:
     shown = json.loads(sandbox.indexer("config", "show", "--json").out)
     assert shown["keys"]["search.limit"]["value"] == 7
     assert ".indexer.toml" in shown["keys"]["search.limit"]["origin"]
-    assert shown["keys"]["search.rrf_k"]["origin"] == "default"
+    assert shown["keys"]["files.include"]["origin"] == "default"
     lines = sandbox.indexer("config", "show").out.splitlines()
     assert any(line.startswith("search.limit ") and "7 hits" in line for line in lines)
 

@@ -33,7 +33,7 @@ def test_open_starts_the_daemon_and_the_browser(copied: Sandbox, tmp_path: Path)
     try:
         ran = copied.indexer("open")
         assert ran.code == 0, ran.err
-        assert "started: process" in ran.err
+        assert "Started the daemon at " in ran.err
         wait_until(opened.exists, "the browser was started")
         info = copied.daemon_file()
         file = copied.index_dir / "open.html"

@@ -116,7 +116,9 @@ def test_rebuild_refuses_an_emptied_folder(copied: Sandbox) -> None:
     empty(copied)
     ran = copied.indexer("rebuild")
     assert (ran.code, ran.out) == (3, "")
-    assert ran.complains("not rebuilt, the index is kept", "3 files were known", "--force")
+    assert ran.complains(
+        "Not rebuilt: the vault looks empty (3 files expected). The index is kept.", "--force"
+    )
     assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
     forced = copied.indexer("rebuild", "--force", "--json")
     assert (forced.code, forced.data["notes"]) == (0, 0)
@@ -140,8 +142,8 @@ def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -
 def test_one_changed_key_is_one_line(copied: Sandbox) -> None:
     copied.write(".indexer.toml", '[chunking]\nstrategy = "semantic"\n')
     ran = copied.indexer("search", "telescope")
-    notices = [line for line in ran.err.splitlines() if line.startswith("note: ")]
-    assert notices == ["note: rebuilt: chunking.strategy is now semantic"]
+    notices = [line for line in ran.err.splitlines() if line.startswith("Index ")]
+    assert notices == ["Index rebuilt: chunking.strategy is now semantic"]
 
 
 def test_config_check_refuses_what_cannot_run(sandbox: Sandbox) -> None:

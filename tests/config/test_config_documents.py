@@ -10,13 +10,15 @@ import tomli
 from config_sandbox import Sandbox
 
 from vault_indexer.config import Settings
-from vault_indexer.config.documents import example_config, main, page_with_tables
+from vault_indexer.config.documents import ADVANCED_PAGE, example_config, keys_of_page, main, page_with_tables
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.values import toml_text
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config.example.toml"
 PAGE = ROOT / "docs" / "configuration.md"
+ADVANCED = ROOT / ADVANCED_PAGE
+IN_EXAMPLE = {key.name for key in keys_of_page(PAGE)}
 
 
 def example_entries() -> dict[str, tuple[str, str]]:
@@ -40,26 +42,38 @@ def test_the_example_is_what_the_settings_say() -> None:
     assert EXAMPLE.read_text(encoding="utf-8") == example_config(), "run `make docs`"
 
 
-def test_the_page_is_what_the_settings_say() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == page_with_tables(page), "run `make docs`"
+@pytest.mark.parametrize("page", [PAGE, ADVANCED])
+def test_the_pages_are_what_the_settings_say(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text == page_with_tables(text, keys_of_page(page)), "run `make docs`"
+
+
+def test_sixteen_keys_are_for_everybody_and_some_thirty_more_are_advanced() -> None:
+    own = [key for key in SCHEMA.values() if not key.name.startswith("chunking.")]
+    assert sum(key.is_public for key in own) == 16
+    assert len(own) <= 47
 
 
 def test_make_docs_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = re.sub(r"(?m)^\| `search.*\n", "", PAGE.read_text(encoding="utf-8"))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "configuration.md").write_text(page, encoding="utf-8")
+    (tmp_path / ADVANCED_PAGE).write_text(ADVANCED.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     main()
     for path in ("docs/configuration.md", "config.example.toml"):
         assert (tmp_path / path).read_text(encoding="utf-8") == (ROOT / path).read_text(encoding="utf-8")
 
 
-def test_the_example_names_every_key_and_no_other() -> None:
-    assert example_entries().keys() == SCHEMA.keys()
+def test_the_example_has_the_public_keys_then_the_strategies() -> None:
+    entries = list(example_entries())
+    assert set(entries) == IN_EXAMPLE
+    public = [SCHEMA[name].is_public for name in entries]
+    assert public == sorted(public, reverse=True)
+    assert EXAMPLE.read_text(encoding="utf-8").partition("\n[chunking]")[0].count("\n") < 120
 
 
-@pytest.mark.parametrize("name", SCHEMA)
+@pytest.mark.parametrize("name", sorted(IN_EXAMPLE))
 def test_the_example_gives_default_unit_bounds_and_reason(name: str) -> None:
     value, comment = example_entries()[name]
     key = SCHEMA[name]
@@ -73,7 +87,7 @@ def test_the_example_loads_to_the_defaults(sandbox: Sandbox) -> None:
     tomli.loads(EXAMPLE.read_text(encoding="utf-8"))
     loaded = sandbox.load(config_file=EXAMPLE)
     assert loaded.settings == Settings()
-    assert set(loaded.origins.values()) == {f"file {EXAMPLE}"}
+    assert {name for name, origin in loaded.origins.items() if origin != "default"} == IN_EXAMPLE
 
 
 BLOCKS = "text\n<!-- begin: keys watch -->\nold\n<!-- end: keys watch -->\nmore\n"
@@ -81,12 +95,13 @@ BLOCKS = "text\n<!-- begin: keys watch -->\nold\n<!-- end: keys watch -->\nmore\
 
 def test_a_key_without_a_table_on_the_page_is_named() -> None:
     with pytest.raises(ValueError, match="no table for vault: add <!-- begin: keys vault -->"):
-        page_with_tables(BLOCKS)
+        page_with_tables(BLOCKS, SCHEMA.values())
 
 
 def test_every_key_has_one_row_on_the_page_in_the_block_of_its_table() -> None:
     parents = sorted({name.partition(".")[0] for name in SCHEMA} | {"search.weights"})
-    page = page_with_tables("".join(BLOCKS.replace("watch", name) for name in parents))
+    blocks = "".join(BLOCKS.replace("watch", name) for name in parents)
+    page = page_with_tables(blocks, SCHEMA.values())
     assert page.count("text\n") == page.count("more\n") == len(parents)
     assert "\nold\n" not in page
     rows = re.findall(r"(?m)^\| `([a-z_.]+)` \| (`.*`) \|", page)
@@ -101,10 +116,10 @@ def test_every_key_has_one_row_on_the_page_in_the_block_of_its_table() -> None:
 
 
 def test_a_row_of_the_page() -> None:
-    page = page_with_tables(PAGE.read_text(encoding="utf-8"))
+    page = page_with_tables(ADVANCED.read_text(encoding="utf-8"), keys_of_page(ADVANCED))
     assert (
-        "| `watch.poll_s` | `30.0` | seconds | a number from 1 to 3600 | Time between scans when polling, "
-        "or 10 times the duration of a scan if that is longer. |\n"
+        "| `watch.debounce_s` | `0.5` | seconds | a number from 0.05 to 60 | Time without further changes "
+        "before a change is indexed: editors save in several steps. |\n"
     ) in page
     server = page.partition("<!-- begin: keys server -->")[2].partition("|")[0]
     assert server == "\n\nOnly your own configuration can set these keys.\n\n"

@@ -47,12 +47,12 @@ def _limit(
 
 def test_the_files_of_user_and_vault_merge_key_by_key(sandbox: Sandbox) -> None:
     sandbox.write(
-        user="[search]\nlimit = 2\nrrf_k = 30\n[search.weights]\ngraph = 0\n",
+        user="[search]\nlimit = 2\nsnippet_chars = 90\n[search.weights]\ngraph = 0\n",
         vault="[search]\nlimit = 3\n[search.weights]\nvector = 2\n",
     )
     loaded = sandbox.load()
     search = loaded.settings.search
-    assert (search.limit, search.rrf_k, search.weights.graph, search.weights.vector) == (3, 30, 0, 2)
+    assert (search.limit, search.snippet_chars, search.weights.graph, search.weights.vector) == (3, 90, 0, 2)
     assert loaded.files == (sandbox.user_file, sandbox.vault_file)
 
 
@@ -98,14 +98,14 @@ def test_a_pattern_that_is_not_understood_is_a_mistake(sandbox: Sandbox) -> None
 
 @pytest.mark.parametrize("by_variable", [True, False])
 def test_a_named_file_stands_alone(sandbox: Sandbox, tmp_path: Path, by_variable: bool) -> None:
-    sandbox.write(user="[search]\nrrf_k = 30", vault="[search]\nrrf_k = 31")
+    sandbox.write(user="[search]\nsnippet_chars = 90", vault="[search]\nsnippet_chars = 91")
     named = tmp_path / "named.toml"
     named.write_text(LIMIT.format(9))
     loaded = (
         sandbox.load(env={"INDEXER_CONFIG": str(named)}) if by_variable else sandbox.load(config_file=named)
     )
     assert loaded.files == (named,)
-    assert (loaded.settings.search.limit, loaded.settings.search.rrf_k) == (9, 60)
+    assert (loaded.settings.search.limit, loaded.settings.search.snippet_chars) == (9, 240)
 
 
 def test_the_option_that_names_a_file_wins_over_the_variable(sandbox: Sandbox, tmp_path: Path) -> None:

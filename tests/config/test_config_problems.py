@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from config_sandbox import Sandbox
 
+from vault_indexer.config.schema import FORMER
 from vault_indexer.config.values import printable
 from vault_indexer.errors import ConfigError
 
@@ -34,13 +35,13 @@ def test_three_mistakes_give_three_problems(sandbox: Sandbox) -> None:
 
 
 def test_mistakes_of_all_sources_are_told_together(sandbox: Sandbox) -> None:
-    sandbox.write(user="[search]\nlimit = 0", vault="[search]\nrrf_k = 0")
-    problems = sandbox.problems(env={"INDEXER_WATCH_MODE": "pol"}, options={"watch.poll_s": "soon"})
+    sandbox.write(user="[search]\nlimit = 0", vault="[search]\nsnippet_chars = 0")
+    problems = sandbox.problems(env={"INDEXER_WATCH_MODE": "pol"}, options={"watch.debounce_s": "soon"})
     assert [(problem.source, problem.key) for problem in problems] == [
         (f"file {sandbox.user_file}", "search.limit"),
-        (f"file {sandbox.vault_file}", "search.rrf_k"),
+        (f"file {sandbox.vault_file}", "search.snippet_chars"),
         ("environment INDEXER_WATCH_MODE", "watch.mode"),
-        ("option --poll-s", "watch.poll_s"),
+        ("option --debounce-s", "watch.debounce_s"),
     ]
 
 
@@ -50,12 +51,12 @@ def test_a_mistake_is_told_although_a_stronger_source_is_right(sandbox: Sandbox)
 
 
 def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
-    sandbox.write(vault="[search]\nlimit = 0\nrrf_k = 0")
+    sandbox.write(vault="[search]\nlimit = 0\nsnippet_chars = 0")
     with pytest.raises(ConfigError) as caught:
         sandbox.load()
     assert str(caught.value).splitlines() == [
         f"file {sandbox.vault_file}: search.limit = 0: a whole number from 1 to 200",
-        f"file {sandbox.vault_file}: search.rrf_k = 0: a whole number from 1 to 1000",
+        f"file {sandbox.vault_file}: search.snippet_chars = 0: a whole number from 40 to 4000",
     ]
     assert caught.value.exit_code == 2
 
@@ -313,3 +314,24 @@ def test_a_long_value_is_cut(sandbox: Sandbox) -> None:
 )
 def test_a_joiner_is_shown_as_it_is_only_where_it_joins(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_a_former_key_is_ignored_with_a_warning(sandbox: Sandbox) -> None:
+    sandbox.write(user="[search]\nrrf_k = 0\nlimit = 5", vault="[watch]\npoll_s = 3")
+    loaded = sandbox.load(env={"INDEXER_SEARCH_DEADLINE_S": "1"})
+    assert loaded.warnings == (
+        f"search.rrf_k is no longer a setting; ignored (file {sandbox.user_file})",
+        f"watch.poll_s is no longer a setting; ignored (file {sandbox.vault_file})",
+        "search.deadline_s is no longer a setting; ignored (environment INDEXER_SEARCH_DEADLINE_S)",
+    )
+    settings = loaded.settings
+    assert (settings.search.limit, settings.search.rrf_k, settings.watch.poll_s) == (5, 60, 30)
+    assert not FORMER.keys() & loaded.origins.keys()
+
+
+def test_code_and_measurements_may_set_what_no_file_can(sandbox: Sandbox) -> None:
+    assert sandbox.load(options={"search.rrf_k": "7"}).settings.search.rrf_k == 7
+    tuned = sandbox.load(env={"INDEXER_TUNING": "[search]\nrrf_k = 7\n[watch]\npoll_s = 2"}).settings
+    assert (tuned.search.rrf_k, tuned.watch.poll_s) == (7, 2)
+    wrong = sandbox.problems(env={"INDEXER_TUNING": "[search]\nlimit = 7\nrrf_k = 0"})
+    assert [problem.key for problem in wrong] == ["search.limit", "search.rrf_k"]

@@ -25,7 +25,7 @@ from vault_indexer.text.query import analyze_query
 
 pytestmark = pytest.mark.long
 
-NOT_PUBLISHED = "the index is not published, but searched here as ever"
+NOT_PUBLISHED = "publishing to Milvus failed and will be retried; local search is not affected"
 
 
 @dataclass
@@ -68,8 +68,9 @@ def published(tmp_path: Path, shared_server: MilvusServer) -> Iterator[Published
 def configure(where: Place, uri: str, prefix: str, consistency: str = "session") -> None:
     where.configure(
         f'[index]\nworkers = 1\nbackend = "milvus"\n[milvus]\nuri = "{uri}"\nkeeper = "keeper"\n'
-        f'collection_prefix = "{prefix}"\ntimeout_s = 2\nconsistency = "{consistency}"\n'
+        f'collection_prefix = "{prefix}"\n'
     )
+    where.tune(f'[milvus]\ntimeout_s = 2\nconsistency = "{consistency}"\n')
 
 
 def notices(service: VaultService) -> str:
@@ -239,7 +240,7 @@ def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> 
 
     done = unpublish(published.where)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == f"removed from {published.proxy.uri}: {published.where.vault}\n"
+    assert done.stderr == f"Removed {published.where.vault} from {published.proxy.uri}.\n"
     assert published.state() is None
     assert rows(published, state.collection) == 0
     assert other.state("neighbour") == neighbour, "another vault stays"

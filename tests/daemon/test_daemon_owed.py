@@ -54,7 +54,7 @@ def test_words_are_found_while_the_model_is_held_back_and_an_edit_goes_first(
     with daemon(where, processes=True) as service:
         assert owed(service) == 40
         assert holding(service, "batch7") == {"Note 07.md"}
-        told = "meaning is not searched everywhere yet: 40 of 40 chunks still have no vector"
+        told = "semantic search is incomplete: 40 of 40 chunks have no embedding yet"
         assert told in notices(service)
         assert service.verify() == ()
 
@@ -79,8 +79,8 @@ def test_words_are_found_while_the_model_is_held_back_and_an_edit_goes_first(
 def test_a_model_that_fails_loses_nothing_and_is_asked_again(where: Place, server: ModelServer) -> None:
     server.broken = True
     with daemon(where, processes=True) as service:
-        wait_for(lambda: "vectors could not be made" in service.status().detail)
-        assert "vectors could not be made" in notices(service)
+        wait_for(lambda: "embedding failed, will retry" in service.status().detail)
+        assert "embedding failed, will retry" in notices(service)
         assert holding(service, "batch7") == {"Note 07.md"}
         where.write("Edited.md", "# Edited\n\nThe kiln cracked: basalt.\n")
         wait_for(lambda: holding(service, "basalt") == {"Edited.md"})

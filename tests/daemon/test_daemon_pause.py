@@ -67,7 +67,7 @@ def test_a_fresh_search_says_at_once_that_it_is_not(where: Place, service: Vault
     began = time.monotonic()
     answer = service.search(SearchRequest("bread", fresh=True), fresh_deadline_s=2 * DEADLINE_S)
     assert time.monotonic() - began < DEADLINE_S
-    assert "not fresh" in answer.notices[0] and "paused" in answer.notices[0]
+    assert "out of date" in answer.notices[0] and "paused" in answer.notices[0]
     service.resume()
     where.write("Fresh.md", "Contains hafnium.\n")
     again = service.search(SearchRequest("hafnium", fresh=True), fresh_deadline_s=DEADLINE_S)

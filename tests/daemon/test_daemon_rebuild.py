@@ -70,7 +70,7 @@ def test_what_happened_once_is_not_told_for_ever(where: Place) -> None:
 
         def told() -> list[str]:
             notices = service.search(SearchRequest("bread")).notices
-            return [notice for notice in notices if notice.startswith("rebuilt: ")]
+            return [notice for notice in notices if notice.startswith("Index rebuilt: ")]
 
         now += 5000  # nobody has asked yet, so nobody knows
         first = told()

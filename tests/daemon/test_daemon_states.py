@@ -186,7 +186,7 @@ def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
         wait_for(lambda: service.status().state == "ready" and not service.status().pending)
         assert (where.index_dir / "CURRENT").exists()
         assert holding(service, "holmium") | holding(service, "terbium") == {"Kept.md", "New.md"}
-        assert f"rebuilt: the index folder {where.index_dir} was deleted" in notices(service)
+        assert f"Index rebuilt: the index folder {where.index_dir} was deleted" in notices(service)
         assert service.status().detail == ""
         assert service.verify() == ()
         assert service.failure is None

@@ -43,8 +43,18 @@ class Place:
     def configure(self, toml: str) -> None:
         self.config.write_text(toml, "utf-8")
 
+    @property
+    def _tuning(self) -> Path:
+        return self.config.with_name("tuning.toml")
+
+    def tune(self, toml: str) -> None:
+        """Give tuning constants other values, which no configuration can."""
+        self._tuning.write_text(toml, "utf-8")
+
     def target(self, options: Mapping[str, str] | None = None) -> Target:
         environ = {"XDG_CONFIG_HOME": str(self.config.parent), "XDG_STATE_HOME": str(self.config.parent)}
+        if self._tuning.exists():
+            environ["INDEXER_TUNING"] = self._tuning.read_text("utf-8")
         return resolve_target(
             self.vault, self.index_dir, self.config, environ=environ, options=dict(options or {})
         )

@@ -99,9 +99,7 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
             assert len(snapshot.keywords.holding(["kestrel"])) > 0
         assert live.owed == session.status().vectors_owed == chunks
         (notice,) = session.notices()
-        assert notice == (
-            f"meaning is not searched everywhere yet: {chunks} of {chunks} chunks still have no vector"
-        )
+        assert notice == (f"semantic search is incomplete: {chunks} of {chunks} chunks have no embedding yet")
         assert session.verify(repair=False) == ()
 
 

@@ -75,7 +75,7 @@ def test_an_empty_folder_in_its_place_is_an_unmounted_disk(place: Place) -> None
     with place.kept() as session:
         place.vault.rename(place.vault.with_name("elsewhere"))
         place.vault.mkdir()
-        assert_kept_and_said(session, "suddenly empty")
+        assert_kept_and_said(session, "looks empty")
         place.vault.rmdir()
         place.vault.with_name("elsewhere").rename(place.vault)
         session.wait_fresh(0)

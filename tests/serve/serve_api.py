@@ -99,7 +99,7 @@ def answer_of(response: HTTPResponse) -> Answer:
 
 
 def serve(
-    root: Path, config: str = "", open_files: int = 0, notes: Mapping[str, str] = NOTES
+    root: Path, config: str = "", open_files: int = 0, tuning: str = "", notes: Mapping[str, str] = NOTES
 ) -> tuple[subprocess.Popen[str], Api]:
     """`indexer serve` on a small vault, with a limit of open files if it is not 0; the process and where it
     answers."""
@@ -111,6 +111,7 @@ def serve(
         (vault / path).write_bytes(data)
     own.write_text(config)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
+    environ["INDEXER_TUNING"] = tuning
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]
     command = [sys.executable, "-m", "vault_indexer.cli"]
     subprocess.run(

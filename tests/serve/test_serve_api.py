@@ -104,7 +104,7 @@ def test_many_at_once_are_all_answered(api: Api) -> None:
 
 @pytest.mark.long
 def test_more_than_allowed_at_once_are_told_to_wait(tmp_path: Path) -> None:
-    process, api = serve(tmp_path, "[server]\nmax_concurrent = 1\n")
+    process, api = serve(tmp_path, tuning="[server]\nmax_concurrent = 1\n")
     try:
         # A body that does not come keeps the one place taken.
         holder = api.connect()
@@ -146,7 +146,7 @@ def test_long_orders_leave_threads_for_others(api: Api) -> None:
 
 @pytest.mark.long
 def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    process, api = serve(tmp_path, "[server]\ntimeout_s = 0.5\n")
+    process, api = serve(tmp_path, tuning="[server]\ntimeout_s = 0.5\n")
     try:
         found = api.ask("/v1/status", body=b"ab", headers={"Content-Length": "5"})
         assert found.status == 504

@@ -30,8 +30,8 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def api(server: ModelServer, tmp_path: Path) -> Iterator[Api]:
     """A daemon that would wait for its model for ten minutes."""
-    config = f'[llm]\nprovider = "openai"\nmodel = "m"\nurl = "{server.url}/v1"\n[ask]\ntimeout_s = 600\n'
-    process, running = serve(tmp_path, config)
+    config = f'[llm]\nprovider = "openai"\nmodel = "m"\nurl = "{server.url}/v1"\n'
+    process, running = serve(tmp_path, config, tuning="[ask]\ntimeout_s = 600\n")
     yield running
     process.kill()
     process.communicate(timeout=DEADLINE_S)

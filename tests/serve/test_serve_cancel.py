@@ -93,7 +93,7 @@ def ask_all(api: Api, count: int) -> tuple[list[threading.Thread], list[Answer]]
 def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
     heavy_vault(tmp_path)
     process, api = serve(
-        tmp_path, "[search]\ndeadline_s = 600\n[server]\ntimeout_s = 600\nmax_concurrent = 200\n"
+        tmp_path, tuning="[search]\ndeadline_s = 600\n[server]\ntimeout_s = 600\nmax_concurrent = 200\n"
     )
     try:
         clients, answers = ask_all(api, 150)
@@ -114,7 +114,7 @@ def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_search_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
-    process, api = serve(tmp_path, "[search]\ndeadline_s = 0.000001\n")
+    process, api = serve(tmp_path, tuning="[search]\ndeadline_s = 0.000001\n")
     try:
         found = api.ask("/v1/search?q=bread")
         assert found.status == 504

@@ -83,7 +83,7 @@ def check_that_busy_connections_are_kept_and_idle_ones_make_room(api: Api) -> No
 
 
 def test_a_client_that_does_not_finish_or_garbles_its_request_is_dropped(tmp_path: Path) -> None:
-    process, api = serve(tmp_path, "[server]\ntimeout_s = 0.5\n")
+    process, api = serve(tmp_path, tuning="[server]\ntimeout_s = 0.5\n")
     host = f"Host: 127.0.0.1:{api.port}\r\n"
     token = f"Authorization: Bearer {api.token}\r\n"
     body = "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import io
+import itertools
 import os
 import sys
 import traceback
@@ -164,7 +166,7 @@ def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
         return
     for info in loaded.registered_commands:
         info.name = command.name
-        info.help = info.help or command.help
+        info.help = inspect.getdoc(info.callback) or command.help
         info.hidden = not command.group
         if command.now and info.callback:
             info.callback = _telling(command, info.callback)
@@ -206,8 +208,9 @@ class Program(PlainGroup):
         try:
             return super().resolve_command(ctx, args)
         except Exception as error:
+            words = itertools.takewhile(lambda word: not word.startswith("-"), args)
             if isinstance(message := getattr(error, "message", None), str):
-                error.message = f"{_ended(message)} To search: indexer search {' '.join(args)}"  # type: ignore[attr-defined]
+                error.message = f"{_ended(message)} To search: indexer search {' '.join(words)}"  # type: ignore[attr-defined]
             raise
 
 

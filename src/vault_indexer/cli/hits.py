@@ -92,12 +92,17 @@ def missing_words(words: Sequence[str]) -> str:
     return f"No note has the word{'s' if len(words) > 1 else ''} {named}." if words else ""
 
 
+def sentence(notice: str) -> str:
+    """A notice as a sentence of its own."""
+    return f"{notice[:1].upper()}{notice[1:]}"
+
+
 def print_notices(answer: SearchJson) -> None:
     """What the index has to say of itself, on standard error, and which words of a match no note has."""
     if answer["verdict"] in ("strong", "likely") and (missing := missing_words(answer["missing_words"])):
         note(missing)
     for notice in answer["notices"]:
-        note(f"note: {notice}")
+        note(sentence(notice))
 
 
 def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:

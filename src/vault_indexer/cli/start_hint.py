@@ -29,4 +29,4 @@ def hint_at_start(index_dir: Path) -> None:
         remembered.touch()
     except OSError:
         return
-    note("hint: `indexer start` keeps this vault open in the background; searches are many times faster then")
+    note("Searches are faster while the daemon runs (indexer start).")

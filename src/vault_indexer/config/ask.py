@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from vault_indexer.config.fields import Table, Trust, Unit
+from vault_indexer.config.fields import TUNING, Table, Trust, Unit
 
 
 class AskSettings(Table):
@@ -16,18 +16,18 @@ class AskSettings(Table):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    limit: Annotated[int, Field(ge=1, le=50), Unit("passages")] = Field(
+    limit: Annotated[int, Field(ge=1, le=50), Unit("passages"), TUNING] = Field(
         default=10, description="number of passages that are read, unless a question asks for another number"
     )
-    sentences: Annotated[int, Field(ge=1, le=20), Unit("sentences")] = Field(
+    sentences: Annotated[int, Field(ge=1, le=20), Unit("sentences"), TUNING] = Field(
         default=3, description="largest number of sentences that an answer quotes"
     )
-    max_tokens: Annotated[int, Field(ge=200, le=1_000_000), Unit("tokens"), Trust.USER] = Field(
+    max_tokens: Annotated[int, Field(ge=200, le=1_000_000), Unit("tokens"), Trust.USER, TUNING] = Field(
         default=4000,
         description="largest amount of text of your notes that one question sends to the language "
         "model; what llm.context_window leaves is a bound, too",
     )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER, TUNING] = Field(
         default=60.0,
         description="longest wait for a whole answer of the language model; it is asked once more after that",
     )

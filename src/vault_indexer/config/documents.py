@@ -1,7 +1,7 @@
-"""The configuration written down: `indexer init`'s file, `config.example.toml`, the tables of the docs.
+"""The configuration written down: the first file of a user, `config.example.toml`, the tables of the docs.
 
-All three are made from the settings, so none can contradict them. `make docs` calls `main`, which brings the
-two files of a checkout up to date.
+The last two are made from the settings, so none can contradict them. `make docs` calls `main`, which brings
+the files of a checkout up to date.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ from vault_indexer.config.values import toml_text
 
 EXAMPLE = Path("config.example.toml")
 PAGE = Path("docs", "configuration.md")
+ADVANCED_PAGE = Path("docs", "advanced-settings.md")
+_CHUNKING = "chunking."
+_PUBLIC = "public"
+"""The block of the keys that most people need, whatever their table."""
 
 _STARTER = """\
 # Your configuration of vault-indexer. Every line is optional; "indexer config show --all" prints every key.
@@ -44,13 +48,14 @@ _STARTER = """\
 """
 
 _EXAMPLE_INTRODUCTION = """\
-vault-indexer: every key, with its default, its unit and its meaning. `make docs` writes this file.
+The configuration of vault-indexer: first the keys that most people need, then how notes are split, by
+strategies. Each key has its default, its unit and its meaning. `make docs` writes this file.
 
 You need no configuration file: these values are the defaults. A value can come from several places. In this
 order, the first one wins: an option on the command line, an environment variable (INDEXER_SEARCH_LIMIT sets
 limit in [search]), .indexer.toml in the vault, your own configuration (on Linux
-~/.config/vault-indexer/config.toml), the default. `indexer config show` prints every value with its source.
-`indexer check` finds mistakes.
+~/.config/vault-indexer/config.toml), the default. `indexer config show` prints what differs from the
+defaults, with its source. `indexer check` finds mistakes. docs/advanced-settings.md has the other keys.
 
 A vault may come from someone else, so its .indexer.toml can hold only {}. Set everything else in your own
 configuration."""
@@ -75,55 +80,60 @@ def starter_config() -> str:
 
 
 def example_config() -> str:
-    """`config.example.toml`: every key with its default as a value, its unit and its meaning."""
+    """`config.example.toml`: the public keys and the options of the strategies, each with its default."""
     tables = dict.fromkeys(name.partition(".")[0] for name in SCHEMA if TRUST[name] is not Trust.USER)
     *others, last = (f"[{table}]" for table in tables)
     introduction = _EXAMPLE_INTRODUCTION.format(f"{', '.join(others)} and {last}")
-    return "\n".join(_toml_lines(introduction, commented_out=False)) + "\n"
+    return "\n".join(_toml_lines(introduction)) + "\n"
 
 
-def page_with_tables(page: str) -> str:
+def keys_of_page(page: Path) -> list[Key]:
+    """The keys with a row on a page: the public ones and those of chunking, or all others."""
+    is_first = page.name == PAGE.name
+    return [key for key in SCHEMA.values() if (key.is_public or key.name.startswith(_CHUNKING)) == is_first]
+
+
+def page_with_tables(page: str, keys: Iterable[Key]) -> str:
     """The page with the table of keys between each `<!-- begin: keys search -->` and its end written again.
 
-    A key stands in the block of the longest name that it begins with. Raises ValueError for keys that have
-    no block.
+    A key stands in the block of the longest name that it begins with, a public one in the block `public` if
+    the page has that. Raises ValueError for keys that have no block.
     """
     names = [name for _, name, _ in _BLOCK.findall(page)]
     blocks: dict[str, list[Key]] = {name: [] for name in names}
-    for key in SCHEMA.values():
+    for key in keys:
         holders = [name for name in names if f"{key.name}.".startswith(f"{name}.")]
+        if key.is_public and _PUBLIC in names:
+            holders = [_PUBLIC]
         if not holders:
             table = key.name.partition(".")[0]
-            raise ValueError(
-                f"{PAGE} has no table for {key.name}: add <!-- begin: keys {table} --> and its end"
-            )
+            raise ValueError(f"no table for {key.name}: add <!-- begin: keys {table} --> and its end")
         blocks[max(holders, key=len)].append(key)
     return _BLOCK.sub(lambda block: f"{block[1]}{_block_text(block[2], blocks[block[2]])}{block[3]}", page)
 
 
-def _toml_lines(introduction: str, *, commented_out: bool) -> Iterator[str]:
+def _toml_lines(introduction: str) -> Iterator[str]:
     yield from _comment(introduction)
     for table, keys in _keys_by_table().items():
         is_users = bool(table) and _is_users(keys)
         if table:
-            off = commented_out and is_users
-            yield from ("", f"## [{table}]" if off else f"[{table}]")
+            yield from ("", f"[{table}]")
             yield from _comment(_join(_meaning(table), _table_restriction(table, keys)))
         for key in keys:
-            mark = ("## " if _is_users([key]) else "# ") if commented_out else ""
             restriction = "" if is_users else _key_restriction(key)
             yield from (
                 "",
                 *_comment(_join(_sentences(key.description), restriction, f"({_kind(key)})")),
-                f"{mark}{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
+                f"{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
             )
 
 
 def _keys_by_table() -> dict[str, list[Key]]:
     """Keys of the top level under "", which comes first as TOML wants it."""
     tables: dict[str, list[Key]] = {}
-    for name, key in SCHEMA.items():
-        tables.setdefault(name.rpartition(".")[0], []).append(key)
+    shown = keys_of_page(PAGE)
+    for key in sorted(shown, key=lambda key: key.name.startswith(_CHUNKING)):  # the strategies are the last
+        tables.setdefault(key.name.rpartition(".")[0], []).append(key)
     return tables
 
 
@@ -156,7 +166,7 @@ def _markdown(text: str) -> str:
 
 
 def _table_restriction(table: str, keys: list[Key]) -> str:
-    if table.removeprefix("chunking.") in USER_STRATEGIES:
+    if table.startswith(_CHUNKING) and table.removeprefix(_CHUNKING) in USER_STRATEGIES:
         return _USER_STRATEGY_AND_OPTIONS if _is_users(keys) else _USER_STRATEGY
     return (_USER_TABLE if len(keys) > 1 else _USER_KEY) if _is_users(keys) else ""
 
@@ -194,9 +204,11 @@ def _join(*sentences: str) -> str:
 
 
 def main() -> None:
-    """Writes the example file and the tables of the page, below the current folder."""
+    """Write the example file and the tables of both pages, below the current folder."""
     try:
         EXAMPLE.write_text(example_config(), encoding="utf-8")
-        PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        for page in (PAGE, ADVANCED_PAGE):
+            text = page_with_tables(page.read_text(encoding="utf-8"), keys_of_page(page))
+            page.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         sys.exit(f"the docs of the configuration cannot be written: {error}")

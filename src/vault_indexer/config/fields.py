@@ -51,6 +51,22 @@ class Trust(Enum):
     """The user alone: user's file, a file named by --config, environment, option."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Marks a constant that was a setting: no file and no variable sets it, code and evaluation may."""
+
+
+TUNING = Tuning()
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Marks one of the keys that most people need; the others are on the page of advanced keys."""
+
+
+PUBLIC = Public()
+
+
 class Table(BaseModel):
     """Base of every table of the configuration.
 

@@ -6,23 +6,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vault_indexer.config.fields import Table, Unit, Url, VariableName
+from vault_indexer.config.fields import PUBLIC, Table, Unit, Url, VariableName
 
 
 class LlmSettings(Table):
     """The language model for chunking and answers. Without a model here, none is asked and nothing
     is sent."""
 
-    provider: Literal["none", "ollama", "openai", "anthropic"] = Field(
+    provider: Annotated[Literal["none", "ollama", "openai", "anthropic"], PUBLIC] = Field(
         default="none",
         description="which program runs the language model; none asks no model, openai is any compatible "
         "URL. Each provider is an extra to install",
     )
-    model: str = Field(default="", description="name of the model at the provider")
-    url: Url = Field(
+    model: Annotated[str, PUBLIC] = Field(default="", description="name of the model at the provider")
+    url: Annotated[Url, PUBLIC] = Field(
         default="", description="base URL; empty means the default of the provider; openai needs one"
     )
-    api_key_env: VariableName = Field(
+    api_key_env: Annotated[VariableName, PUBLIC] = Field(
         default="",
         description="environment variable that holds the API key; the key itself is never in a file",
     )

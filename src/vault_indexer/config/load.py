@@ -12,10 +12,11 @@ from pydantic_core import ErrorDetails
 
 from vault_indexer.config.fields import DisagreementError
 from vault_indexer.config.paths import user_config_file, with_home
-from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.schema import ALL_KEYS, SCHEMA
 from vault_indexer.config.settings import Settings, VaultPatterns
 from vault_indexer.config.sources import (
     VAULT_VARIABLE,
+    FormerKey,
     OptionValue,
     Parsed,
     config_files,
@@ -93,7 +94,9 @@ def _load(
     chosen = list(from_options(options))
     variables = list(from_environment(environ))
 
-    parsed = [item for source in [*sources, variables, chosen] for item in source]
+    found = [item for source in [*sources, variables, chosen] for item in source]
+    former = tuple(str(item) for item in found if isinstance(item, FormerKey))
+    parsed = [item for item in found if not isinstance(item, FormerKey)]
     added = [item for item in parsed if isinstance(item, RawValue) and item.of_vault and item.key in _ADDED]
     active, problems = _check_values(item for item in parsed if item not in added)
     beside, more = _check_values(added)
@@ -113,7 +116,7 @@ def _load(
         vault,
         looked_at,
         MappingProxyType({name: value.origin for name, value in beside.items()}),
-        unknown_variables(environ, _key_variables([*sources, chosen], environ)),
+        (*former, *unknown_variables(environ, _key_variables([*sources, chosen], environ))),
     )
 
 
@@ -165,7 +168,9 @@ class _ActiveValue:
     origin: str
 
 
-def _check_values(parsed: Iterable[Parsed]) -> tuple[dict[str, _ActiveValue], list[ConfigProblem]]:
+def _check_values(
+    parsed: Iterable[RawValue | ConfigProblem],
+) -> tuple[dict[str, _ActiveValue], list[ConfigProblem]]:
     """Checks every value, those that lose, too; of each key the last one (the strongest source) stays."""
     active: dict[str, _ActiveValue] = {}
     problems: list[ConfigProblem] = []
@@ -222,7 +227,7 @@ def _disagreement(
     if wrong & set(names):
         return None
     culprit = next((name for name in names if name in active), names[0])
-    values = {name: active[name].value if name in active else SCHEMA[name].default for name in names}
+    values = {name: active[name].value if name in active else ALL_KEYS[name].default for name in names}
     others = ", ".join(f"{name} is {toml_text(value)}" for name, value in values.items() if name != culprit)
     origin = active[culprit].origin if culprit in active else DEFAULT_ORIGIN
     return ConfigProblem(culprit, toml_text(values[culprit]), f"{cause.allowed} ({others})", origin)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
+from vault_indexer.config.fields import TUNING, Allowed, Table, Unit, VariableName
 
 ServerUrl = Annotated[
     str,
@@ -40,7 +40,7 @@ class MilvusSettings(Table):
         description="the names of all collections begin with it; installations with different prefixes do "
         "not see each other",
     )
-    consistency: Literal["session", "bounded"] = Field(
+    consistency: Annotated[Literal["session", "bounded"], TUNING] = Field(
         default="session",
         description="how new an answer of the server has to be before a change stops counting as pending: "
         "session sees what this daemon has written, bounded what any reader sees within the "
@@ -56,6 +56,6 @@ class MilvusSettings(Table):
         description="whether the text of the chunks is stored on the server, too. With false, a gateway asks "
         "the daemon of the vault for it",
     )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), TUNING] = Field(
         default=10.0, description="a call to the server that takes longer has failed, and is made again later"
     )

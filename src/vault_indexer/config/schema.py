@@ -12,7 +12,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.fields import Allowed, Unit
+from vault_indexer.config.fields import PUBLIC, TUNING, Allowed, Unit
 from vault_indexer.config.settings import Settings
 
 VARIABLE_PREFIX = "INDEXER_"
@@ -33,6 +33,11 @@ class Key:
     def variable(self) -> str:
         """The environment variable that sets it."""
         return VARIABLE_PREFIX + self.name.upper().replace(".", "_")
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is one of the keys that most people need."""
+        return PUBLIC in self.field.metadata
 
     @property
     def is_list(self) -> bool:
@@ -127,8 +132,20 @@ def _tables(names: Iterable[str]) -> Iterator[str]:
         yield from (".".join(parts[:length]) for length in range(1, len(parts)))
 
 
-SCHEMA: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings())})
-TABLES: frozenset[str] = frozenset(_tables(SCHEMA))
+ALL_KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings())})
+"""The keys, and the tuning constants, which code and evaluation may set."""
+
+SCHEMA: Mapping[str, Key] = MappingProxyType(
+    {name: key for name, key in ALL_KEYS.items() if TUNING not in key.field.metadata}
+)
+"""The keys of the configuration."""
+
+FORMER: Mapping[str, Key] = MappingProxyType(
+    {name: key for name, key in ALL_KEYS.items() if name not in SCHEMA}
+)
+"""The tuning constants: former keys, which a file may still name in this release, with a warning."""
+
+TABLES: frozenset[str] = frozenset(_tables(ALL_KEYS))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

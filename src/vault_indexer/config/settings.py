@@ -18,6 +18,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_
 from vault_indexer.config.ask import AskSettings
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.fields import (
+    PUBLIC,
+    TUNING,
     Allowed,
     DisagreementError,
     Glob,
@@ -72,10 +74,10 @@ class FilesSettings(Table):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    include: Annotated[tuple[Glob, ...], Trust.NARROW] = Field(
+    include: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = Field(
         default=(), description="index only notes whose path matches; an empty list means every note"
     )
-    exclude: Annotated[tuple[Glob, ...], Trust.NARROW] = Field(
+    exclude: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = Field(
         default=(),
         description="never index notes whose path matches, even if include matches, too. Examples: "
         '"Archive/", "*.draft.md"',
@@ -116,8 +118,9 @@ class EmbeddingSettings(Table):
     automatically.
     """
 
-    provider: Literal[
-        "auto", "wordllama", "multilingual", "e5", "minilm", "huggingface", "ollama", "openai"
+    provider: Annotated[
+        Literal["auto", "wordllama", "multilingual", "e5", "minilm", "huggingface", "ollama", "openai"],
+        PUBLIC,
     ] = Field(
         default="auto",
         description="which program runs the model: auto takes multilingual, if it is installed, for a vault "
@@ -125,15 +128,15 @@ class EmbeddingSettings(Table):
         "provider except auto and wordllama is an extra to install. Only ollama and openai, which is any "
         "compatible URL, send text over the network",
     )
-    model: str = Field(
+    model: Annotated[str, PUBLIC] = Field(
         default="",
         description="name or local path of the model; empty means the default of the provider. With "
         'huggingface, an E5 model gets "query: " or "passage: " before each text, as it was trained',
     )
-    url: Url = Field(
+    url: Annotated[Url, PUBLIC] = Field(
         default="", description="base URL of ollama or openai; empty means the default of the provider"
     )
-    api_key_env: VariableName = Field(
+    api_key_env: Annotated[VariableName, PUBLIC] = Field(
         default="",
         description="environment variable that holds the API key; the key itself is never in a file",
     )
@@ -174,7 +177,7 @@ class RecencySettings(Table):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    enabled: bool = Field(
+    enabled: Annotated[bool, PUBLIC] = Field(
         default=True,
         description="rank recently changed notes a little higher. With false, age does not count, as "
         "suits a reference work",
@@ -212,10 +215,10 @@ class SearchSettings(Table):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    limit: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
+    limit: Annotated[int, Field(ge=1, le=200), Unit("hits"), PUBLIC] = Field(
         default=10, description="number of hits, unless a search asks for another number"
     )
-    candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
+    candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks"), TUNING] = Field(
         default=0,
         description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit). A larger"
         " number finds more and takes longer",
@@ -226,7 +229,7 @@ class SearchSettings(Table):
         "ranks alone and ignores the language. The weighted mean counts the vectors of an "
         "English model less in other languages",
     )
-    rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks")] = Field(
+    rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks"), TUNING] = Field(
         default=60,
         description="constant of reciprocal rank fusion; a larger value makes the first ranks count less",
     )
@@ -242,13 +245,13 @@ class SearchSettings(Table):
         description="hits whose relevance is lower are left out; 0 shows all. A hit from 0.5 on is likely "
         "about what the query asks",
     )
-    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER] = Field(
+    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER, TUNING] = Field(
         default=30.0, description="a search that takes longer is stopped with an error"
     )
-    max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens")] = Field(
+    max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens"), TUNING] = Field(
         default=2000, description="largest amount of text that --expand shows around a hit"
     )
-    window_paragraphs: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
+    window_paragraphs: Annotated[int, Field(ge=0, le=100), Unit("paragraphs"), TUNING] = Field(
         default=3, description="number of paragraphs that --expand window shows on each side of a hit"
     )
     weights: WeightSettings = WeightSettings()
@@ -269,26 +272,26 @@ class WatchSettings(Table):
         default=0.5,
         description="time without further changes before a change is indexed: editors save in several steps",
     )
-    max_wait_s: Annotated[float, Field(ge=0.1, le=600), Unit("seconds")] = Field(
+    max_wait_s: Annotated[float, Field(ge=0.1, le=600), Unit("seconds"), TUNING] = Field(
         default=5.0, description="longest time before a change is indexed while other changes keep coming"
     )
-    delete_hold_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
+    delete_hold_s: Annotated[float, Field(ge=0, le=60), Unit("seconds"), TUNING] = Field(
         default=2.0,
         description="time that a missing note stays in the index: many programs save by deleting and "
         "renaming",
     )
-    rescan_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds")] = Field(
+    rescan_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds"), TUNING] = Field(
         default=3600.0, description="time between full scans; they find changes that the watcher missed"
     )
-    poll_s: Annotated[float, Field(ge=1, le=3600), Unit("seconds")] = Field(
+    poll_s: Annotated[float, Field(ge=1, le=3600), Unit("seconds"), TUNING] = Field(
         default=30.0,
         description="time between scans when polling, or 10 times the duration of a scan if that is longer",
     )
-    folder_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths")] = Field(
+    folder_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING] = Field(
         default=128,
         description="if more paths than this change in one folder, the whole folder is scanned",
     )
-    full_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths")] = Field(
+    full_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING] = Field(
         default=512, description="if more paths than this change, the whole vault is scanned"
     )
 
@@ -296,7 +299,7 @@ class WatchSettings(Table):
 class ServerSettings(Table):
     """The HTTP API of the daemon. It listens on 127.0.0.1 only; no key can change that."""
 
-    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
+    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port"), PUBLIC] = Field(
         default=0,
         description="port on 127.0.0.1; 0 takes that of the last daemon of the index, or one that the system "
         "chooses, and clients read it from daemon.json",
@@ -305,10 +308,10 @@ class ServerSettings(Table):
         default=("app://obsidian.md",),
         description="browser origins that may call the API; all others get status 403",
     )
-    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
+    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests"), TUNING] = Field(
         default=32, description="number of requests answered at the same time; further ones get status 503"
     )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), TUNING] = Field(
         default=30.0, description="time after which a request is cancelled"
     )
     token_env: VariableName = Field(
@@ -323,10 +326,10 @@ class IndexSettings(Table):
 
     backend: Literal["embedded", "milvus"] = Field(
         default="embedded",
-        description="where vectors and words are kept beside the catalog: embedded keeps them in the index "
-        "folder; milvus publishes them to a server, too, where a gateway searches many vaults",
+        description="where the index is searched: embedded searches it here; milvus publishes it to a "
+        "server, too, where a gateway searches many vaults",
     )
-    dir: OptionalFolder = Field(
+    dir: Annotated[OptionalFolder, PUBLIC] = Field(
         default=None,
         description="folder of the index; empty means a folder for this vault in the state folder of the "
         "user. No sync tool copies it there. A relative path starts at the folder of this "
@@ -339,11 +342,9 @@ class IndexSettings(Table):
     )
     nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
         default=10,
-        description="niceness of those processes; with a higher value, other programs run first. Beside a"
-        " program that keeps all cores busy, 10 still gets a tenth of a core, 19 a fiftieth. What only tidies"
-        " the index up has 5 more, so that no edit waits for it",
+        description="priority of those processes below other programs; 19 is the lowest",
     )
-    io_priority: Literal["idle", "low", "normal"] = Field(
+    io_priority: Annotated[Literal["idle", "low", "normal"], TUNING] = Field(
         default="low",
         description="disk priority of those processes on Linux; idle waits until no other program uses "
         "the disk. It has an effect with the disk schedulers bfq and mq-deadline only",
@@ -353,13 +354,13 @@ class IndexSettings(Table):
         description="memory that those processes may use together; with little memory fewer run. The "
         "daemon itself, which holds the index for searches, does not count",
     )
-    max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = Field(
+    max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds"), TUNING] = Field(
         default=30.0,
         description="processor time for reading one note (the time by the clock where the system does not"
-        " tell); 0 means no limit. A note that takes more is set aside by name, and "
+        " tell); 0 means no limit. A note that takes more is skipped by name, and "
         "everything else goes on. It is read again when it changes, and now and then",
     )
-    max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB")] = Field(
+    max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB"), TUNING] = Field(
         default=600,
         description="memory for reading one note, beyond what its process had before; 0 means no limit",
     )
@@ -375,7 +376,7 @@ class EvalsSettings(Table):
         description="folder of cases where the grades of the web page and the clicks are kept; empty means "
         "the folder evals of the index. A relative path starts at the folder of this file",
     )
-    record_clicks: bool = Field(
+    record_clicks: Annotated[bool, PUBLIC] = Field(
         default=False,
         description="keep which note is opened from the hits of which query, with its rank and the time; "
         "`indexer eval` takes the queries as questions",
@@ -390,7 +391,7 @@ class Settings(Table):
         description="the vault of commands that name none (no --vault, no INDEXER_VAULT) and that run "
         "outside of any vault; empty means that there is none",
     )
-    vaults: VaultEntries = Field(
+    vaults: Annotated[VaultEntries, PUBLIC] = Field(
         default_factory=dict,
         description="the vaults that one daemon keeps together, by name: the name stands before the paths "
         'of hits, and filters them ("vault:work"). "indexer vault add" writes it',

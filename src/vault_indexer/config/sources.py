@@ -13,20 +13,33 @@ import tomli
 from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
-from vault_indexer.config.schema import SCHEMA, TABLES, VARIABLE_PREFIX, nearest
+from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, VARIABLE_PREFIX, nearest
 from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 
-Parsed = RawValue | ConfigProblem
+
+@dataclass(frozen=True, slots=True)
+class FormerKey:
+    """A key of an earlier version that a source names: it has no effect."""
+
+    key: str
+    origin: str
+
+    def __str__(self) -> str:
+        return f"{self.key} is no longer a setting; ignored ({self.origin})"
+
+
+Parsed = RawValue | ConfigProblem | FormerKey
 OptionValue = str | int | float | bool | Path | Sequence[str] | None
 
 MAX_CONFIG_BYTES = 256 * 1024
 
 VAULT_VARIABLE = "INDEXER_VAULT"
 CONFIG_VARIABLE = "INDEXER_CONFIG"
-RESERVED_VARIABLES: frozenset[str] = frozenset({VAULT_VARIABLE, CONFIG_VARIABLE})
-"""Variables that choose the vault and the file, and are no keys themselves."""
+TUNING_VARIABLE = "INDEXER_TUNING"
+RESERVED_VARIABLES: frozenset[str] = frozenset({VAULT_VARIABLE, CONFIG_VARIABLE, TUNING_VARIABLE})
+"""Variables that choose the vault, the file and tuning constants, and are no keys themselves."""
 
 VARIABLES: Mapping[str, str] = MappingProxyType(
     {"INDEXER_CHUNKER": "chunking.strategy"} | {key.variable: name for name, key in SCHEMA.items()}
@@ -96,6 +109,28 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[Parsed]:
     for variable, key in VARIABLES.items():
         if variable in variables:
             yield RawValue(key, variables[variable], f"environment {variable}", is_text=True)
+    for name, former in FORMER.items():
+        if former.variable in variables:
+            yield FormerKey(name, f"environment {former.variable}")
+    if TUNING_VARIABLE in variables:
+        yield from _tuned(variables[TUNING_VARIABLE])
+
+
+def _tuned(text: str) -> Iterator[Parsed]:
+    """Tuning constants as TOML: for tests and measurements that start a process."""
+    origin = f"environment {TUNING_VARIABLE}"
+    try:
+        tables = tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
+        yield ConfigProblem(TUNING_VARIABLE, "", f"is not valid TOML: {error}", origin)
+        return
+    for table, values in tables.items():
+        for name, value in values.items() if isinstance(values, dict) else ():
+            key = f"{table}.{name}"
+            is_known = key in FORMER
+            yield (
+                RawValue(key, value, origin) if is_known else ConfigProblem(key, "", unknown_key(""), origin)
+            )
 
 
 def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str]) -> tuple[str, ...]:
@@ -104,7 +139,8 @@ def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str])
 
     `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
     """
-    ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys()
+    former = {key.variable for key in FORMER.values()}
+    ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys() | former
     stray = (name for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value)
     warnings = []
     for variable in sorted(set(stray) - ignored):
@@ -120,7 +156,7 @@ def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
         origin = f"option {option_name(key)}"
         if value is None:
             continue
-        if key not in SCHEMA:
+        if key not in ALL_KEYS:
             yield ConfigProblem(printable(key), "", unknown_key(nearest(key, SCHEMA)), origin)
             continue
         plain = str(value) if isinstance(value, Path) else value
@@ -150,11 +186,8 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
         if isinstance(chunking, dict):
             table["chunking"] = normalize_strategy_options(chunking)
         for parsed in _flat(table, "", file):
-            yield (
-                parsed
-                if file.trusted or isinstance(parsed, ConfigProblem)
-                else _check_trust(parsed, user_file)
-            )
+            is_checked = isinstance(parsed, RawValue) and not file.trusted
+            yield _check_trust(parsed, user_file) if is_checked else parsed  # type: ignore[arg-type]
 
 
 def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterator[Parsed]:
@@ -162,7 +195,9 @@ def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterato
         key = prefix + name
         base = file.path.parent.absolute()
         raw = RawValue(key, value, file.origin, base, of_vault=not file.trusted)
-        if "." in name or (key not in SCHEMA and key not in TABLES):
+        if key in FORMER and "." not in name:
+            yield FormerKey(key, file.origin)
+        elif "." in name or (key not in SCHEMA and key not in TABLES):
             yield _unknown(key, value, file)
         elif key in SCHEMA:
             yield raw

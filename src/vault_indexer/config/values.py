@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 
 from vault_indexer.config.chunking import ChunkingRule, ChunkingSettings
 from vault_indexer.config.paths import with_home
-from vault_indexer.config.schema import SCHEMA, Key, describe, nearest
+from vault_indexer.config.schema import ALL_KEYS, Key, describe, nearest
 from vault_indexer.config.vault_table import VaultEntry
 from vault_indexer.errors import ConfigProblem
 
@@ -45,7 +45,7 @@ class RawValue:
 
 def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:
     """The value for the settings, and what is wrong with it (then the value means nothing)."""
-    key = SCHEMA[raw.key]
+    key = ALL_KEYS[raw.key]
     try:
         value = _validate(key, raw)
         return _with_absolute_paths(value, raw.base), []

@@ -141,7 +141,7 @@ class Assembly:
         except Exception:
             # Whether every page is what was written, the writer below finds out: that takes seconds.
             if not is_sound(generation.catalog):
-                raise DamagedError(f"catalog {generation.catalog}: it is not what was written") from None
+                raise DamagedError(f"{generation.catalog} is not what was written") from None
             raise
         model, caches = embedder.model, (generation.catalog,)
         worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)

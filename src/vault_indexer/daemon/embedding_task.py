@@ -90,7 +90,7 @@ class EmbeddingTask:
             self._wait()
             raise
         if current.writer.owes(job):
-            self._record_failure(current.writer, job, "the catalog holds other texts than were indexed")
+            self._record_failure(current.writer, job, "the index contains other texts by now")
             return
         self._texts = _next_size(self._texts, result.seconds)
         self._retry_s, self.trouble = _RETRY_S, ""
@@ -99,7 +99,7 @@ class EmbeddingTask:
             log.info("all chunks have their vectors")
 
     def _record_failure(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
-        self.trouble = f"vectors could not be made, and are tried again: {reason}"
+        self.trouble = f"embedding failed, will retry: {reason}"
         log.warning("%s", self.trouble)
         if len(job.keys) == 1:
             writer.postpone(job)
@@ -117,9 +117,7 @@ def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
         if not snapshot.owed:
             return ()
         total = max(len(snapshot.keywords), snapshot.owed)
-    return (
-        f"meaning is not searched everywhere yet: {snapshot.owed:,} of {total:,} chunks still have no vector",
-    )
+    return (f"semantic search is incomplete: {snapshot.owed:,} of {total:,} chunks have no embedding yet",)
 
 
 def _next_size(texts: int, seconds: float) -> int:

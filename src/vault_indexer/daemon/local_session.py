@@ -95,7 +95,7 @@ class LocalSession(_AssemblySession):
             self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
         elif reasons and build:
             self._switch(report, refit=vault_sync.current is None)
-            self._done.append(f"rebuilt: {'; '.join(reasons)}")
+            self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
             if damaged:
                 self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
         elif vault_sync.current is None:
@@ -126,7 +126,7 @@ class LocalSession(_AssemblySession):
         vault_sync = self._open()
         done = self._recent.to_show(self._happened(vault_sync))
         owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
-        degraded = f"degraded: {vault_sync.degraded}" if vault_sync.degraded else ""
+        degraded = f"Warning: {vault_sync.degraded}" if vault_sync.degraded else ""
         troubles = (degraded, vault_sync.rules.trouble, self._trouble)
         return (*self._notices, *done, *owed, *filter(None, troubles))
 

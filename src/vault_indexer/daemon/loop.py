@@ -519,7 +519,7 @@ class IndexLoop:
         self._troubles.end(Cause.INDEXING)
         if self._index_deleted:
             self._index_deleted = False
-            self._happened.append(f"rebuilt: {result.reasons[0]}" if result.reasons else "rebuilt")
+            self._happened.append(": ".join(("Index rebuilt", *result.reasons[:1])))
             self._troubles.end(Cause.INDEX_GONE)
 
     def _run_checks(self) -> None:

@@ -47,7 +47,7 @@ class PublishTask:
         reason = self._refused or (self._follower.trouble if self._follower else "")
         if not reason:
             return ""
-        return f"the index is not published, but searched here as ever; it is tried again: {reason}"
+        return f"publishing to Milvus failed and will be retried; local search is not affected: {reason}"
 
     def behind(self) -> int:
         """The commits with which the server does not answer yet; 1 while it is not known what it has. Any

@@ -111,11 +111,11 @@ class DaemonSession:
         """What a user should know."""
         state, current = self._loop.state, self._vault_sync.current
         notices = [self._pause_text()] if self.paused else []
-        notices += [f"degraded: {state.vault_problem}"] if state.vault_problem else []
+        notices += [f"Warning: {state.vault_problem}"] if state.vault_problem else []
         if progress := self._reading_progress():
             notices.append(f"the index is being built: {_notes_done(progress)} are searched")
         elif state.building:
-            notices.append(f"a rebuild is under way: {self._build_text()}")
+            notices.append(f"the index is being rebuilt: {self._build_text()}")
         if current is not None:
             notices.extend(owed_vectors_notice(current.writer.holder))
         notices.extend(self._recent.to_show((*state.happened, self._advice())))

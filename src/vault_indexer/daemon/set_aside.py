@@ -118,6 +118,6 @@ class SetAsideRetry:
         if path in self._waits:
             self._waits[path].tried = True
         if isinstance(result, list):
-            log.info("%s was set aside, and is read again", path)
+            log.info("%s was skipped, and is read again", path)
             self._vault_sync.reread(path)
         self.refresh()

@@ -265,9 +265,7 @@ class VaultSync:
         """Raises VaultError if a rebuild would delete notes that the vault has suddenly lost, or if the vault
         cannot be read."""
         if self.has_unconfirmed_losses():
-            raise VaultError(
-                f"not rebuilt, the index is kept: {self.degraded}. --force rebuilds all the same"
-            )
+            raise VaultError(f"Not rebuilt: {self.degraded} (--force rebuilds all the same)")
 
     def take_confirmation(self) -> bool:
         """Whether it is time for the scan that can confirm what the last one did not make plausible; then the
@@ -415,7 +413,7 @@ def _close_quietly(old: OpenGeneration) -> None:
         with index_errors(old.generation.folder):
             old.close()
     except UnavailableError as error:
-        log.warning("generation %d could not be closed cleanly: %s", old.generation.number, error)
+        log.warning("the index %d could not be closed cleanly: %s", old.generation.number, error)
 
 
 def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:

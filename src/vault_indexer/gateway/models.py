@@ -64,7 +64,7 @@ class QueryModels:
     def _weights(self, digest: str) -> TokenWeights:
         found = self._calls.run("weights", partial(self._vaults.weights, digest))
         if found is None:
-            raise ProviderError("the token weights of the vault are not on the search server")
+            raise ProviderError("the word weights of the vault are not on the search server")
         return TokenWeights.from_bytes(found)
 
 

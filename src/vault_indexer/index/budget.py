@@ -53,10 +53,10 @@ class NoteBudget:
     def excess(self, seconds: float, memory_bytes: int) -> str:
         """Which setting was exceeded ("": none)."""
         if self.is_too_long(seconds):
-            return f"reading it took more than {self.seconds:g} s of processor time: index.max_note_seconds"
+            return f"took over {self.seconds:g} s of processor time"
         if 0 < self.memory_bytes < memory_bytes:
             limit = self.memory_bytes // _MB
-            return f"reading it took more than {limit} MB of memory: index.max_note_memory_mb"
+            return f"took over {limit} MB of memory"
         return ""
 
 

@@ -92,7 +92,7 @@ class KeywordFollower:
             self._applied_seq = result
 
     def _heal(self, reason: str) -> None:
-        self._healed.append(f"keywords: {reason}; rebuilt from the catalog")
+        self._healed.append(f"keywords: {reason}; rebuilt from the notes in the index")
         catalog = CatalogReader(self._generation.catalog)
         try:
             self.rebuild(catalog)

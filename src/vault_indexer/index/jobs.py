@@ -252,7 +252,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
         if index.applied_seq == catalog.seq:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
-            raise IndexUnusableError("it holds changes that the catalog has lost")
+            raise IndexUnusableError("it contains changes that the index has lost")
         changes = catalog.changes(index.applied_seq) or _compare_keys(index, catalog)
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq

@@ -94,12 +94,12 @@ def open_vectors(
         base = load() if load else vectors.load_snapshot(generation.vectors)
         changes = catalog.changes(base.seq)
         if changes is None:
-            raise IndexUnusableError("it is of another state than the catalog's log of changes")
+            raise IndexUnusableError("it does not fit the log of changes")
         current = apply_vector_changes(base, catalog, changes, model)
         if not _are_among(current.live, embedded):
-            raise IndexUnusableError("not those of the catalog")
+            raise IndexUnusableError("not those of the notes")
     except IndexUnusableError as error:
-        healed = f"vectors: {error}; rebuilt from the catalog"
+        healed = f"vectors: {error}; rebuilt from the notes in the index"
         current = rebuild_vectors(generation, catalog, model, dimension, repair=repair)
     return OpenVectors(current, healed, owed.result())
 

@@ -111,16 +111,16 @@ def _vault(
         steps.step()
         row = rows.pop(file.path, None)
         if row is None:
-            yield Problem("vault", "missing", "in the vault, not in the catalog", file.path)
+            yield Problem("vault", "missing", "in the vault, not in the index", file.path)
         elif is_indexed(file) and row.is_set_aside:
             yield Problem("vault", "set aside", row.reason.removeprefix(SET_ASIDE), file.path)
         elif is_indexed(file) and (row.state == "note" or row.digest):
             yield from _same_text(row, vault, max_file_bytes)
         elif is_indexed(file) != (row.state != "linked"):
-            yield Problem("vault", "rules", "the exclusions say otherwise than the catalog", file.path)
+            yield Problem("vault", "rules", "the exclusions have changed since it was indexed", file.path)
     for path, row in rows.items():
         if row.state != "skipped" and found.vouches_for(path):
-            yield Problem("vault", "ghost", "in the catalog, not in the vault", path)
+            yield Problem("vault", "ghost", "in the index, not in the vault", path)
 
 
 def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Problem]:

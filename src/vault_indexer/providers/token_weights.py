@@ -87,7 +87,7 @@ class TokenWeights:
             values = np.frombuffer(data, dtype="<f4").astype(np.float32)
             if bool(((values > 0) & (values <= 1)).all()):
                 return cls._named(values)
-        raise ProviderError("the token weights of this index are damaged: run `indexer rebuild`")
+        raise ProviderError("the word weights of this index are damaged: run `indexer rebuild`")
 
     def to_bytes(self) -> bytes:
         """32,000 little-endian float32."""

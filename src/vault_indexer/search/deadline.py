@@ -35,9 +35,7 @@ class QueryDeadline:
         if self._is_cancelled():
             raise QueryCancelledError("the search was cancelled")
         if time.monotonic() > self._ends_at:
-            raise QueryTimeoutError(
-                f"the search took longer than search.deadline_s = {self._seconds:g} seconds and was stopped"
-            )
+            raise QueryTimeoutError(f"the search took longer than {self._seconds:g} seconds and was stopped")
 
 
 class WorkBudget:

@@ -290,7 +290,7 @@ def _desk(context: AnswerContext) -> EvalDesk:
     if context.desk is None and context.vaults.are_several and not context.vault:
         raise UsageError(f"vault is missing: choose one of {', '.join(context.vaults.names)}")
     if context.desk is None:
-        raise UsageError("grades and clicks are kept by the daemon alone: run `indexer start`")
+        raise UsageError("grades and clicks need the daemon (`indexer start`)")
     return context.desk
 
 

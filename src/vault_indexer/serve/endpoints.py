@@ -483,7 +483,7 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
 BODIES: Endpoint[BodiesJson] = Endpoint(
     name="bodies",
     path="/v1/bodies",
-    help="The bodies of chunks by their keys in the catalog, for a gateway.",
+    help="The bodies of chunks by their keys, for a gateway.",
     parameters=(
         Parameter(
             name="keys",
@@ -596,7 +596,7 @@ REBUILD: Endpoint[RebuildJson] = Endpoint(
             name="refit",
             kind=bool,
             default=True,
-            help="Compute new token weights if the number of notes has changed much.",
+            help="Weigh words anew if the number of notes has changed much.",
         ),
         Parameter(
             name="force",
@@ -625,7 +625,7 @@ VERIFY: Endpoint[VerifyJson] = Endpoint(
     name="verify",
     method="POST",
     path="/v1/verify",
-    help="Compare the vault, the catalog and the derived indices, and list every difference.",
+    help="Compare the vault with the index, and list every difference.",
     parameters=(Parameter(name="repair", kind=bool, default=False, help="Repair what differs."),),
     answer=VerifyJson,
     answer_help="The differences.",

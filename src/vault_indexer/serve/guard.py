@@ -196,7 +196,7 @@ _BUSY_LONG = Refusal(
 
 
 def _late(rules: GuardRules) -> Refusal:
-    return Refusal(504, "timeout", f"no answer within {rules.timeout_s:g} seconds (server.timeout_s)")
+    return Refusal(504, "timeout", f"no answer within {rules.timeout_s:g} seconds")
 
 
 def _no_json(method: str, headers: Headers) -> Refusal | None:

@@ -56,7 +56,7 @@ def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.s
     except OSError as error:
         listener.close()
         raise DaemonError(
-            f"port {port} cannot be taken: {error.strerror or error}; stop what uses it, or set {key} "
+            f"cannot bind to port {port}: {error.strerror or error}; stop the process using it, or set {key} "
             "to another one (0 lets the system choose)"
         ) from error
     return listener

@@ -54,14 +54,14 @@ def judge(look: Look, home: RootIdentity | None, earlier: Look | None) -> Verdic
     doubt = _doubt(look, home)
     if not doubt or _confirms(look, earlier):
         return Verdict(ok=True)
-    return Verdict(ok=False, reason=f"{doubt}; nothing is deleted until a second look agrees")
+    return Verdict(ok=False, reason=f"{doubt}. The index is kept.")
 
 
 def _doubt(look: Look, home: RootIdentity | None) -> str:
     if look.gone == 0:
         return ""
     if look.gone >= look.known:
-        return f"the vault is suddenly empty ({look.known} files were known)"
+        return f"the vault looks empty ({look.known} files expected)"
     if look.known >= _MANY and look.gone > _SHARE * look.known:
         return f"{look.gone} of {look.known} files are gone at once"
     if home is not None and look.root != home:

@@ -16,6 +16,7 @@ from vault_indexer.cli.hits import (
     first_notes,
     missing_words,
     print_notes,
+    sentence,
     vault_prefix,
 )
 from vault_indexer.cli.parameters import AllVaults, Output, Place, one_command
@@ -50,12 +51,10 @@ class Ask:
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, max=200, help="Passages to read; 0: as configured.")
     ] = 0
-    no_model: Annotated[
-        bool, typer.Option("--no-model", help="Quote notes, even if a language model is configured.")
-    ] = False
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Wait until all changes of the vault are indexed.")
-    ] = False
+    no_model: Annotated[bool, typer.Option("--no-model", help="Quote notes, even with a language model.")] = (
+        False
+    )
+    fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
 
     def parameters(self) -> dict[str, Value]:
         """The parameters of the endpoint."""
@@ -68,7 +67,7 @@ class Ask:
 
 
 def ask(ask: Ask, place: Place, output: Output, all_vaults: AllVaults = False) -> int:
-    """Answer a question with sentences of your notes; through the daemon when one runs."""
+    """Answer a question with sentences of your notes, each with its place."""
     asked = ask.parameters()
     if all_vaults or asks_all(place, os.environ):
         folders = FoldersOfHits(Path(), vaults_in_config(place, os.environ))
@@ -108,7 +107,7 @@ def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:
     for one in answer["dropped"]:
         say(f"  {one['text']} ({one['reason']})")
     for notice in answer["notices"]:
-        say(f"note: {notice}")
+        say(sentence(notice))
 
 
 def _dropped(answer: AskJson) -> str:
@@ -120,15 +119,15 @@ def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder
     """The label, then each sentence in quotation marks if it stands so in a note, with its places below."""
     console = out()
     console.print(text((label, "bold")))
-    for sentence in sentences:
-        words = " ".join(sentence["text"].split())
-        shown = f'"{words}"' if sentence["verdict"] == "quoted" else words
+    for one in sentences:
+        words = " ".join(one["text"].split())
+        shown = f'"{words}"' if one["verdict"] == "quoted" else words
         print_row(console, "", shown, "", indent=_QUOTE_INDENT)
-        if sentence["unchecked"]:
+        if one["unchecked"]:
             print_row(
-                console, "", f"unchecked words: {', '.join(sentence['unchecked'])}", "", indent=_PLACE_INDENT
+                console, "", f"unchecked words: {', '.join(one['unchecked'])}", "", indent=_PLACE_INDENT
             )
-        for citation in sentence["citations"]:
+        for citation in one["citations"]:
             _print_citation(console, citation, folders.of(citation))
 
 

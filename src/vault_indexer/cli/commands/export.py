@@ -9,7 +9,7 @@ from vault_indexer.cli.parameters import Output, Place, one_command
 
 
 def export(place: Place, output: Output) -> None:
-    """Print everything that the index holds, as sorted JSON lines: two equal indices give equal bytes."""
+    """Print everything that the index contains, as sorted JSON lines."""
     del output  # it is JSON in any case
     with open_service(target_of(place), build=False) as service:
         for line in service.export():

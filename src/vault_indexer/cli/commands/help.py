@@ -17,6 +17,7 @@ import typer
 from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
 from vault_indexer.cli.doc_pages import about, docs_folder, overview, page_names
 from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.rows import print_row
 from vault_indexer.cli.terminal import out
 
 
@@ -41,7 +42,7 @@ def show_help(
     del place  # the pages are the same for every vault
     if topic == ADVANCED.lower():
         for name, does in command_rows(ADVANCED):
-            sys.stdout.write(f"{name}  {does}\n")
+            print_row(out(), name, does, "")
         return
     folder = docs_folder()
     text = about(folder, topic) if topic else overview(folder)

@@ -48,7 +48,7 @@ class View:
             "-n",
             min=1,
             max=200,
-            help="Entries of each list to show at most; otherwise 50 mentions, and all of the others.",
+            help="Show at most N entries of each list (otherwise 50 mentions, and all of the others).",
         ),
     ] = None
 
@@ -221,9 +221,9 @@ def _show_mentions(reached: Reached, path: str, limit: int | None, show: _Show) 
     print_rows(out(), rows, head=2)
     names = ", ".join(answer["names"])
     if not found:
-        say(f"no other note names {answer['path']} ({names}) without linking it")
+        say(f"No other note names {answer['path']} ({names}) without linking it.")
     elif answer["more"]:
-        say(f"there are more than these {len(rows)}: raise --limit")
+        say("There are more (--limit).")
     return status
 
 
@@ -233,7 +233,7 @@ def _path(path: str, vault: Path) -> tuple[str, str]:
 
 def _say_more(more: bool) -> None:
     if more:
-        say("not all are shown: raise --limit, or leave it out")
+        say("There are more (--limit).")
 
 
 def _highlight(snippet: str, marks: list[list[int]]) -> Text:

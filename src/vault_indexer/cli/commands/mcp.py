@@ -28,7 +28,7 @@ _LOOK_EVERY_S = 0.1
 
 
 def mcp(place: Place) -> None:
-    """Serve the Model Context Protocol over standard input and output, for hosts such as Claude and Cursor.
+    """Answer agents (MCP) over standard input and output, for hosts such as Claude and Cursor.
 
     The daemon answers; it is started if none is running, and goes on afterwards.
     """

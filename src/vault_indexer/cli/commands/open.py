@@ -20,19 +20,16 @@ _WAIT_S = 30.0
 
 def open_page(
     place: Place,
-    only_print: Annotated[
-        bool, typer.Option("--print", help="Print the address of the page instead of opening a browser.")
-    ] = False,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the address, open nothing.")] = False,
     direct: Annotated[
         bool,
         typer.Option(
             "--direct",
-            help="Give the browser the address itself, not a file that leads there: for a browser that may "
-            "not read the index folder (snap, Flatpak). Its command line then holds the token.",
+            help="For Snap and Flatpak browsers. Other users of this computer may then see the token.",
         ),
     ] = False,
 ) -> None:
-    """Open the web page of the vault in the browser. Start the daemon if none runs."""
+    """Open the web page of your notes. The daemon is started if none runs."""
     is_shared = asks_all(place, os.environ)
     folder = daemon_folder(place, is_shared=is_shared)
     info = read_daemon(folder) or start_daemon(place, folder, _WAIT_S, all_vaults=is_shared)
@@ -40,8 +37,8 @@ def open_page(
     if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
         typer.echo(address)
         return
-    hint = "" if direct else " (if the browser may not read the file, add --direct)"
-    note(f"opened {info.url} in the browser{hint}")
+    hint = "" if direct else " (nothing there? Add --direct)"
+    note(f"Opened {info.url} in your browser{hint}.")
 
 
 def page_address(info: DaemonInfo) -> str:
@@ -64,7 +61,7 @@ def _opens_in_browser(address: str) -> bool:
     try:
         return webbrowser.get().open(address)
     except webbrowser.Error:
-        note("no browser was found; open this address yourself:")
+        note("No browser was found. Open this address:")
         return False
 
 

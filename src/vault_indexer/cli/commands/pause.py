@@ -35,7 +35,7 @@ def pause(
     if output.json:
         print_json(found)
     else:
-        note(f"indexing is paused, {until(found)}")
+        note(f"Indexing is paused {until(found)}.")
 
 
 def seconds(length: str) -> float:

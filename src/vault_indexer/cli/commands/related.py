@@ -27,9 +27,9 @@ def related(
     output: Output,
     lines: GrepLines,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Notes at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Show at most N notes.")] = 10,
 ) -> int:
-    """Notes near a note, by meaning and by link, and why."""
+    """List the notes near a note, by meaning and link, and why."""
     lines.check(output)
     reached, answer = ask_about(
         place, note, lambda reached, path: (reached, reached.index.ask(RELATED, path=path, limit=limit))
@@ -41,7 +41,7 @@ def related(
     else:
         print_rows(out(), [_row(near, reached.vault) for near in answer["results"]], head=3)
         if not answer["results"]:
-            say(f"nothing near {note}")
+            say(f"No note is near {note}.")
     return 0 if answer["results"] else NOTHING_NEAR
 
 

@@ -15,8 +15,8 @@ def resume(place: Place, output: Output) -> None:
     if output.json:
         print_json(found)
     else:
-        pending = f", {quantity(found['pending'], 'change')} pending" if found["pending"] else ""
-        note(f"indexing is resumed{pending}")
+        pending = f": {quantity(found['pending'], 'change')} to index" if found["pending"] else ""
+        note(f"Indexing resumed{pending}.")
 
 
 app = one_command(resume)

@@ -59,19 +59,13 @@ class Search:
         typer.Argument(metavar="QUERY", help="Words, as you would ask a person; - reads standard input."),
     ]
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, max=200, help="Hits at most; 0: as configured.")
+        int, typer.Option("--limit", "-n", min=0, max=200, help="Show at most N notes [10].")
     ] = 0
-    by: Annotated[By, typer.Option("--by", help="One hit a chunk, or the best of each note.")] = By.CHUNK
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Wait until all changes of the vault are indexed.")
-    ] = False
-    as_you_type: Annotated[bool, typer.Option("--as-you-type", help="The last word may be unfinished.")] = (
-        False
-    )
+    by: Annotated[By, typer.Option("--by", help="Every matching place, or the best of each note.")] = By.CHUNK
+    fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
+    as_you_type: Annotated[bool, typer.Option("--as-you-type", help="Complete the last word.")] = False
 
-    expand: Annotated[
-        Expand | None, typer.Option("--expand", help="Show the text around each hit, not only a snippet.")
-    ] = None
+    expand: Annotated[Expand | None, typer.Option("--expand", help="Show the text around each hit.")] = None
     correct: Correct = True
     min_relevance: Annotated[
         float | None,
@@ -96,22 +90,20 @@ class Search:
 class View:
     """What of the answer is shown to a person."""
 
-    places: Annotated[
-        bool, typer.Option("--places", help="List every place on a line of its own, best first.")
-    ] = False
+    places: Annotated[bool, typer.Option("--places", help="List every matching place, best first.")] = False
     nearest: Annotated[
         bool, typer.Option("--nearest", help="Show the closest notes, even if none matches.")
     ] = False
     open: Annotated[bool, typer.Option("--open", "-o", help="Open the first hit at its line.")] = False
     explain: Annotated[
-        str, typer.Option("--explain", metavar="NOTE", help="Explain the place of a note, or its absence.")
+        str, typer.Option("--explain", metavar="NOTE", help="Explain why NOTE is found, or not.")
     ] = ""
 
 
 def search(
     search: Search, place: Place, output: Output, lines: GrepLines, view: View, all_vaults: AllVaults = False
 ) -> int:
-    """Find notes by meaning, by word and by link; through the daemon when one runs."""
+    """Find notes by meaning, word and link. The best note is the first."""
     lines.check(output)
     asked = search.parameters()
     if view.explain:

@@ -62,10 +62,9 @@ def serve(
     ] = None,
     all_vaults: AllVaults = False,
 ) -> None:
-    """Run the daemon in the foreground: watch, index changes, answer over HTTP on loopback.
+    """Run the daemon in the foreground: watch, index changes, answer over HTTP on this computer.
 
-    It keeps the vault that is named or that you are in; without one, all vaults of the table [vaults] of your
-    configuration.
+    It keeps the vault that is named or that you are in; without one, all your vaults.
     """
     missing = missing_limits()
     if missing:

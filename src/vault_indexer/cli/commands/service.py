@@ -69,9 +69,7 @@ def install(
         options={"index.dir": place.index_dir} if place.index_dir else {},
     ).settings
     if vault is None and not _names_a_vault(settings):
-        raise UsageError(
-            "the configuration names no vault: add one by `indexer vault add NAME DIR`, or give --vault DIR"
-        )
+        raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
     spec = _spec(place, vault, environ)
     service = chosen.name_of(vault)
     if print_only:

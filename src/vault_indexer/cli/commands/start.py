@@ -31,19 +31,19 @@ def start(
     place: Place,
     wait: Annotated[
         float,
-        typer.Option("--wait", min=0.1, metavar="SECONDS", help="How long to wait until the daemon answers."),
+        typer.Option("--wait", min=0.1, metavar="SECONDS", help="Wait at most SECONDS for an answer."),
     ] = 30.0,
     all_vaults: AllVaults = False,
 ) -> None:
-    """Start the daemon in the background. Its log is `daemon.log` in the index folder.
+    """Keep the index current while you write, in the background.
 
-    It keeps the vaults that `indexer serve` would keep.
+    The log is `daemon.log` in the index folder.
     """
     is_shared = all_vaults or keeps_all(place, os.environ)
     folder = daemon_folder(place, is_shared=is_shared)
     running = read_daemon(folder)
     if running:
-        note(f"already running: process {running.pid} at {running.url}")
+        note(f"The daemon is running already, at {running.url} (process {running.pid}).")
     else:
         start_daemon(place, folder, wait, all_vaults=is_shared)
 
@@ -61,7 +61,7 @@ def start_daemon(place: Place, index_dir: Path, wait: float, *, all_vaults: bool
     log = _log_file(index_dir)
     info = _wait_for(_spawn(place, log, all_vaults), index_dir, log, wait)
     where = f"log in {log}" if all_vaults else f"index in {index_dir}"
-    note(f"started: process {info.pid} at {info.url}, {where}")
+    note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
     return info
 
 

@@ -26,7 +26,7 @@ _KILO = 1000
 
 
 def status(place: Place, output: Output) -> None:
-    """Show how current the index is, and whether the daemon runs. Of several vaults, one line each."""
+    """Show how current the index is and whether the daemon runs. Of several vaults, one line each."""
     if asks_all(place, os.environ):
         _show_all(vaults_in_config(place, os.environ), place, output)
         return

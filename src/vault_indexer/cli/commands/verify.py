@@ -34,9 +34,9 @@ def verify(
                 )
             )
         if found["ok"]:
-            note("vault, catalog and derived indices agree")
+            note("The index agrees with the vault.")
         elif repair:
-            note(f"{quantity(len(found['problems']), 'problem')} repaired; run `indexer check` again")
+            note(f"{quantity(len(found['problems']), 'difference')} repaired.")
     return 0 if found["ok"] else PROBLEMS
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from vault_indexer.chunk import STRATEGIES
 from vault_indexer.config import LoadedConfig, Settings
-from vault_indexer.config.schema import SCHEMA, nearest
+from vault_indexer.config.schema import ALL_KEYS, nearest
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.values import RawValue, check
 from vault_indexer.daemon.assembly import Target
@@ -122,9 +122,9 @@ def _options_of(part: str, name: str) -> Options:
     if part in _providers():
         return {_PROVIDER: part}
     key, equals, value = part.partition("=")
-    if equals and key in SCHEMA:
+    if equals and key in ALL_KEYS:
         return {key: value}
-    near = nearest(key if equals else part, SCHEMA if equals else known_names())
+    near = nearest(key if equals else part, ALL_KEYS if equals else known_names())
     hint = f"did you mean {near}?" if near else f"there are {', '.join(known_names())}, and key=value"
     raise UsageError(f"variant {name!r}: no {part!r}; {hint}")
 

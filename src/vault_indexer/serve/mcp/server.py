@@ -256,7 +256,7 @@ async def _within(function: Callable[..., T], context: ToolContext, timeout_s: f
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
     except TimeoutError as error:
         given_up.set()
-        raise UsageError(f"no answer within {timeout_s:g} seconds (server.timeout_s)") from error
+        raise UsageError(f"no answer within {timeout_s:g} seconds") from error
     except anyio.get_cancelled_exc_class():
         given_up.set()
         raise

@@ -81,7 +81,7 @@ def load_sums(catalog: Path) -> PageSums:
         crcs.frombytes(payload)
         return PageSums(crcs, str(header["salt"]), int(header["logged"]), int(header["copied"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"catalog {catalog}: it cannot be vouched for: {error}") from error
+        raise DamagedError(f"index {catalog}: cannot verify checksums: {error}") from error
 
 
 def read_log(catalog: Path) -> Log:
@@ -111,7 +111,7 @@ def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None
     """
     lost = logged < sums.logged if log.salt == sums.salt else sums.copied < sums.logged
     if lost:
-        raise DamagedError(f"catalog {catalog}: its write-ahead log has lost changes that were half copied")
+        raise DamagedError(f"index {catalog}: its write-ahead log has lost changes that were half copied")
 
 
 def updated_checksums(catalog: Path, sums: PageSums, pages: Collection[int]) -> PageSums:

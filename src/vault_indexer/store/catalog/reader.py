@@ -312,7 +312,7 @@ class CatalogReader:
         try:
             return {note_id: text.decode("utf-8") for note_id, text in self.encoded_texts(note_ids).items()}
         except UnicodeDecodeError as error:
-            raise DamagedError(f"catalog {self._path}: a text is not UTF-8: {error}") from error
+            raise DamagedError(f"index {self._path}: a text is not UTF-8: {error}") from error
 
     def encoded_texts(self, note_ids: Iterable[int], *, evict: bool = True) -> dict[int, bytes]:
         """The same in UTF-8, for those who read many texts and decode few. Without `evict` what others have
@@ -327,7 +327,7 @@ class CatalogReader:
             try:
                 texts[note_id] = zlib.decompress(packed)
             except zlib.error as error:
-                raise DamagedError(f"catalog {self._path}: text of note {note_id}: {error}") from error
+                raise DamagedError(f"index {self._path}: text of note {note_id}: {error}") from error
         return texts
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
@@ -493,7 +493,7 @@ class CatalogReader:
         try:
             return {note_id: unpack_spans(packed) for note_id, packed in self.rows_in(sql, note_ids)}
         except (zlib.error, struct.error, ValueError) as error:
-            raise DamagedError(f"catalog {self._path}: spans of blocks: {error}") from error
+            raise DamagedError(f"index {self._path}: spans of blocks: {error}") from error
 
     def tasks(self, note_ids: Iterable[int]) -> dict[int, list[Task]]:
         """The notes' tasks in order; notes stored before the catalog kept them are left out."""

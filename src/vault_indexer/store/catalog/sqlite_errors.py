@@ -25,9 +25,9 @@ def unusable(catalog: Path, error: Exception) -> UnavailableError:
     and no reason to rebuild. A full disk gives a DiskFullError.
     """
     if is_full(catalog, error):
-        return DiskFullError(f"catalog {catalog}: {error}")
+        return DiskFullError(f"index {catalog}: {error}")
     kind = DamagedError if type(error) is sqlite3.DatabaseError else IndexUnusableError
-    return kind(f"catalog {catalog}: {error}")
+    return kind(f"index {catalog}: {error}")
 
 
 def is_full(place: Path, error: Exception) -> bool:

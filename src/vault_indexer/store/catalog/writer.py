@@ -337,7 +337,7 @@ class CatalogWriter:
         recovered_sums(self.path, self._sums, log, max(0, logged))
         found = damaged_pages(self.path, self._sums, set(log.pages[: max(0, logged)]))
         if found:
-            raise DamagedError(f"catalog {self.path}: {len(found)} of its pages are damaged")
+            raise DamagedError(f"index {self.path}: {len(found)} of its pages are damaged")
         self.checkpoint()
 
     def _meta(self, key: str) -> int:

@@ -1,0 +1,103 @@
+"""Every help, and what is said of mistakes, as a person edits it: `fixtures/messages.md`.
+
+No word of it is one that only a reader of the code knows. `UPDATE_GOLDEN=1` writes the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from cli_sandbox import Sandbox
+from test_cli_views import EACH, GOLDENS, TIME, parts
+
+from vault_indexer.cli.app import COMMANDS
+
+GOLDEN = GOLDENS / "messages.md"
+SOURCE = Path(__file__).parents[2] / "src" / "vault_indexer"
+
+BANNED = re.compile(
+    r"\b(generation|owed|set aside|keepers?|degraded|fused|token weights|catalog|derived ind\w+|signpost)\b",
+    re.IGNORECASE,
+)
+"""Words of the code. What a gateway is configured with is called keeper there, and so in its messages."""
+
+SQL = re.compile(r"\s*(SELECT|INSERT|CREATE|DELETE|DROP|UPDATE) ")
+
+SUBCOMMANDS = (
+    *("vault add", "vault list", "vault remove", "config show", "config edit", "config path"),
+    *("service install", "service uninstall", "service status", "service logs"),
+    *("eval run", "eval drift", "eval snapshot", "eval generate", "eval rank", "eval tune", "eval judge"),
+)
+MISTAKES = (
+    "sync",
+    "serch telescope",
+    "search",
+    "search telescope --limt 3",
+    "search telescope -i",
+    "search (telescope",
+    "links",
+    "links Nowhere",
+    "links --orphans --broken",
+    "related Nowhere",
+    "inspect",
+    "inspect Nowhere",
+    "help nonsense",
+    "pause",
+    "pause --for soon",
+    "resume",
+    "vault add A /nowhere",
+    "vault remove nobody",
+    "config edit",
+    "gateway",
+    "stop",
+)
+
+
+def test_messages(copied: Sandbox) -> None:
+    names = [one.name for one in COMMANDS if one.group]
+    helps = [f"{name} --help" for name in (*names, *SUBCOMMANDS)]
+    plain = Sandbox(copied.root, {"COLUMNS": "100", "EDITOR": "", "VISUAL": ""})
+    place = ("--vault", str(copied.vault), "--index-dir", str(copied.index_dir))
+    found = ["# Help and mistakes\n"]
+    for commands, where in ((("--help", *helps), ()), (MISTAKES, place)):
+        ran = plain.run("|".join(commands), *where, code=EACH)
+        for command, out, err in zip(commands, parts(ran.out), parts(ran.err), strict=True):
+            said = err.rpartition("[exit")[0] or out.rpartition("[exit")[0]
+            shown = said.replace(str(copied.root), "~").strip()
+            found.append(f"## {command}\n\n```text\n{shown}\n```\n")
+    text = TIME.sub("in N s", "\n".join(found))
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+    unknown = [line for line in text.splitlines() if BANNED.search(line) and "keeper" not in line.lower()]
+    assert unknown == []
+    assert not re.search(r"Traceback|<int|\[default", text)
+
+
+def sentences(tree: ast.AST) -> Iterator[str]:
+    """The texts of three words and more in a module that are no docstrings."""
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    skipped = {id(one.value) for one in statements if isinstance(one.value, ast.Constant)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in ast.walk(node)}
+            parts_of_it = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            yield "".join(map(str, parts_of_it))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.value
+
+
+def test_no_sentence_of_the_program_has_a_word_of_the_code() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}: {text}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if "gateway" not in path.relative_to(SOURCE).as_posix()
+        for text in sentences(ast.parse(path.read_text(encoding="utf-8")))
+        if len(text.split()) > 2 and BANNED.search(text) and not SQL.match(text)
+    ]
+    assert found == []
