@@ -143,10 +143,13 @@ class AskedVault:
         named = {"provider": "openai" if model else "none"}
         tables = {**options, "llm": {**named, **options.get("llm", {})}}
         answerer = Answerer(Settings.model_validate(tables), self.cache, lambda _: model or ScriptedLlm())
-        only = ReadyVault("", self.vault, self.reader, lambda: 0, lambda: 0)
-        vault = ReadyVaults([only], self.reader.searcher.settings, attention.is_cancelled)
         request = AskRequest(question, as_written=attention.as_written)
-        yield from answerer.answer_from(vault, request, attention.is_cancelled)
+        yield from answerer.answer_from(self.ready(attention.is_cancelled), request, attention.is_cancelled)
+
+    def ready(self, is_cancelled: Callable[[], bool] = lambda: False) -> ReadyVaults:
+        """The vault to be searched alone."""
+        only = ReadyVault("", self.vault, self.reader, lambda: 0, lambda: 0)
+        return ReadyVaults([only], self.reader.searcher.settings, is_cancelled)
 
     def file(self, path: str) -> str:
         return (self.vault / path).read_text("utf-8")

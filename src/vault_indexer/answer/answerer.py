@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_indexer.answer.extract import choose_quotes, is_supported
-from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, within_budget
+from vault_indexer.answer.never_send import NeverSend
+from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, prompt_for, within_budget
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
@@ -68,6 +69,7 @@ class Answerer:
         self._cache = cache
         self._make_llm = make_llm
         self._writer: Writer | None = None
+        self._never_send = NeverSend.from_entries(settings.ask.never_send)
 
     def answer_from(
         self, source: ReadyVaults, request: AskRequest, is_cancelled: Callable[[], bool]
@@ -78,10 +80,13 @@ class Answerer:
         ended, ProviderError where a language model is configured and does not answer.
         """
         started = time.perf_counter()
-        writer = self._writer_for(request)
-        found = self._read(source, request, is_written=writer is not None)
+        is_written = request.use_model and self.settings.llm.provider != "none"
+        writer = self._writer_for() if is_written and not request.show_prompt else None
+        found = self._read(source, request, is_written=is_written)
         answer = _first_answer(request, found)
         yield answer
+        if request.show_prompt and found.readings:
+            answer = replace(answer, prompt=prompt_for(request.question, found.readings))
         if writer is not None and found.readings:
             for event in _written(writer, request, found, answer, is_cancelled):
                 if isinstance(event, AskAnswer):
@@ -93,10 +98,8 @@ class Answerer:
             answer = replace(answer, sentences=found.quotes)
         yield replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
 
-    def _writer_for(self, request: AskRequest) -> Writer | None:
-        """The writer, if a model is configured and wanted. Raises ProviderError."""
-        if not request.use_model or self.settings.llm.provider == "none":
-            return None
+    def _writer_for(self) -> Writer:
+        """The writer of the configured model. Raises ProviderError."""
         if self._writer is None:
             self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
         return self._writer
@@ -129,7 +132,10 @@ class Answerer:
         return tuple(AnswerSentence(one.readable, (reading.cite(one),), "quoted") for one in chosen)
 
     def _readings(self, reading: SentenceReader, hits: Sequence[Hit]) -> tuple[Reading, ...]:
-        """The passages that fit into the prompt, with their sentences numbered."""
+        """The passages that may be sent and fit into the prompt, with their sentences numbered: none of a low
+        relevance, and none of a note that stays away from models."""
+        least = self.settings.ask.min_relevance
+        hits = [hit for hit in hits if hit.relevance >= least and not self._never_send.covers(hit)]
         llm = self.settings.llm
         room = llm.context_window - llm.max_tokens - INSTRUCTIONS_TOKENS
         chosen = within_budget(hits, reading.of_hits(hits), min(self.settings.ask.max_tokens, room))

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from vault_indexer.config.fields import TUNING, Table, Trust, Unit
+from vault_indexer.config.fields import TUNING, Glob, Table, Trust, Unit
 
 
 class AskSettings(Table):
@@ -26,6 +26,16 @@ class AskSettings(Table):
         default=4000,
         description="largest amount of text of your notes that one question sends to the language "
         "model; what llm.context_window leaves is a bound, too",
+    )
+    min_relevance: Annotated[float, Field(ge=0, le=1), Trust.USER] = Field(
+        default=0.3,
+        description="passages with a lower relevance are not sent to the language model",
+    )
+    never_send: Annotated[tuple[Glob, ...], Trust.USER] = Field(
+        default=(),
+        description="notes that no question sends to a language model: patterns of paths as in .gitignore, "
+        'and properties, as "[private]" or "[status:secret]". Such notes are still searched and quoted. '
+        'Examples: "Private/", "[private]"',
     )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER, TUNING] = Field(
         default=60.0,

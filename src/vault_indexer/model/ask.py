@@ -22,7 +22,8 @@ class AskRequest:
     """One question. `use_model` False answers with quotes alone, also where a language model is configured.
 
     `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
-    `as_written`: sentences of a model are wanted one by one, while it writes.
+    `as_written`: sentences of a model are wanted one by one, while it writes. `show_prompt`: the model is not
+    asked, and the answer says what it would be sent.
     """
 
     question: str
@@ -30,6 +31,7 @@ class AskRequest:
     use_model: bool = True
     fresh: bool = False
     as_written: bool = False
+    show_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class AskAnswer:
     `verdict` says whether the vault is about the question, as that of a search does. `sentences` are the
     answer, in order; `dropped` are sentences of the model that failed the check. `passages` are the hits that
     were read, best first. `missing_words` are words of the question that no note holds. `model` is the
-    language model that wrote the sentences, "" for none.
+    language model that wrote the sentences, "" for none. `prompt` is what the model would be sent, where the
+    request wants to see it.
     """
 
     question: str
@@ -91,3 +94,4 @@ class AskAnswer:
     took_ms: float
     index: IndexState
     notices: tuple[str, ...] = ()
+    prompt: str = ""

@@ -176,19 +176,16 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
 
 
 def _ask(  # the stream has a response of its own, see `http`
-    context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
+    context: AnswerContext, *, q: str, limit: int, **options: bool
 ) -> AskJson:
-    del stream
-    *_, last = context.ask_events(AskRequest(q, limit, model, fresh))
+    *_, last = context.ask_events(_ask_request(q, limit, {**options, "stream": False}))
     assert isinstance(last, AskAnswer)
     return ask_json(last)
 
 
-def ask_events(
-    context: AnswerContext, *, q: str, limit: int, model: bool, fresh: bool, stream: bool
-) -> Iterator[AskEventJson]:
+def ask_events(context: AnswerContext, *, q: str, limit: int, **options: bool) -> Iterator[AskEventJson]:
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
-    request = AskRequest(q, limit, model, fresh, as_written=stream)
+    request = _ask_request(q, limit, options)
     is_first = True
     for event in context.ask_events(request):
         if not isinstance(event, AskAnswer):
@@ -196,6 +193,17 @@ def ask_events(
             continue
         yield {"event": "passages" if is_first else "answer", "data": ask_json(event)}
         is_first = False
+
+
+def _ask_request(q: str, limit: int, options: Mapping[str, bool]) -> AskRequest:
+    return AskRequest(
+        q,
+        limit,
+        options["model"],
+        options["fresh"],
+        as_written=options["stream"],
+        show_prompt=options["show_prompt"],
+    )
 
 
 def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> ExplainJson:

@@ -304,6 +304,12 @@ ASK: Endpoint[AskJson] = Endpoint(
             default=False,
             help="Send the answer as it arises, one JSON object on each line (application/x-ndjson).",
         ),
+        Parameter(
+            name="show_prompt",
+            kind=bool,
+            default=False,
+            help="Do not ask the language model; the key prompt of the answer is what it would be sent.",
+        ),
     ),
     answer=AskJson,
     answer_help="The answer.",

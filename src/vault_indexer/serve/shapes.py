@@ -183,6 +183,7 @@ class AskJson(TypedDict):
     took_ms: float
     index: IndexStateJson
     notices: list[str]
+    prompt: str
 
 
 class AskEventJson(TypedDict):

@@ -103,6 +103,7 @@ def ask_json(answer: AskAnswer) -> AskJson:
         "took_ms": round(answer.took_ms, 2),
         "index": _index_state_json(answer.index),
         "notices": list(answer.notices),
+        "prompt": answer.prompt,
     }
 
 

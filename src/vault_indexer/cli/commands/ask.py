@@ -55,6 +55,10 @@ class Ask:
         False
     )
     fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
+    show_prompt: Annotated[
+        bool,
+        typer.Option("--show-prompt", help="Print what the language model would be sent, and send nothing."),
+    ] = False
 
     def parameters(self) -> dict[str, Value]:
         """The parameters of the endpoint."""
@@ -63,6 +67,7 @@ class Ask:
             "limit": self.limit,
             "model": not self.no_model,
             "fresh": self.fresh,
+            "show_prompt": self.show_prompt,
         }
 
 
@@ -77,11 +82,20 @@ def ask(ask: Ask, place: Place, output: Output, all_vaults: AllVaults = False) -
         folders, index_dir = FoldersOfHits(reached.vault), reached.index_dir
     if output.json:
         print_json(answer)
+    elif ask.show_prompt:
+        _print_prompt(answer["prompt"])
     else:
         _print_answer(answer, folders)
         if index_dir is not None:
             hint_at_start(index_dir)
     return DECLINED if answer["kind"] == "declined" else 0
+
+
+def _print_prompt(prompt: str) -> None:
+    if not prompt:
+        say("nothing would be sent to a language model")
+    for line in prompt.splitlines():
+        out().print(text((line, "")), soft_wrap=True)
 
 
 def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:

@@ -254,7 +254,7 @@ def _ask(row: Endpoint[Any]) -> ToolView:
         row=row,
         keep=keys(
             *("kind", "verdict", "missing_words", "notices"),
-            sentences=keys("text", "verdict", citations=quote),
+            sentences=keys("text", "verdict", "unchecked", citations=quote),
             dropped=keys("text", "reason"),
             passages=keys("path", "start_line", "end_line", "content"),
         ),
