@@ -40,13 +40,14 @@ class Chunk:
     @property
     def content(self) -> str:
         """What is shown and keyword-indexed: context line, overlap, body."""
-        return _join(self.context, self.overlap + self.body)
+        return join_context(self.context, self.overlap + self.body)
 
     @property
     def embedding_text(self) -> str:
         """What is embedded: the content, with the preamble in front."""
-        return _join(self.preamble, self.content)
+        return join_context(self.preamble, self.content)
 
 
-def _join(before: str, text: str) -> str:
+def join_context(before: str, text: str) -> str:
+    """What stands before a text, a blank line, and the text; the text alone where nothing does."""
     return f"{before}\n\n{text}" if before else text
