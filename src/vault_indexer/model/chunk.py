@@ -43,6 +43,17 @@ class Chunk:
         return join_context(self.context, self.overlap + self.body)
 
     @property
+    def word_count(self) -> int:
+        """Words of the content, by white space."""
+        return len(self.content.split())
+
+    @property
+    def written_by_model(self) -> tuple[str, ...]:
+        """The keys of what a language model wrote: none of it is text of the note."""
+        preamble = ("preamble",) if self.preamble and not self.extra.get("properties") else ()
+        return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
+
+    @property
     def embedding_text(self) -> str:
         """What is embedded: the content, with the preamble in front."""
         return join_context(self.preamble, self.content)

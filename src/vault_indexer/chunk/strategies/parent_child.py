@@ -63,7 +63,7 @@ class ParentChildChunker:
         blocks = blocks_of(note)
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         paragraphs = paragraphs_of_blocks(blocks, len(note.text))
-        sentences = [s for block in blocks for s in sentence_spans(note.text, block.start, block.end)]
+        sentences = sentences_of(note)
         drafts = [
             Draft(child.start, child.end, extra=_extra(note, outline, paragraphs, child, sentences))
             for child in self._children(note, blocks, ruler, paragraphs)
@@ -100,6 +100,11 @@ class ParentChildChunker:
             first = index + 1
 
 
+def sentences_of(note: Note) -> list[Span]:
+    """The sentences of a note, in order: the one with the number n has the id `{doc_id}_sentence_{n}`."""
+    return [span for block in blocks_of(note) for span in sentence_spans(note.text, block.start, block.end)]
+
+
 def _range(sentences: list[Span], start: int, end: int) -> range:
     """The indices of the sentences of which a part lies in start to end."""
     return range(
@@ -120,6 +125,7 @@ def _extra(
     return {
         "section_id": f"{note.doc_id}_section_{section.index if section else 0}",
         "section_title": section.title if section else "",
+        "paragraph_id": f"{note.doc_id}_paragraph_{child.first}",
         "paragraph_ids": [f"{note.doc_id}_paragraph_{n}" for n in range(child.first, child.last + 1)],
         "paragraph_part": child.part,
         "paragraph_part_count": child.parts,

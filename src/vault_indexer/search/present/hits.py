@@ -140,6 +140,7 @@ class HitBuilder:
             kind="canvas" if _is_canvas(note.path) else "note",
             relevance=ranked.relevance,
             language=note.language,
+            chunk=chunk,
         )
 
     def _uri(self, path: str) -> str:
