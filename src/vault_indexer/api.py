@@ -22,6 +22,7 @@ from vault_indexer.model import (
     MentionsAnswer,
     NoteGraph,
     Orphan,
+    Passage,
     Progress,
     RebuildReport,
     RelatedNote,
@@ -182,6 +183,11 @@ class Vault:
         for an empty or long question, ProviderError where the model is configured and does not answer.
         """
         return self._service.ask(AskRequest(question, limit, use_model, fresh))
+
+    def sentence(self, sentence_id: str) -> Passage:
+        """The sentence that a chunk of the strategy `parent_child` names in its `sentence_ids`. Raises
+        UnknownNoteError or UsageError where there is none."""
+        return self._service.sentence(sentence_id.rpartition("_sentence_")[0], sentence_id)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
         """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none, or

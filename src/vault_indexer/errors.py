@@ -165,7 +165,15 @@ class BackendError(UnavailableError):
 
 
 class ProviderError(VaultIndexerError):
-    """An embedding or language model cannot be loaded or does not answer."""
+    """An embedding or language model cannot be loaded or does not answer.
+
+    `is_transient`: the same request may be answered in a moment (no connection, too many requests, a server's
+    own error).
+    """
+
+    def __init__(self, message: str, *, is_transient: bool = False) -> None:
+        super().__init__(message)
+        self.is_transient = is_transient
 
 
 class NoteError(VaultIndexerError):

@@ -82,7 +82,8 @@ class Tokenizer(Protocol):
     """Where a model's tokens stand in a text."""
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end (characters) of every token, in order."""
+        """Start and end (characters) of every token, in order. A character of several tokens is in each of
+        them, or the first has it and the others are empty."""
         ...
 
 
@@ -94,8 +95,9 @@ class Llm(Protocol):
         """Provider and model, for cache keys."""
         ...
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:
-        """The answer's text. Raises ProviderError on failure or timeout."""
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
+        """The answer's text, of at most `max_tokens` (None: as many as the model is set to). Raises
+        ProviderError on failure or timeout."""
         ...
 
 

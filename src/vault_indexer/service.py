@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.answer import Answerer, AskEvent
-from vault_indexer.chunk import chunks_of
+from vault_indexer.chunk import chunks_of, sentences_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
@@ -44,6 +44,7 @@ from vault_indexer.model import (
     NoteRow,
     NoteView,
     Orphan,
+    Passage,
     Picture,
     Problem,
     Progress,
@@ -296,6 +297,23 @@ class VaultService:
     def indexed_text(self, note: str) -> str:
         """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
         return self.outline(note).text
+
+    def sentence(self, note: str, sentence_id: str) -> Passage:
+        """The sentence that a chunk of `parent_child` names in its `sentence_ids`, as it was indexed.
+
+        Raises UnknownNoteError if there is no such note, UsageError if it has no such sentence.
+        """
+        outline = self.outline(note)
+        parsed = note_from(outline.path, outline.text.encode())
+        spans = sentences_of(parsed)
+        number = sentence_id.removeprefix(f"{parsed.doc_id}_sentence_")
+        if not number.isdecimal() or int(number) >= len(spans):
+            raise UsageError(
+                f"{outline.path} has no sentence {sentence_id!r}: it has {len(spans)}, from 0 on"
+            )
+        start, end = spans[int(number)]
+        first, text = parsed.text.count("\n", 0, start) + 1, parsed.text[start:end]
+        return Passage(start, end, first, first + text.count("\n"), text, "sentence")
 
     def note_paths(self) -> list[str]:
         """The paths of all notes of the index, in order."""

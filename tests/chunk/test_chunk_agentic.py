@@ -12,7 +12,7 @@ from openai_server import Answer, ModelServer
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Chunker
 
-BY_BOUNDARY = ["P0", "P2", "P4", "P6"]
+BY_BOUNDARY = ["P0", "P2", "P4", "P6", "P7"]
 """Where `boundary` begins a chunk, of 80 characters each, at a target of 200."""
 
 
@@ -30,7 +30,7 @@ def cut(chunker: Chunker, note: Note) -> list[Chunk]:
 @pytest.fixture
 def note() -> Note:
     made = paragraphs(9)
-    same = build("boundary", max_chunk_size=300, min_chunk_size=100)
+    same = build("boundary", max_chunk_size=200, min_chunk_size=100)
     assert firsts(same.chunk(made)) == BY_BOUNDARY
     return made
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from asked_models import FAILURES, chunker, patience_s, prompts, says
@@ -13,6 +15,7 @@ from openai_server import Answer, ModelServer
 from vault_indexer.chunk import ChoosingChunker, chunker_for
 from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError, UsageError
+from vault_indexer.model import Chunk
 from vault_indexer.ports import Chunker
 
 TEXT = """\
@@ -36,7 +39,7 @@ PARAGRAPH = {"strategy": "paragraph", "max_chars": 60, "min_chars": 0}
 
 
 def contextual(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
-    table = {"granularity": "chunk", "timeout_s": 60, **options}
+    table = {"granularity": "chunk", "timeout_s": 60, "max_workers": 1, "num_retries": 0, **options}
     return chunker(server, {**PARAGRAPH, "contextual": table}, cache)
 
 
@@ -91,7 +94,7 @@ def test_a_failure_costs_the_preamble_alone(server: ModelServer, answer: Answer)
     assert all(chunk.extra["no_preamble"] for chunk in chunks)
     asked = len(server.requests)
     assert asked == (4 if answer.text else 1), "a model that is down is asked once a note"
-    server.script.append(answer)
+    server.script.extend([answer] * (4 if answer.text else 1))
     with pytest.raises(NoteError, match=r"Note\.md: chunking\.contextual\.keep_on_failure"):
         contextual(server, timeout_s=patience_s(answer), keep_on_failure=False).chunk(NOTE)
 
@@ -189,3 +192,99 @@ def test_a_rule_of_the_user_may_ask_for_preambles_and_a_note_may_not(server: Mod
 def test_without_a_model_it_says_what_is_missing() -> None:
     with pytest.raises(UsageError, match=r"chunking\.contextual: .*llm\.provider"):
         chunker_for(ChunkingSettings.model_validate({"contextual": True}))
+
+
+# --- groups, prompts of the user, requests at once
+
+
+def first_letter(chunk: Chunk) -> str | None:
+    """A grouper: chunks by the first letter of their text, those of apples without a preamble."""
+    return None if "Apple" in chunk.header_path and "Pests" not in chunk.header_path else chunk.body[0]
+
+
+def no_key(_chunk: Chunk) -> object:
+    return ["a list cannot be a key"]
+
+
+def test_a_function_of_the_user_groups_the_chunks(server: ModelServer) -> None:
+    sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
+    says(server, "One.", "Two.")
+    chunks = contextual(server, group_by="chunk_contextual_under_test:first_letter").chunk(NOTE)
+    assert [chunk.preamble for chunk in chunks] == ["One.", "", "", "Two."]
+    assert not any("no_preamble" in chunk.extra for chunk in chunks)
+    with pytest.raises(NoteError, match=r"group_by: chunk_contextual_under_test:no_key raised TypeError"):
+        contextual(server, group_by="chunk_contextual_under_test:no_key").chunk(NOTE)
+    with pytest.raises(UsageError, match=r"no entry point of the group vault_indexer\.groupers"):
+        contextual(server, group_by="none_of_that_name")
+
+
+def test_the_user_writes_the_prompt(server: ModelServer) -> None:
+    says(server, *"abcd")
+    template = "<doc>{document_text}</doc> What is this? {chunk_text}"
+    contextual(server, system_prompt="Be brief.", user_template=template).chunk(NOTE)
+    messages = server.requests[3].body["messages"]
+    assert isinstance(messages, list)
+    assert messages[-1][
+        "content"
+    ] == f"Be brief.\n\n<doc>{NOTE.text[NOTE.body_start :].strip()}</doc> What is this? " + (
+        " ".join(PLAIN[3].body.split())
+    )
+    assert [request.body["max_tokens"] for request in server.requests] == [160] * 4
+
+
+@pytest.mark.parametrize(
+    "template", ["{chunk_text", "{document_text}", "{chunk_text} {title}", "{} {chunk_text}"]
+)
+def test_a_template_is_checked(template: str) -> None:
+    with pytest.raises(ValueError, match="a template"):
+        ChunkingSettings.model_validate({"contextual": {"granularity": "chunk", "user_template": template}})
+
+
+def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(server: ModelServer) -> None:
+    says(server, *"abcdabcd")
+    contextual(server).chunk(NOTE)
+    whole = prompts(server)
+    assert all("It gets scab." in prompt and "Before any heading." in prompt for prompt in whole)
+    shared = whole[0].partition("Where the text stands")[0]
+    assert all(prompt.startswith(shared) for prompt in whole) and "It gets scab." in shared
+    contextual(server, max_document_chars=10).chunk(NOTE)
+    assert not any("The whole note" in prompt for prompt in prompts(server)[4:])
+
+
+def test_a_transient_error_is_asked_again(server: ModelServer) -> None:
+    server.script.extend([FAILURES["500"], Answer("One.")])
+    note = note_of("One paragraph.")
+    (chunk,) = contextual(server, num_retries=1).chunk(note)
+    assert chunk.preamble == "One."
+    server.script.append(FAILURES["no protocol"])
+    (chunk,) = contextual(server, num_retries=5).chunk(note)
+    assert "no_preamble" in chunk.extra
+    assert len(server.requests) == 3, "an answer that is no answer is not transient"
+
+
+def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(server: ModelServer) -> None:
+    says(server, "One.", "?!", "Three.", "Four.")
+    chunks = contextual(server, keep_on_failure=False).chunk(NOTE)
+    assert [chunk.body for chunk in chunks] == [PLAIN[n].body for n in (0, 2, 3)]
+    assert chunks[0].extra == {"dropped_chunks": 1}
+
+
+class AllAtOnce:
+    """A model that answers nobody before `count` questions have come."""
+
+    name = "test/barrier"
+
+    def __init__(self, count: int) -> None:
+        self._barrier = Barrier(count)
+
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:  # noqa: ARG002
+        self._barrier.wait(timeout=30)
+        return "A preamble."
+
+
+def test_a_note_is_asked_about_with_eight_questions_at_once() -> None:
+    note = note_of("\n\n".join(f"Paragraph {n} of the note, with some more words. " * 2 for n in range(24)))
+    table = {**PARAGRAPH, "max_chars": 100, "contextual": {"granularity": "chunk", "max_workers": 8}}
+    chunks = chunker_for(ChunkingSettings.model_validate(table), llm=AllAtOnce(8)).chunk(note)
+    assert len(chunks) == 24
+    assert all(chunk.preamble == "A preamble." for chunk in chunks)

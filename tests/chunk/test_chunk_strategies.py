@@ -58,7 +58,7 @@ def test_markdown_shows_the_headings_above_as_asked() -> None:
     assert by_format["full"].context == "# A"
     assert by_format["breadcrumb"].context == "A"
     assert by_format["prefix"].context == ""
-    assert by_format["prefix"].extra == {"header_context": "A"}
+    assert by_format["prefix"].extra["header_context"] == "A"
     assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
 
 
@@ -120,7 +120,7 @@ def test_token_truncates_and_says_what_it_dropped() -> None:
     assert chunk.extra["dropped_start"] >= chunk.end_pos  # type: ignore[operator]  # JSON value, here an int
     assert chunk.extra["dropped_end"] == len(PROSE * 40)
     assert (chunk.extra["dropped_tokens"] or 0) > 50  # type: ignore[operator]  # JSON value, here an int
-    assert cut("token", PROSE, overflow="truncate")[0].extra == {}
+    assert "dropped_start" not in cut("token", PROSE, overflow="truncate")[0].extra
 
 
 def test_recursive_takes_the_coarsest_separator_that_does() -> None:
@@ -257,7 +257,8 @@ def test_the_language_is_declared_or_detected() -> None:
 
 def test_an_unknown_language_falls_back_to_paragraphs_and_says_so() -> None:
     (chunk,) = cut("discourse", "lorem ipsum dolor sit amet")
-    assert chunk.extra == {"fallback": "paragraph", "reason": "language not recognized"}
+    assert chunk.extra["fallback"] == "paragraph"
+    assert chunk.extra["reason"] == "language not recognized"
     (chunk,) = cut("discourse", "some text", language="fi")
     assert chunk.extra["reason"] == "no discourse markers for language fi"
 
@@ -437,8 +438,13 @@ def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
 def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tiktoken")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    with pytest.raises(ProviderError, match="vault-indexer downloads nothing"):
-        tokenizer_for("tiktoken:cl100k_base", None)
+    for name, file in (
+        ("p50k_base", "p50k_base.tiktoken"),
+        ("r50k_base", "r50k_base"),
+        ("gpt2", "vocab.bpe"),
+    ):
+        with pytest.raises(ProviderError, match=f"vault-indexer downloads nothing: .*{file}"):
+            tokenizer_for(f"tiktoken:{name}", None)
     with pytest.raises(UsageError, match="cl100k_base"):
         tokenizer_for("tiktoken:nonsense", None)
 

@@ -36,7 +36,13 @@ class HttpModel:
     def name(self) -> str:
         return "test/model"
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:
+    def complete(  # the port's signature
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int | None = None,  # noqa: ARG002
+    ) -> str:
         connection = HTTPConnection(self._url.hostname or "", self._url.port, timeout=timeout_s)
         try:
             connection.request("POST", "/v1/chat/completions", json.dumps({"prompt": prompt}))

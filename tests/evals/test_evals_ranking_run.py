@@ -172,12 +172,12 @@ def test_the_smallest_difference_that_so_many_questions_can_show_is_printed() ->
 
 
 def test_the_gate_fails_a_variant_whose_mean_alone_is_better() -> None:
-    run = invented({"base": [0.5] * 12, "noisy": [1.0, 0.0] * 5 + [1.0, 1.0], "steady": [0.6] * 12})
+    run = invented({"base": [0.5] * 24, "noisy": [1.0, 0.0] * 11 + [1.0, 1.0], "steady": [0.6] * 24})
     report = compare(run, "base", min_lift_pct=5)
     assert len(report.failures) == 1
     assert "noisy" in report.failures[0]
     text = as_markdown(report)
-    assert "judged, noisy: fail: +16.7%" in text
+    assert "judged, noisy: fail: +8.3%" in text
     assert "judged, steady: pass: +20.0%" in text
 
 
@@ -314,3 +314,22 @@ def test_rank_without_questions_says_how_to_get_some(place: tuple[list[str], dic
     ran = indexer(options, environ, "rank")
     assert ran.returncode == 2
     assert "indexer eval generate" in ran.stderr
+
+
+def test_the_gate_fails_a_variant_that_is_worse_in_one_language() -> None:
+    """Spanish questions (the even ones) lose what English ones win several times over."""
+    run = invented({"base": [0.5, 0.2] * 12, "english": [0.44, 0.98] * 12, "both": [0.6, 0.3] * 12})
+    report = compare(run, "base", min_lift_pct=5)
+    assert [one.partition(": language")[0] for one in report.failures] == ["judged: english"]
+    assert "language es: " in report.failures[0] and "language en" not in report.failures[0]
+    text = as_markdown(report)
+    assert "judged, english: pass: " in text
+    assert "judged, english (language es): fail: -12.0%" in text
+    assert "judged, english (language en): pass: +390.0%" in text
+
+
+def test_the_report_has_the_scores_of_each_question() -> None:
+    found = json.loads(as_json(compare(invented({"one": [0.2, 0.8], "two": [0.4, 0.7]}))))
+    assert [one["id"] for one in found["questions"]] == ["q0", "q1"]
+    assert found["questions"][1]["language"] == "en"
+    assert found["questions"][1]["scores"]["two"]["ndcg"] == 0.7

@@ -26,7 +26,7 @@ class Silent:
 
     name = "test/silent"
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:  # noqa: ARG002 - the port's signature
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:  # noqa: ARG002 - the port's signature
         return "{}"
 
 

@@ -199,3 +199,27 @@ def test_the_package_says_what_it_has() -> None:
     assert set(vault_indexer.__all__) <= set(dir(vault_indexer))
     with pytest.raises(AttributeError, match="no attribute 'open_vaults'"):
         vault_indexer.open_vaults  # noqa: B018 - the access is what is tried
+
+
+def test_nodes_say_what_the_chunk_and_its_note_are(vault: Vault) -> None:
+    node = VaultRetriever(vault, limit=1).retrieve("when to prune an apple tree")[0].node
+    wanted = {"doc_id": "Apple", "chunk_index": 0, "strategy": "header_based", "wikilinks": ["Pear"]}
+    assert {key: node.metadata[key] for key in wanted} == wanted
+    assert (node.metadata["aliases"], node.metadata["frontmatter"]) == ([], {})
+
+
+def test_the_id_of_a_sentence_leads_to_the_sentence(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "Apple.md").write_text("# Apple\n\nPrune it. Ring [[Dr. Voss]] first.\n", encoding="utf-8")
+    chunking = {"strategy": "parent_child"}
+    with open_vault(notes, tmp_path / "index", chunking=chunking, index={"workers": 1}) as opened:
+        (hit,) = opened.search("prune").results
+        assert hit.chunk is not None
+        assert hit.chunk.extra["paragraph_id"] == "Apple_paragraph_0"
+        assert hit.chunk.extra["sentence_ids"] == [f"Apple_sentence_{number}" for number in range(3)]
+        found = opened.sentence("Apple_sentence_2")
+        assert (found.text, found.start_line) == ("Ring [[Dr. Voss]] first.", 3)
+        assert found.text == hit.content[-len(found.text) :]
+        with pytest.raises(UsageError, match=r"Apple\.md has no sentence 'Apple_sentence_9': it has 3"):
+            opened.sentence("Apple_sentence_9")

@@ -64,7 +64,13 @@ class ScriptedLlm:
     def name(self) -> str:
         return "scripted/one"
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:
+    def complete(  # the port's signature
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int | None = None,  # noqa: ARG002
+    ) -> str:
         self.prompts.append(prompt)
         self.timeouts.append(timeout_s)
         if self.reply is not None:

@@ -67,7 +67,7 @@ class Oracle:
 
     name = "test/oracle"
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:  # noqa: ARG002 - the port's signature
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:  # noqa: ARG002 - the port's signature
         lots = random.Random(zlib.crc32(prompt.encode("utf-8", "surrogatepass")))
         pick = [lots.randint(-1, 12) for _ in range(12)]
         if lots.random() < 0.1:

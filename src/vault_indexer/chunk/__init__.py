@@ -4,6 +4,7 @@ from vault_indexer.chunk.llm_client import Asker, Question, UnusableAnswerError,
 from vault_indexer.chunk.note_document import PROPERTIES, chunks_of
 from vault_indexer.chunk.registry import STRATEGIES, chunker_for
 from vault_indexer.chunk.selection import Choice, ChoosingChunker, options_for
+from vault_indexer.chunk.strategies.parent_child import sentences_of
 
 __all__ = [
     "PROPERTIES",
@@ -18,4 +19,5 @@ __all__ = [
     "json_list",
     "options_for",
     "return_value",
+    "sentences_of",
 ]

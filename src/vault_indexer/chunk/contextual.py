@@ -7,10 +7,12 @@ The sentence is the chunks' preamble: it is embedded in front of the text and is
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from vault_indexer.chunk.cutting import Outline, Span, paragraphs_of
+from vault_indexer.chunk.cutting import Outline, Span, import_function, paragraphs_of
 from vault_indexer.chunk.llm_client import (
     Asker,
     Question,
@@ -22,20 +24,25 @@ from vault_indexer.chunk.llm_client import (
 )
 from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.errors import NoteError, ProviderError
-from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.model import Chunk, JsonValue, Note, join_context
 from vault_indexer.ports import Chunker
 
 TASK = "contextual"
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
+GROUP = "vault_indexer.groupers"
+"""Entry points of this group may be named in `chunking.contextual.group_by`."""
 
 _PREAMBLE_CHARS = 400
 _OUTLINE_CHARS = 800
 _BEFORE_CHARS = 1_000
 _TEXT_CHARS = 3_000
 
+# What is the same for all chunks of a note comes first: providers cache the beginning of a prompt.
 _PROMPT = """\
 Note: {title}
 Its headings: {headings}
+{document}
+
 Where the text stands: {place}
 What comes before it: {before}
 
@@ -53,20 +60,36 @@ class _Preamble:
 
     text: str = ""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
+    is_failure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Chunks that share a preamble: where the first begins, and the text that the model is shown."""
+
+    start: int
+    text: str
 
 
 class ContextualChunker:
     """The chunks of another chunker, those that are embedded with a preamble.
 
-    Chunks of one section or paragraph (the one in which they begin) share theirs. A chunk without an answer
-    says why in `extra["no_preamble"]`, and `unreached` where the model gave none at all; with
-    `keep_on_failure` off that is a NoteError.
+    Chunks of one section or paragraph (the one in which they begin), or of one key of `group_by`, share
+    theirs. A chunk without an answer says why in `extra["no_preamble"]`, and `unreached` where the model gave
+    none at all; with `keep_on_failure` off it is left out, and the first one that stays says how many were
+    (`dropped_chunks`). Raises NoteError where none stays, or where `group_by` fails.
     """
 
     def __init__(self, inner: Chunker, options: ContextualOptions, asker: Asker) -> None:
+        """Raises UsageError or ProviderError for a `group_by` that cannot be imported."""
         self._inner = inner
         self._options = options
         self._asker = asker
+        self._group_by = (
+            import_function("chunking.contextual.group_by", options.group_by, GROUP)
+            if options.group_by
+            else None
+        )
 
     @property
     def strategy(self) -> str:
@@ -76,12 +99,37 @@ class ContextualChunker:
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note, split as without preambles."""
         chunks = self._inner.chunk(note)
-        span_of = self._spans(note)
-        preambles = self._preambles(note, [span_of(chunk) for chunk in chunks if chunk.embed])
-        return [_with(chunk, preambles[span_of(chunk)]) if chunk.embed else chunk for chunk in chunks]
+        keys = self._keys(note, chunks)
+        preambles = self._preambles(note, self._groups(note, chunks, keys))
+        found = [
+            (chunk, preambles[key] if key is not None else None)
+            for chunk, key in zip(chunks, keys, strict=True)
+        ]
+        if self._options.keep_on_failure:
+            return [_with(chunk, preamble) for chunk, preamble in found]
+        return self._without_failures(note, found)
 
-    def _spans(self, note: Note) -> Callable[[Chunk], Span]:
-        """What of the note a chunk shares its preamble with."""
+    def _without_failures(self, note: Note, found: Sequence[tuple[Chunk, _Preamble | None]]) -> list[Chunk]:
+        failures = [preamble for _, preamble in found if preamble and preamble.is_failure]
+        kept = [_with(chunk, preamble) for chunk, preamble in found if not (preamble and preamble.is_failure)]
+        if not failures:
+            return kept
+        if not any(chunk.embed for chunk in kept):
+            reason = failures[0].extra["no_preamble"]
+            raise NoteError(f"{note.path}: chunking.contextual.keep_on_failure is false: {reason}")
+        told: dict[str, JsonValue] = {"dropped_chunks": len(failures)}
+        for failure in failures:
+            told |= {key: value for key, value in failure.extra.items() if key != "no_preamble"}
+        return [replace(kept[0], extra={**kept[0].extra, **told}), *kept[1:]]
+
+    def _keys(self, note: Note, chunks: Sequence[Chunk]) -> list[Hashable | None]:
+        """What each chunk shares its preamble by; None for a chunk that gets none."""
+        key_of = self._key_of(note)
+        return [key_of(chunk) if chunk.embed else None for chunk in chunks]
+
+    def _key_of(self, note: Note) -> Callable[[Chunk], Hashable | None]:
+        if self._group_by is not None:
+            return partial(_own_key, note, self._group_by, self._options.group_by)
         if self._options.granularity == "section":
             starts = [note.body_start, *(section.start for section in note.sections)]
         elif self._options.granularity == "paragraph":
@@ -96,53 +144,116 @@ class ContextualChunker:
 
         return span
 
-    def _preambles(self, note: Note, spans: Sequence[Span]) -> dict[Span, _Preamble]:
-        outline = Outline(note)
-        headings = excerpt("; ".join(heading.text for heading in note.headings), _OUTLINE_CHARS)
-        found: dict[Span, _Preamble] = {}
-        down: _Preamble | None = None
-        for span in dict.fromkeys(spans):
-            if len(found) >= self._options.max_api_calls:
-                limit = f"max_api_calls = {self._options.max_api_calls} is reached"
-                down = down or _Preamble(extra={"no_preamble": limit})
-            if down:
-                found[span] = down
+    def _groups(
+        self, note: Note, chunks: Sequence[Chunk], keys: Sequence[Hashable | None]
+    ) -> dict[Hashable, _Group]:
+        groups: dict[Hashable, _Group] = {}
+        for chunk, key in zip(chunks, keys, strict=True):
+            if key is None:
                 continue
-            prompt = _prompt(note, span, headings, outline.header_path(span[0]))
-            question = Question(TASK, PROMPT_VERSION, prompt, self._options.timeout_s)
-            try:
-                found[span] = _Preamble(self._asker.ask(question, _read))
-            except ProviderError as error:
-                found[span] = down = self._empty_preamble(note, error)
-            except UnusableAnswerError as error:
-                found[span] = self._empty_preamble(note, error)
-        return found
+            if self._group_by is None and isinstance(key, tuple):
+                groups.setdefault(key, _Group(key[0], note.text[slice(*key)]))
+            elif key in groups:
+                groups[key] = replace(groups[key], text=f"{groups[key].text}\n\n{chunk.body}")
+            else:
+                groups[key] = _Group(chunk.start_pos, chunk.body)
+        return groups
 
-    def _empty_preamble(self, note: Note, error: Exception) -> _Preamble:
-        reason = reason_of(error)
-        if not self._options.keep_on_failure:
-            raise NoteError(f"{note.path}: chunking.contextual.keep_on_failure is false: {reason}") from error
-        return _Preamble(extra={"no_preamble": reason, **unreached_by(error)})
+    def _preambles(self, note: Note, groups: Mapping[Hashable, _Group]) -> dict[Hashable, _Preamble]:
+        """The preambles of all groups, `max_workers` of them at a time. When the model gives no answer, the
+        groups that it was not asked about yet have none, either."""
+        limit = self._options.max_api_calls
+        beyond = _Preamble(extra={"no_preamble": f"max_api_calls = {limit} is reached"}, is_failure=True)
+        asked = list(groups.items())[:limit]
+        if not asked:
+            return {}
+        questions = _Prompts(note, self._options)
+        down: list[_Preamble] = []
+
+        def ask(group: _Group) -> _Preamble:
+            if down:
+                return down[0]
+            prompt = questions.prompt(group)
+            try:
+                return _Preamble(self._asker.ask(self._question(prompt), _read))
+            except ProviderError as error:
+                down.append(_failure(error))
+                return down[-1]
+            except UnusableAnswerError as error:
+                return _failure(error)
+
+        keys, wanted = [key for key, _ in asked], [group for _, group in asked]
+        if min(self._options.max_workers, len(wanted)) == 1:
+            answers = [ask(group) for group in wanted]
+        else:
+            with ThreadPoolExecutor(self._options.max_workers, "preamble") as pool:
+                answers = list(pool.map(ask, wanted))
+        found = dict(zip(keys, answers, strict=True))
+        return {key: found.get(key, beyond) for key in groups}
+
+    def _question(self, prompt: str) -> Question:
+        options = self._options
+        return Question(
+            TASK, PROMPT_VERSION, prompt, options.timeout_s, options.max_tokens, options.num_retries
+        )
+
+
+class _Prompts:
+    """The prompts of one note: what they share is made once."""
+
+    def __init__(self, note: Note, options: ContextualOptions) -> None:
+        self._note = note
+        self._options = options
+        self._outline = Outline(note)
+        self._headings = excerpt("; ".join(heading.text for heading in note.headings), _OUTLINE_CHARS)
+        body = note.text[note.body_start :].strip()
+        self._is_whole = len(body) <= options.max_document_chars
+        self._document = body if self._is_whole else excerpt(body, max(options.max_document_chars, 100))
+
+    def prompt(self, group: _Group) -> str:
+        """The prompt for one group."""
+        own, text = self._options.user_template, excerpt(group.text, _TEXT_CHARS)
+        asked = (
+            own.format(document_text=self._document, chunk_text=text) if own else self._built_in(group, text)
+        )
+        return join_context(self._options.system_prompt, asked)
+
+    def _built_in(self, group: _Group, text: str) -> str:
+        note, start = self._note, group.start
+        before = note.text[max(note.body_start, start - _BEFORE_CHARS) : start]
+        return _PROMPT.format(
+            title=excerpt(note.title, 200),
+            headings=self._headings or "none",
+            document=f"The whole note:\n{self._document}" if self._is_whole else "",
+            place=excerpt(self._outline.header_path(start), 300) or "before the first heading",
+            before="see above" if self._is_whole else " ".join(before.split()) or "nothing",
+            text=text,
+        )
+
+
+def _own_key(note: Note, group_by: Callable[..., object], name: str, chunk: Chunk) -> Hashable | None:
+    """What the user's function returns for a chunk. Raises NoteError for what is no key."""
+    try:
+        key = group_by(chunk)
+        hash(key)
+    except Exception as error:  # another's code: whatever it raises, the other notes go on
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise NoteError(f"{note.path}: chunking.contextual.group_by: {name} raised {reason}") from error
+    return key
+
+
+def _failure(error: Exception) -> _Preamble:
+    return _Preamble(extra={"no_preamble": reason_of(error), **unreached_by(error)}, is_failure=True)
 
 
 def _read(answer: str) -> str:
     return one_line(answer, _PREAMBLE_CHARS)
 
 
-def _prompt(note: Note, span: Span, headings: str, place: str) -> str:
-    start, end = span
-    before = note.text[max(note.body_start, start - _BEFORE_CHARS) : start]
-    return _PROMPT.format(
-        title=excerpt(note.title, 200),
-        headings=headings or "none",
-        place=excerpt(place, 300) or "before the first heading",
-        before=" ".join(before.split()) or "nothing",
-        text=excerpt(note.text[start:end], _TEXT_CHARS),
-    )
-
-
-def _with(chunk: Chunk, preamble: _Preamble) -> Chunk:
+def _with(chunk: Chunk, preamble: _Preamble | None) -> Chunk:
     """A summary that the strategy wrote stays, after the preamble."""
+    if preamble is None:
+        return chunk
     if preamble.text:
         return replace(chunk, preamble="\n".join(filter(None, [preamble.text, chunk.preamble])))
     return replace(chunk, extra={**chunk.extra, **preamble.extra})

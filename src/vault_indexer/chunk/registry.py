@@ -77,19 +77,21 @@ STRATEGIES: Mapping[str, Callable[[ChunkerContext], Chunker]] = MappingProxyType
         "header_based": lambda given: HeaderBasedChunker(given.settings),
         "none": lambda _: WholeNoteChunker(),
         "markdown": lambda given: MarkdownChunker(given.settings.markdown, given.tokenizer),
-        "paragraph": lambda given: ParagraphChunker(given.settings.paragraph),
+        "paragraph": lambda given: ParagraphChunker(given.settings.paragraph, given.tokenizer),
         "word": lambda given: WordChunker(given.settings.word),
         "token": lambda given: TokenChunker(given.settings.token, given.chosen_tokenizer()),
-        "recursive": lambda given: RecursiveChunker(given.settings.recursive),
+        "recursive": lambda given: RecursiveChunker(given.settings.recursive, given.tokenizer),
         "boundary": lambda given: BoundaryChunker(given.settings.boundary, given.tokenizer),
-        "discourse": lambda given: DiscourseChunker(given.settings.discourse),
-        "semantic": lambda given: SemanticChunker(given.settings.semantic, given.needed_embedder()),
-        "hierarchical": lambda given: HierarchicalChunker(given.settings.hierarchical, given.tokenizer),
-        "parent_child": lambda given: ParentChildChunker(
-            given.settings.parent_child, given.needed_tokenizer()
+        "discourse": lambda given: DiscourseChunker(given.settings.discourse, given.tokenizer),
+        "semantic": lambda given: SemanticChunker(
+            given.settings.semantic, given.needed_embedder(), given.tokenizer
         ),
-        "code": lambda given: CodeChunker(given.settings.code),
-        "llm": lambda given: LlmChunker(given.settings.llm, given.settings.discourse, given.asker()),
+        "hierarchical": lambda given: HierarchicalChunker(given.settings.hierarchical, given.tokenizer),
+        "parent_child": lambda given: ParentChildChunker(given.settings.parent_child, given.tokenizer),
+        "code": lambda given: CodeChunker(given.settings.code, given.tokenizer),
+        "llm": lambda given: LlmChunker(
+            given.settings.llm, DiscourseChunker(given.settings.discourse, given.tokenizer), given.asker()
+        ),
         "agentic": lambda given: AgenticChunker(given.settings.agentic, given.asker()),
         "custom": lambda given: CustomChunker(given.settings.custom),
     }
@@ -109,6 +111,9 @@ def chunker_for(
     Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
     """
     given = ChunkerContext(settings, embedder, tokenizer, llm, llm_cache)
+    options = getattr(settings, settings.strategy, settings)
+    if getattr(options, "size_unit", "") == "tokens":
+        given.needed_tokenizer()
     chunker = STRATEGIES[settings.strategy](given)
     if settings.contextual.granularity == "none":
         return chunker

@@ -7,13 +7,14 @@ The options of the default strategy stand in `[chunking]` itself, those of any o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Formatter
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from vault_indexer.config.chunking_fields import Calls, Options, Seconds
 from vault_indexer.config.chunking_options import OPTION_TABLES, StrategyName, StrategyTables
-from vault_indexer.config.fields import Allowed, DisagreementError, Glob, Trust
+from vault_indexer.config.fields import Allowed, DisagreementError, Glob, Trust, Unit
 
 
 class ContextualOptions(Options):
@@ -25,15 +26,60 @@ class ContextualOptions(Options):
     granularity: Literal["none", "section", "paragraph", "chunk"] = Field(
         default="none", description="which part of a note gets its own preamble; none asks no model"
     )
+    group_by: Annotated[str, Field(max_length=500)] = Field(
+        default="",
+        description='"module:function", or an entry point of the group vault_indexer.groupers: it gets a '
+        "chunk and returns a key, and chunks with equal keys share a preamble; with None a chunk has none",
+    )
+    system_prompt: Annotated[str, Field(max_length=4000)] = Field(
+        default="", description="instructions at the very beginning of each prompt"
+    )
+    user_template: Annotated[str, Field(max_length=4000)] = Field(
+        default="",
+        description="prompt that replaces the built-in one, with {document_text} and {chunk_text}; put the "
+        "document first, because providers cache a beginning that stays the same",
+    )
+    max_document_chars: Annotated[int, Field(ge=0, le=10_000_000), Unit("characters")] = Field(
+        default=4000,
+        description="a note up to this size is in the prompt as a whole, a longer one in part",
+    )
+    max_tokens: Annotated[int, Field(ge=1, le=10_000), Unit("tokens")] = Field(
+        default=160, description="largest number of tokens in an answer"
+    )
+    max_workers: Annotated[int, Field(ge=1, le=64), Unit("requests")] = Field(
+        default=8, description="largest number of questions at once for one note"
+    )
+    num_retries: Annotated[int, Field(ge=0, le=10), Unit("requests")] = Field(
+        default=2, description="how often a question is repeated after a transient error"
+    )
     keep_on_failure: bool = Field(
         default=True,
         description="keep a chunk without a preamble if the model does not answer; with false the "
-        "note is skipped",
+        "chunk is left out of the index, and a note without any other chunk is skipped",
     )
     max_api_calls: Calls = Field(
         default=50, description="largest number of preambles per note; further chunks have none"
     )
     timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
+
+    @field_validator("user_template")
+    @classmethod
+    def _template_is_complete(cls, template: str) -> str:
+        try:
+            names = {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+        except ValueError as error:
+            raise ValueError(f"a template whose braces match: {error}") from error
+        if template and (names - {"document_text", "chunk_text"} or "chunk_text" not in names):
+            raise ValueError(
+                "a template with {chunk_text}, and {document_text} if you like, and no other name"
+            )
+        return template
+
+    @model_validator(mode="after")
+    def _groups_need_preambles(self) -> Self:
+        if self.group_by and self.granularity == "none":
+            raise DisagreementError("group_by needs a granularity other than none", "group_by", "granularity")
+        return self
 
 
 class ChunkingRule(Options):

@@ -90,13 +90,15 @@ class MarkdownOptions(Options):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    below = (("min_chunk_size", "max_chunk_size"), ("overlap", "max_chunk_size"))
+    below = (("min_chunk_size", "max_chunk_size"),)
+    overlaps = (("overlap", "max_chunk_size"),)
 
     max_chunk_size: Size = Field(default=250, description="longer sections are split between blocks")
     min_chunk_size: Share = Field(default=30, description="smaller neighbouring chunks are joined")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     header_levels: tuple[Annotated[int, Field(ge=1, le=6)], ...] = Field(
-        default=(1, 2, 3, 4, 5, 6), description="levels of the headings that begin a chunk"
+        default=(1, 2, 3, 4, 5, 6),
+        description="levels of the headings that begin a chunk; an empty list means all",
     )
     respect_code_blocks: bool = Field(
         default=True, description="split a code block only if it is longer than a chunk"
@@ -132,6 +134,7 @@ class ParagraphOptions(Options):
         default=80,
         description="shorter paragraphs are joined until they have this length and end with a sentence",
     )
+    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
 
 
 class WordOptions(Options):
@@ -139,7 +142,7 @@ class WordOptions(Options):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    below = (("chunk_overlap", "chunk_size"),)
+    overlaps = (("chunk_overlap", "chunk_size"),)
 
     chunk_size: Words = Field(default=200, description="size of a chunk, including the overlap")
     chunk_overlap: SomeWords = Field(
@@ -153,7 +156,7 @@ class TokenOptions(Options):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    below = (("overlap_tokens", "max_tokens"),)
+    overlaps = (("overlap_tokens", "max_tokens"),)
 
     max_tokens: Tokens = Field(default=512, description="size of a chunk, including the overlap")
     overlap_tokens: SomeTokens = Field(
@@ -179,12 +182,13 @@ class RecursiveOptions(Options):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    below = (("chunk_overlap", "chunk_size"),)
+    overlaps = (("chunk_overlap", "chunk_size"),)
 
     chunk_size: Chars = Field(default=1000, description="size of a chunk, including the overlap")
     chunk_overlap: SomeChars = Field(
         default=200, description="largest length of the text repeated from the chunk before"
     )
+    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     separators: Annotated[
         tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1), Trust.VAULT
     ] = Field(
@@ -192,7 +196,7 @@ class RecursiveOptions(Options):
         description="texts to split at, in the order in which they are tried; an empty one splits anywhere",
     )
     keep_separator: bool = Field(
-        default=True, description="keep blank separators at a split; with false they belong to no chunk"
+        default=True, description="keep the separator at a split; with false it belongs to no chunk"
     )
     separator_position: Literal["start", "end"] = Field(
         default="end",
@@ -205,8 +209,9 @@ class OverlapOptions(Options):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    mode: Literal["sentence", "words", "percentage"] = Field(
-        default="sentence", description="what value counts: sentences, words, or percent of the chunk before"
+    mode: Literal["sentence", "words", "characters", "tokens", "percentage"] = Field(
+        default="sentence",
+        description="what value counts: sentences, words, characters, tokens, or percent of the chunk before",
     )
     value: Annotated[int, Field(ge=0, le=1000), Unit("mode")] = Field(
         default=0, description="how much of the chunk before is repeated; 0 repeats nothing"
@@ -214,8 +219,8 @@ class OverlapOptions(Options):
 
     @model_validator(mode="after")
     def _percentage_is_one(self) -> Self:
-        if self.mode == "percentage" and self.value > 50:
-            raise DisagreementError("an overlap in percent must be from 0 to 50", "value", "mode")
+        if self.mode == "percentage" and self.value > 99:
+            raise DisagreementError("an overlap in percent must be from 0 to 99", "value", "mode")
         return self
 
 
@@ -227,22 +232,33 @@ class BoundaryOptions(Options):
     below = (("min_chunk_size", "max_chunk_size"),)
 
     split_on: Literal["paragraph", "sentence", "section"] = Field(
-        default="paragraph", description="what a chunk is made of"
+        default="paragraph", description="what begins a unit"
     )
-    max_chunk_size: Size = Field(default=1000, description="longer units are split into smaller units")
+    max_chunk_size: Size = Field(
+        default=1000, description="units are packed up to this size; longer ones are split into smaller units"
+    )
     min_chunk_size: Share = Field(
-        default=200, description="smaller units are joined if merge_small_chunks is true"
+        default=200, description="smaller chunks are joined to a neighbour if merge_small_chunks is true"
     )
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     overlap: OverlapOptions = OverlapOptions()
     merge_small_chunks: bool = Field(
         default=True,
-        description="join units that are smaller than min_chunk_size. With false each line of a log can "
-        "be its own chunk",
+        description="pack units up to max_chunk_size. With false each unit, such as a line of a log, is its "
+        "own chunk",
     )
     patterns: Annotated[tuple[Pattern, ...], Field(max_length=20)] = Field(
         default=(), description="regular expressions; a line that matches also begins a unit"
     )
+    replace_patterns: bool = Field(
+        default=False, description="only lines that match patterns begin units, and split_on does not count"
+    )
+
+    @model_validator(mode="after")
+    def _patterns_replace(self) -> Self:
+        if self.replace_patterns and not self.patterns:
+            raise DisagreementError("replace_patterns needs patterns", "replace_patterns", "patterns")
+        return self
 
 
 class DiscourseOptions(Options):
@@ -260,12 +276,20 @@ class DiscourseOptions(Options):
         default=0.30, description="share of max_chars by which a continuation may make a chunk longer"
     )
     max_continuation_merges: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
-        default=2, description="largest number of continuations joined in a row"
+        default=2,
+        description="largest number of continuations joined in a row; the next one begins a chunk, whatever "
+        "its size",
     )
     language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$"), Trust.VAULT] = Field(
         default="auto",
         description="two-letter code of the language; auto takes it from the note or detects it",
     )
+    markers_dir: Annotated[str, Field(max_length=500)] = Field(
+        default="",
+        description="a folder of files such as en.toml, each with the lists continuation, conclusion and "
+        "common; they add languages, or replace those that are built in",
+    )
+    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
 
 
 class SemanticOptions(Options):
@@ -284,6 +308,7 @@ class SemanticOptions(Options):
         default=1200, description="largest size of a chunk; the mean is about half of it"
     )
     min_chunk_size: SomeChars = Field(default=100, description="smaller chunks are joined (mode breakpoint)")
+    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     threshold: Annotated[float, Field(ge=0, le=100), Unit("percentile")] = Field(
         default=90.0, description="a distance between neighbours above this begins a chunk (mode breakpoint)"
     )
@@ -291,7 +316,7 @@ class SemanticOptions(Options):
         default=1,
         description="number of sentences on each side that are embedded with a sentence (mode breakpoint)",
     )
-    segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("characters")] = Field(
+    segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("size_unit")] = Field(
         default=150,
         description="short sentences are joined up to this size, at most a third of max_chunk_size "
         "(mode cluster)",
@@ -305,7 +330,7 @@ class HierarchicalOptions(Options):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    below = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
+    overlaps = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
     parent_size: Size = Field(default=400, description="size of a parent, including the overlap")
     child_size: Size = Field(default=100, description="size of a child, including the overlap")
@@ -334,6 +359,9 @@ class ParentChildOptions(Options):
     min_child_tokens: SomeTokens = Field(
         default=0, description="smaller paragraphs are joined to the next paragraph of their section"
     )
+    size_unit: SizeUnit = Field(
+        default="tokens", description="what the sizes count, whatever their names say"
+    )
 
 
 class CodeOptions(Options):
@@ -345,6 +373,7 @@ class CodeOptions(Options):
 
     max_chunk_size: Chars = Field(default=1500, description="longer functions are split between lines")
     min_chunk_size: SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
+    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
         default="auto",
         description="language of code blocks that name none; auto takes it from the file extension",

@@ -137,7 +137,13 @@ def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
     if key in trust or not key.startswith(_RULES):
         return trust.get(key, inherited)
     option = "." + key.removeprefix(_RULES)
-    rows = {row for name, row in trust.items() if name.startswith("chunking.") and name.endswith(option)}
+    is_contextual = option.startswith(".contextual")
+    rows = {
+        row
+        for name, row in trust.items()
+        if name.startswith("chunking.") and name.endswith(option)
+        if is_contextual or not name.startswith("chunking.contextual.")
+    }
     strictest = (Trust.USER, Trust.NAME, Trust.PATTERN, Trust.NARROW, Trust.VAULT)
     return next((row for row in strictest if row in rows), inherited)
 

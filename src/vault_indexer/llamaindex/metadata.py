@@ -14,5 +14,9 @@ UNSHOWN_KEYS = (
     "embed",
     "modified_time",
     "stale",
+    "doc_id",
+    "wikilinks",
+    "aliases",
+    "frontmatter",
 )
 """Numbers and flags that would only be noise to a model that embeds or reads a node."""

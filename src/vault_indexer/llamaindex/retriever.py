@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
-from vault_indexer.model import Hit, SearchAnswer, SearchRequest
+from vault_indexer.model import Hit, LinksAnswer, OutgoingLink, SearchAnswer, SearchRequest, doc_id_of
 
 
 class Searchable(Protocol):
@@ -17,6 +18,15 @@ class Searchable(Protocol):
 
     def search(self, query: SearchRequest, /) -> SearchAnswer:
         """Ranked hits."""
+        ...
+
+
+@runtime_checkable
+class Linked(Protocol):
+    """What one vault knows beyond its hits; several vaults together do not."""
+
+    def links(self, note: str, /) -> LinksAnswer:
+        """The links of a note."""
         ...
 
 
@@ -41,17 +51,29 @@ class VaultRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         request = SearchRequest(query_bundle.query_str, limit=self._limit, by_note=self._by_note)
-        found = self._vault.search(request).results
-        return [_node(hit) for hit in found if hit.kind in ("note", "canvas")]  # others have no text
+        found = [hit for hit in self._vault.search(request).results if hit.kind in ("note", "canvas")]
+        links: dict[str, Sequence[OutgoingLink]] = {}
+        if isinstance(self._vault, Linked):
+            links = {path: self._vault.links(path).outgoing for path in {hit.path for hit in found}}
+        return [_node(hit, links.get(hit.path, ())) for hit in found]  # other kinds have no text
 
 
-def _node(hit: Hit) -> NodeWithScore:
+def _node(hit: Hit, links: Sequence[OutgoingLink]) -> NodeWithScore:
+    extra = hit.chunk.extra if hit.chunk else {}
+    own = [one.target for one in links if hit.start_line <= one.line <= hit.end_line]
     node = TextNode(
         id_=hit.chunk_id,
         text=hit.content,
         start_char_idx=hit.start_pos,
         end_char_idx=hit.end_pos,
         metadata={
+            **extra,
+            "doc_id": doc_id_of(hit.path),
+            "chunk_index": hit.chunk_index,
+            "strategy": hit.chunk.strategy if hit.chunk else "",
+            "wikilinks": list(dict.fromkeys(own)),
+            "aliases": list(hit.aliases),
+            "frontmatter": dict(hit.frontmatter),
             "path": hit.path,
             "title": hit.title,
             "header_path": hit.header_path,
@@ -63,7 +85,7 @@ def _node(hit: Hit) -> NodeWithScore:
             "tags": list(hit.tags),
             "stale": hit.stale,
         },
-        excluded_embed_metadata_keys=list(UNSHOWN_KEYS),
-        excluded_llm_metadata_keys=list(UNSHOWN_KEYS),
+        excluded_embed_metadata_keys=[*UNSHOWN_KEYS, *extra],
+        excluded_llm_metadata_keys=[*UNSHOWN_KEYS, *extra],
     )
     return NodeWithScore(node=node, score=hit.score)

@@ -46,6 +46,7 @@ from vault_indexer.model.ask import (
 from vault_indexer.model.chunk import (
     HEADER_SEPARATOR,
     Chunk,
+    join_context,
 )
 from vault_indexer.model.judging import JudgingPool, PooledNote
 from vault_indexer.model.note import (
@@ -163,6 +164,7 @@ __all__ = [
     "chunk_key",
     "doc_id_of",
     "first_per_note",
+    "join_context",
     "names_of_json",
     "note_id_of",
 ]

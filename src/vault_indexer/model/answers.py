@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import Diagnostic, Heading, JsonValue
 
 Expand = Literal["", "section", "window", "section_or_window"]
@@ -139,7 +140,7 @@ class Hit:
     can be compared between queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
-    several were searched, else "".
+    several were searched, else "". `chunk` is the chunk of the index, with what its strategy says of it.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -170,6 +171,7 @@ class Hit:
     relevance: float = 0.0
     vault: str = ""
     language: str = ""
+    chunk: Chunk | None = None
 
 
 @dataclass(frozen=True, slots=True)

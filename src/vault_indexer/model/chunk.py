@@ -40,13 +40,25 @@ class Chunk:
     @property
     def content(self) -> str:
         """What is shown and keyword-indexed: context line, overlap, body."""
-        return _join(self.context, self.overlap + self.body)
+        return join_context(self.context, self.overlap + self.body)
+
+    @property
+    def word_count(self) -> int:
+        """Words of the content, by white space."""
+        return len(self.content.split())
+
+    @property
+    def written_by_model(self) -> tuple[str, ...]:
+        """The keys of what a language model wrote: none of it is text of the note."""
+        preamble = ("preamble",) if self.preamble and not self.extra.get("properties") else ()
+        return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
 
     @property
     def embedding_text(self) -> str:
         """What is embedded: the content, with the preamble in front."""
-        return _join(self.preamble, self.content)
+        return join_context(self.preamble, self.content)
 
 
-def _join(before: str, text: str) -> str:
+def join_context(before: str, text: str) -> str:
+    """What stands before a text, a blank line, and the text; the text alone where nothing does."""
     return f"{before}\n\n{text}" if before else text

@@ -10,8 +10,9 @@ from vault_indexer.model import Note
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.notes import parse_note
 
-PARSE_VERSION = "4"
-"""Raised whenever the same bytes give another `Note` than before, or the catalog keeps more of one."""
+PARSE_VERSION = "5"
+"""Raised whenever the same bytes give another `Note` than before or other chunks by the same options, or the
+catalog keeps more of one."""
 
 PARSERS: Mapping[str, str] = MappingProxyType(
     {"tree-sitter-markdown": version("tree-sitter-markdown"), "vault-indexer": PARSE_VERSION}

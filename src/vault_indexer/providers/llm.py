@@ -53,10 +53,11 @@ class CompletionModel(Protocol):
 class LlamaIndexLlm:
     """ports.StreamingLlm around LlamaIndex's clients. Nothing is retried: every caller has its own fallback.
 
-    `model` makes the client for a timeout (seconds; the longest wait for the server to send something).
+    `model` makes the client for a timeout (seconds; the longest wait for the server to send something) and a
+    largest number of tokens in the answer (None: that of the settings).
     """
 
-    def __init__(self, model: Callable[[float], CompletionModel], endpoint: Endpoint) -> None:
+    def __init__(self, model: Callable[[float, int | None], CompletionModel], endpoint: Endpoint) -> None:
         self._model = model
         self._endpoint = endpoint
 
@@ -65,10 +66,10 @@ class LlamaIndexLlm:
         """Provider and model, for cache keys."""
         return f"{self._endpoint.provider}/{self._endpoint.model}"
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
         """The answer's text. Raises ProviderError on failure, timeout or an empty answer."""
         with self._endpoint.translate_errors():
-            text = self._model(timeout_s).complete(prompt).text
+            text = self._model(timeout_s, max_tokens).complete(prompt).text
             if not isinstance(text, str) or not text.strip():
                 raise ValueError("the answer is empty")
             return text
@@ -92,7 +93,7 @@ class LlamaIndexLlm:
         self, prompt: str, timeout_s: float, *, as_written: bool
     ) -> Callable[[], AsyncIterator[str]]:
         async def parts() -> AsyncIterator[str]:
-            model = self._model(timeout_s)
+            model = self._model(timeout_s, None)
             is_written = False
             if as_written:
                 try:
@@ -117,14 +118,14 @@ def ollama(settings: LlmSettings) -> LlamaIndexLlm:
         from llama_index.llms.ollama import Ollama
         from ollama import ResponseError
 
-    def model(timeout_s: float) -> CompletionModel:
+    def model(timeout_s: float, max_tokens: int | None) -> CompletionModel:
         made: CompletionModel = Ollama(
             model=name,
             base_url=url,
             temperature=settings.temperature,
             context_window=settings.context_window,
             request_timeout=timeout_s,
-            additional_kwargs={"num_predict": settings.max_tokens},
+            additional_kwargs={"num_predict": max_tokens or settings.max_tokens},
             headers=dict(_ONE_REQUEST),
         )
         return made
@@ -142,14 +143,14 @@ def openai(settings: LlmSettings) -> LlamaIndexLlm:
         from llama_index.llms.openai_like import OpenAILike
         from openai import OpenAIError
 
-    def model(timeout_s: float) -> CompletionModel:
+    def model(timeout_s: float, max_tokens: int | None) -> CompletionModel:
         made: CompletionModel = OpenAILike(
             model=name,
             api_base=url,
             api_key=key,
             is_chat_model=True,
             temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
+            max_tokens=max_tokens or settings.max_tokens,
             context_window=settings.context_window,
             timeout=timeout_s,
             max_retries=0,
@@ -170,13 +171,13 @@ def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
         from anthropic import AnthropicError
         from llama_index.llms.anthropic import Anthropic
 
-    def model(timeout_s: float) -> CompletionModel:
+    def model(timeout_s: float, max_tokens: int | None) -> CompletionModel:
         made: CompletionModel = Anthropic(
             model=name,
             base_url=settings.url or None,
             api_key=key,
             temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
+            max_tokens=max_tokens or settings.max_tokens,
             timeout=timeout_s,
             max_retries=0,
             default_headers=dict(_ONE_REQUEST),

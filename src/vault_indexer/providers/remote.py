@@ -37,7 +37,8 @@ class Endpoint:
         except failures as error:
             where = f" at {self.url}" if self.url else ""
             raise ProviderError(
-                f"{self.provider} model {self.model!r}{where} failed: {_line(error)}; {self.advice}"
+                f"{self.provider} model {self.model!r}{where} failed: {_line(error)}; {self.advice}",
+                is_transient=_is_transient(error),
             ) from error
 
 
@@ -67,6 +68,18 @@ def require_setting(value: str, key: str, provider: str) -> str:
     if not value:
         raise ProviderError(f"{key} is empty: the provider {provider!r} needs it")
     return value
+
+
+def _is_transient(error: Exception) -> bool:
+    """Whether the server may answer in a moment. A request that timed out has waited long enough."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return status >= 500 or status in _TRY_AGAIN
+    name = type(error).__name__
+    return "Timeout" not in name and ("Connect" in name or isinstance(error, OSError))
+
+
+_TRY_AGAIN = frozenset({408, 409, 425, 429})
 
 
 def _line(error: Exception) -> str:

@@ -60,6 +60,9 @@ from vault_indexer.serve.shapes import (
 _SHARES = "shares"
 """A key of a hit that stands there only if `fields` names it."""
 
+_CHUNK = "chunk"
+"""As `shares`: the whole chunk, with what its strategy and a model say of it."""
+
 _VAULT = "vault"
 """A key of a hit or citation that always stands there where several vaults were searched, and else never."""
 
@@ -151,7 +154,7 @@ def _named_keys(fields: str) -> frozenset[str]:
 def _hit_keys(fields: str) -> frozenset[str] | None:
     """The keys that `fields` names; None means all."""
     wanted = _named_keys(fields)
-    known = HitJson.__required_keys__ | {_SHARES}
+    known = HitJson.__required_keys__ | {_SHARES, _CHUNK}
     if wanted - known - {_VAULT}:
         unknown = ", ".join(repr(name[:60]) for name in sorted(wanted - known - {_VAULT}))
         raise UsageError(f"fields: a hit has no key {unknown}; it has {', '.join(sorted(known))}")
@@ -168,6 +171,8 @@ def _chosen_json(hit: Hit, wanted: frozenset[str] | None, strongest: float) -> H
     }
     if _SHARES in wanted:
         chosen[_SHARES] = _shares_json(hit.why, strongest)
+    if _CHUNK in wanted:
+        chosen[_CHUNK] = chunk_json(hit.chunk) if hit.chunk else None
     return cast("HitJson", chosen)
 
 
@@ -424,6 +429,9 @@ def chunk_json(chunk: Chunk) -> dict[str, JsonValue]:
         "content": chunk.content,
         "overlap": chunk.overlap,
         "context": chunk.context,
+        "preamble": chunk.preamble,
+        "written_by_model": list(chunk.written_by_model),
+        "word_count": chunk.word_count,
         "embed": chunk.embed,
         "strategy": chunk.strategy,
     }

@@ -8,6 +8,8 @@ and brackets that close after the stop, and scripts whose sentences end without 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 
 from vault_indexer.text.scripts import CLUSTER_MARKS, LAO, MARKS, THAI
 
@@ -26,7 +28,15 @@ _CANDIDATE = re.compile(
 _SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")
 """Where a candidate may begin: looking for one character of a set is many times faster than for it."""
 
-_WORD_BEFORE = re.compile(r"(?:^|[\s(\[{\"'“‘«*_>])([^\s(\[{\"'“‘«*_>]*)$")
+_WHOLE = re.compile(
+    r"``[^`\n]*+(?:`[^`\n]++)*+``|`[^`\n]++`"
+    r"|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\]\([^()\n]*+\)|<[^<>\s]++>"
+    r"|\*\*(?=[^\s*])(?:[^*\n]|\n(?!\s))++(?<=\S)\*\*|~~(?=\S)[^~\n]++(?<=\S)~~|==(?=\S)[^=\n]++(?<=\S)=="
+    r"|(?<![\w*])\*(?=[^\s*])[^*\n]++(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_])[^_\n]++(?<=\S)_(?!\w)"
+)
+_OPENS_WHOLE = re.compile(r"[`\[<*~=_]")
+
+_WORD_BEFORE = re.compile(r"(?:^|[\s(\[{\"'“‘«*_>#|/])([^\s(\[{\"'“‘«*_>#|/]*)$")
 _LONGEST_ABBREVIATION = 12
 _NEXT = re.compile(r"\s*+[\"'“”‘’«»‹›(\[{*_`¿¡]*+(?P<first>\w)?(?P<rest>\w*+)")
 
@@ -42,7 +52,8 @@ _CLAUSE_END = re.compile(rf"(?<={_RUN})[ \t\n]++(?!{_MARK})(?={_RUN})")
 _ALWAYS = """
 mr mrs ms dr prof rev hon sr sra srta dª jr gen col lt sgt capt cmdr adm gov sen rep pres mme mlle dipl
 ing exmo exma e.g eg i.e ie vs viz al z.b d.h u.a o.ä bzw ggf evtl inkl exkl p.ex p.ej i.a s.o s.u m.e cf vgl
-ca approx op cit ibid ltd corp bros blvd ave mt st
+ca approx op cit ibid ltd corp bros blvd ave mt st messrs ph.d dhr mevr drs bijv o.a d.w.z sig sigg dott avv
+p.es np tzn mgr inż ul т.е т.к т.н напр им проф акад ул bl.a t.ex f.eks d.v.s např tzv mudr örn vb esim stk
 น ดร ศ ผศ รศ นพ พญ จ อ ต ถ กม ซม มม กก ດຣ ກມ ກກ ຊມ
 """
 # `พ.ศ`, `ธ.ค`, `ສ.ປ.ປ`: in Thai and Lao they stand behind other words without a space.
@@ -58,14 +69,22 @@ _NUMBER_ABBREVIATIONS = frozenset(_BEFORE_NUMBER.split())
 _GERMAN_MONTHS = frozenset(_MONTHS.split())
 
 
-def sentences(text: str) -> list[Span]:
+def whole_spans(text: str) -> list[Span]:
+    """Spans within which no sentence ends: links, code, emphasis on one line; in order, none in another."""
+    return [match.span() for match in _WHOLE.finditer(text)] if _OPENS_WHOLE.search(text) else []
+
+
+def sentences(text: str, whole: Sequence[Span] | None = None) -> list[Span]:
     """Spans of the sentences, in order and without the white space around them.
 
     Together they hold every non-blank character. A blank line always ends a sentence, so headings,
-    list items and paragraphs that are set apart never run into each other.
+    list items and paragraphs that are set apart never run into each other. No sentence ends within a span of
+    `whole` (None: `whole_spans` of the text).
     """
     spans: list[Span] = []
     start = past = 0
+    kept = whole_spans(text) if whole is None else whole
+    ends = [end for _, end in kept]
     for sign in _SIGN.finditer(text):
         match = _CANDIDATE.match(text, sign.start()) if sign.start() >= past else None
         if match is None:
@@ -73,9 +92,16 @@ def sentences(text: str) -> list[Span]:
         past = match.end()
         if match.lastgroup == "stop" and not _ends_sentence(text, match):
             continue
+        if match.lastgroup != "blank" and _is_within(kept, ends, match.end()):
+            continue
         start = _append(spans, text, start, match.end())
     _append(spans, text, start, len(text))
     return spans
+
+
+def _is_within(spans: Sequence[Span], ends: list[int], pos: int) -> bool:
+    index = bisect_right(ends, pos)
+    return index < len(spans) and spans[index][0] < pos
 
 
 def clauses(text: str) -> list[Span]:

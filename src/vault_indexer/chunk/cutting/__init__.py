@@ -5,24 +5,28 @@ from __future__ import annotations
 from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts, windows
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.division import best_division
+from vault_indexer.chunk.cutting.fitting import TOKEN_COUNT, fit, fit_spans
 from vault_indexer.chunk.cutting.grammars import Code, language_of, language_of_path, parser_for, read_code
+from vault_indexer.chunk.cutting.imported import import_function
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
-from vault_indexer.chunk.cutting.outline import Outline
+from vault_indexer.chunk.cutting.outline import Outline, headings_within
 from vault_indexer.chunk.cutting.packing import Window, pack, slide
 from vault_indexer.chunk.cutting.paragraphs import (
     Paragraph,
     ends_sentence,
+    paragraph_numbers,
     paragraphs_of,
     paragraphs_of_blocks,
     sentence_pieces,
 )
 from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
-from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, ruler_for, token_ruler
+from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import Span, sentence_spans, tile, trim, word_start
 from vault_indexer.chunk.cutting.splitting import Splitter
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 
 __all__ = [
+    "TOKEN_COUNT",
     "BlockSplitter",
     "Characters",
     "Code",
@@ -35,6 +39,7 @@ __all__ = [
     "Ruler",
     "Span",
     "Splitter",
+    "Tokens",
     "Unit",
     "Window",
     "assemble",
@@ -42,10 +47,15 @@ __all__ = [
     "blocks_of",
     "detect",
     "ends_sentence",
+    "fit",
+    "fit_spans",
+    "headings_within",
+    "import_function",
     "language_of",
     "language_of_path",
     "load_markers",
     "pack",
+    "paragraph_numbers",
     "paragraphs_of",
     "paragraphs_of_blocks",
     "parser_for",

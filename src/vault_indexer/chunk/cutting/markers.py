@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_indexer.errors import ProviderError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 _PACKAGE = "vault_indexer.chunk.cutting.discourse_markers"
+_FOLDER_KEY = "chunking.discourse.markers_dir"
+_KEYS = ("continuation", "conclusion", "common")
 _DETECTED_FROM = 20_000
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OPENING = re.compile(r"[\s>*_\"'“‘«(\[¡¿-]*")
@@ -25,34 +34,70 @@ class Markers:
 
     def continues(self, paragraph: str) -> bool:
         """Whether a paragraph opens as the continuation of another."""
-        return _opens(self.continuation, paragraph)
+        return bool(_opening(self.continuation, paragraph))
 
-    def concludes(self, paragraph: str) -> bool:
-        """Whether a paragraph opens as a conclusion."""
-        return _opens(self.conclusion, paragraph)
+    def conclusion_of(self, paragraph: str) -> str:
+        """The words with which a paragraph opens as a conclusion, "" where it does not."""
+        return _opening(self.conclusion, paragraph)
 
 
-def _opens(pattern: re.Pattern[str], paragraph: str) -> bool:
+def _opening(pattern: re.Pattern[str], paragraph: str) -> str:
     opening = _OPENING.match(paragraph)
-    return bool(pattern.match(paragraph, opening.end() if opening else 0))
+    found = pattern.match(paragraph, opening.end() if opening else 0)
+    return found[0] if found else ""
 
 
-def load_markers() -> Mapping[str, Markers]:
-    """The markers of every language there is a file for, by its code."""
-    found: dict[str, Markers] = {}
-    for file in sorted(files(_PACKAGE).iterdir(), key=lambda entry: entry.name):
-        if file.name.endswith(".toml"):
-            table = tomllib.loads(file.read_text(encoding="utf-8"))
-            found[file.name.removesuffix(".toml")] = Markers(
-                _any_of(table["continuation"]), _any_of(table["conclusion"]), frozenset(table["common"])
-            )
+def load_markers(folder: str = "") -> Mapping[str, Markers]:
+    """The markers of every language there is a file for, by its code (`en.toml`): built in, and those of a
+    folder, which add a language or replace it. Raises ProviderError for what cannot be read there.
+    """
+    found = {name: _markers(tomllib.loads(text)) for name, text in _files(files(_PACKAGE))}
+    if not folder:
+        return found
+    try:
+        own = list(_files(Path(folder).expanduser()))
+    except (OSError, ValueError) as error:
+        raise ProviderError(f"{_FOLDER_KEY}: {folder} cannot be read: {error}") from error
+    for name, text in own:
+        found[name] = _own_markers(f"{folder}/{name}.toml", text)
     return found
+
+
+def _files(folder: Traversable) -> Iterator[tuple[str, str]]:
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".toml"):
+            yield file.name.removesuffix(".toml"), file.read_text(encoding="utf-8")
+
+
+def _own_markers(file: str, text: str) -> Markers:
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProviderError(f"{_FOLDER_KEY}: {file}: not valid TOML: {error}") from error
+    for key in _KEYS:
+        phrases = table.get(key)
+        if not isinstance(phrases, list) or not all(isinstance(one, str) and one.strip() for one in phrases):
+            raise ProviderError(f"{_FOLDER_KEY}: {file}: {key} must be a list of words")
+    unknown = sorted(table.keys() - set(_KEYS))
+    if unknown:
+        raise ProviderError(f"{_FOLDER_KEY}: {file}: {unknown[0]} is not known, only {', '.join(_KEYS)}")
+    return _markers(table)
+
+
+def _markers(table: Mapping[str, list[str]]) -> Markers:
+    common = frozenset(word.lower() for word in table["common"])
+    return Markers(_any_of(table["continuation"]), _any_of(table["conclusion"]), common)
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:
     longest_first = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
-    alternatives = "|".join(re.escape(phrase).replace("\\ ", r"\s+") for phrase in longest_first)
-    return re.compile(rf"(?:{alternatives})\b", re.IGNORECASE)
+    alternatives = "|".join(_with_any_space(phrase) for phrase in longest_first)
+    return re.compile(rf"(?:{alternatives})\b" if alternatives else r"(?!)", re.IGNORECASE)
+
+
+def _with_any_space(phrase: str) -> str:
+    """The phrase as a pattern, with any white space between its words and any apostrophe."""
+    return re.escape(phrase).replace("\\ ", r"\s+").replace("'", "['’]")
 
 
 def detect(text: str, markers: Mapping[str, Markers]) -> str:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
-from vault_indexer.model import HEADER_SEPARATOR, Note, Section
+from vault_indexer.model import HEADER_SEPARATOR, Heading, Note, Section
+
+
+def headings_within(note: Note, start: int, end: int) -> list[Heading]:
+    """The headings that begin in a span, in order."""
+    first = bisect_left(note.headings, start, key=lambda heading: heading.start)
+    last = bisect_left(note.headings, end, lo=first, key=lambda heading: heading.start)
+    return list(note.headings[first:last])
 
 
 class Outline:
@@ -48,6 +55,10 @@ class Outline:
 
     def _parent(self, section: Section) -> Section | None:
         return None if section.parent is None else self._sections[section.parent]
+
+    def section_starts(self, start: int, end: int) -> list[int]:
+        """Where the sections begin that begin in the span."""
+        return self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def section_start(self, pos: int) -> int:
         """Where the section at `pos` begins, its heading included; 0 before the first one."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vault_indexer.chunk.cutting.sizes import Ruler
-from vault_indexer.chunk.cutting.spans import Span
+from vault_indexer.chunk.cutting.spans import Span, word_start
 
 
 def pack(spans: Sequence[Span], ruler: Ruler, limit: int) -> list[Span]:
@@ -50,22 +50,30 @@ class Window:
     end: int
 
 
-def slide(spans: Sequence[Span], ruler: Ruler, size: int, overlap: int) -> list[Window]:
+def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: int) -> list[Window]:
     """Windows over touching spans: each holds at most `size`, of which at most `overlap` repeats.
 
-    The repeated part begins where a span begins. It gives way where the next span would not fit
-    beside it, so that every window gets on. A span alone above `size` is a window of its own.
+    The repeated part begins where a span begins, or at a word where the last span is longer than the overlap.
+    It gives way where the next span would not fit beside it, and is never more than fifteen sixteenths of the
+    size, so that every window gets on. A span alone above `size` is a window of its own.
     """
     windows: list[Window] = []
     starts = [start for start, _ in spans]
     ends = [ruler.at(end) for _, end in spans]
+    overlap = min(overlap, size - max(size // _SLOWEST, 1))
     index = 0
     while index < len(spans):
-        start = spans[index][0]
-        first = index if index == 0 else bisect_left(starts, ruler.back(start, overlap), hi=index)
-        while first < index and ends[index] - ruler.at(starts[first]) > size:
-            first += 1
-        last = max(bisect_right(ends, ruler.at(starts[first]) + size, lo=index) - 1, index)
-        windows.append(Window(starts[first], start, spans[last][1]))
+        start, repeated = starts[index], starts[index]
+        room = min(overlap, size - (ends[index] - ruler.at(start)))
+        if windows and room > 0:
+            earliest = ruler.back(start, room)
+            first = bisect_left(starts, earliest, hi=index)
+            repeated = starts[first] if first < index else word_start(text, earliest, start)
+        last = max(bisect_right(ends, ruler.at(repeated) + size, lo=index) - 1, index)
+        windows.append(Window(repeated, start, spans[last][1]))
         index = last + 1
     return windows
+
+
+_SLOWEST = 16
+"""Windows to a size: all together hold at most so many times the text."""

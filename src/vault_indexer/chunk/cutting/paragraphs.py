@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,6 +48,14 @@ def paragraphs_of_blocks(blocks: Sequence[Element], end: int) -> list[Paragraph]
     if heading is not None:
         found.append(Paragraph(heading, end, heading, ElementKind.HEADING))
     return found
+
+
+def paragraph_numbers(paragraphs: Sequence[Paragraph], start: int, end: int) -> range:
+    """The numbers of the paragraphs of which a part lies in start to end; `paragraphs` are in order."""
+    return range(
+        bisect_right(paragraphs, start, key=lambda paragraph: paragraph.end),
+        bisect_left(paragraphs, end, key=lambda paragraph: paragraph.start),
+    )
 
 
 def ends_sentence(text: str, paragraph: Paragraph) -> bool:

@@ -7,7 +7,10 @@ import json
 import os
 import pkgutil
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +23,15 @@ if TYPE_CHECKING:
 
 Offsets = list[tuple[int, int]]
 _TIKTOKEN = "tiktoken:"  # a prefix of the option
-_TIKTOKEN_FILE = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
+_TIKTOKEN_HOST = "https://openaipublic.blob.core.windows.net/"
+_TIKTOKEN_FILES = {
+    "gpt2": ("gpt-2/encodings/main/vocab.bpe", "gpt-2/encodings/main/encoder.json"),
+    "p50k_edit": ("encodings/p50k_base.tiktoken",),
+    "o200k_harmony": ("encodings/o200k_base.tiktoken",),
+}
+"""Of the encodings whose file has another name than theirs."""
+
+_loading = threading.Lock()
 
 
 def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
@@ -62,9 +73,7 @@ class _TiktokenTokenizer:
 
     def offsets(self, text: str) -> Offsets:
         _, starts = self._encoding.decode_with_offsets(self._encoding.encode_ordinary(text))
-        return [
-            (start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True) if end > start
-        ]
+        return list(zip(starts, [*starts[1:], len(text)], strict=False))
 
 
 class _FunctionTokenizer:
@@ -96,7 +105,9 @@ def _from_file(path: Path) -> tokenizers.Tokenizer:
 
 
 def _tiktoken(name: str) -> tiktoken.Encoding:
-    """An encoding from tiktoken's cache. The library would download a missing one: we never do."""
+    """An encoding from tiktoken's cache, or from the files that come with llama-index-core. The library would
+    download a missing one: we never do.
+    """
     try:
         import tiktoken
     except ImportError as error:
@@ -104,15 +115,39 @@ def _tiktoken(name: str) -> tiktoken.Encoding:
     if name not in tiktoken.list_encoding_names():
         known = ", ".join(tiktoken.list_encoding_names())
         raise UsageError(f"chunking.token.tokenizer = {_TIKTOKEN}{name!r}: must be one of {known}")
-    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
-    cache = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
-    key = hashlib.sha1(_TIKTOKEN_FILE.format(name=name).encode(), usedforsecurity=False).hexdigest()
-    if not (cache / key).is_file():
-        raise ProviderError(
-            f"chunking.token.tokenizer: {_TIKTOKEN}{name} is not in tiktoken's cache (TIKTOKEN_CACHE_DIR), "
-            "and vault-indexer downloads nothing: load it once with tiktoken, or name a tokenizer.json"
-        )
-    return tiktoken.get_encoding(name)
+    urls = [_TIKTOKEN_HOST + file for file in _TIKTOKEN_FILES.get(name, (f"encodings/{name}.tiktoken",))]
+    keys = {url: hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest() for url in urls}
+    for folder in _tiktoken_folders():
+        if all((folder / key).is_file() for key in keys.values()):
+            with _loading, _environment("TIKTOKEN_CACHE_DIR", str(folder)):
+                return tiktoken.get_encoding(name)
+    missing = " and ".join(f"{url} (as {key})" for url, key in keys.items())
+    raise ProviderError(
+        f"chunking.token.tokenizer: {_TIKTOKEN}{name} needs a file in tiktoken's cache (TIKTOKEN_CACHE_DIR), "
+        f"and vault-indexer downloads nothing: {missing}; or name a tokenizer.json"
+    )
+
+
+def _tiktoken_folders() -> Iterator[Path]:
+    """Where files of encodings may be: the cache, then an installed package that brings some."""
+    named = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    yield Path(named) if named else Path(tempfile.gettempdir()) / "data-gym-cache"
+    package = find_spec("llama_index")
+    for folder in (package and package.submodule_search_locations) or ():
+        yield Path(folder, "core", "_static", "tiktoken_cache")
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _function(name: str) -> Callable[[str], Offsets]:

@@ -30,6 +30,8 @@ has notes."""
 
 PAUSE_S = 60.0
 
+RETRY_PAUSE_S = 0.5
+
 MODEL_UNREACHED = "unreached"
 
 _REASON_CHARS = 200
@@ -42,17 +44,20 @@ class UnusableAnswerError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Question:
     """`version` is raised whenever the prompt or the reading of its answer changes, so that what is kept of
-    older ones no longer counts."""
+    older ones no longer counts. `max_tokens` bounds the answer (None: as the model is set); after a transient
+    error the question is put again, `retries` times at most."""
 
     task: str
     version: int
     prompt: str
     timeout_s: float
+    max_tokens: int | None = None
+    retries: int = 0
 
 
 class Asker:
-    """Asks one model. `folder` keeps the answers, by model, task, version and digest of the prompt
-    (`KeptAnswers`); None keeps none."""
+    """Asks one model; threads may share it. `folder` keeps the answers, by model, task, version and digest of
+    the prompt (`KeptAnswers`); None keeps none."""
 
     def __init__(self, llm: Llm, folder: Path | None = None) -> None:
         self._llm = llm
@@ -89,7 +94,9 @@ class Asker:
         return found
 
     def _name(self, question: Question) -> str:
-        parts = (self._llm.name, question.task, str(question.version), question.prompt)
+        parts = [self._llm.name, question.task, str(question.version), question.prompt]
+        if question.max_tokens is not None:
+            parts.append(str(question.max_tokens))
         digest = hashlib.blake2b(digest_size=20)
         for part in parts:
             data = part.encode("utf-8", "surrogatepass")
@@ -98,7 +105,17 @@ class Asker:
         return f"{name[:2]}/{question.task}-{name}.txt"
 
     def _complete(self, question: Question) -> str:
-        return self._llm.complete(question.prompt, timeout_s=question.timeout_s)
+        """The answer; after a transient error it is asked again, with a pause that doubles each time."""
+        for attempt in range(question.retries + 1):
+            try:
+                return self._llm.complete(
+                    question.prompt, timeout_s=question.timeout_s, max_tokens=question.max_tokens
+                )
+            except ProviderError as error:
+                if not error.is_transient or attempt == question.retries:
+                    raise
+                time.sleep(RETRY_PAUSE_S * 2**attempt)
+        raise AssertionError("unreachable")
 
     def _counted(self, pieces: Callable[[], Iterable[str]]) -> Iterator[str]:
         """The pieces; none where the model has failed too often just now."""

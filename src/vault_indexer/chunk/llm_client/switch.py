@@ -21,11 +21,11 @@ class LlmSwitch:
         """The name of the model."""
         return self._llm.name
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
         """Passes the prompt on. Raises ProviderError as the model does, and at once while it is off."""
         if self._is_off:
             raise ProviderError("the model has not been asked yet")
-        return self._llm.complete(prompt, timeout_s=timeout_s)
+        return self._llm.complete(prompt, timeout_s=timeout_s, max_tokens=max_tokens)
 
     @contextmanager
     def off(self) -> Iterator[None]:

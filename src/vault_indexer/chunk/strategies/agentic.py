@@ -108,7 +108,7 @@ class AgenticChunker:
         self._asker = asker
         target = options.target_chunk_size
         self._boundary = BoundaryChunker(
-            BoundaryOptions(max_chunk_size=target * 3 // 2, min_chunk_size=target // 2), None
+            BoundaryOptions(max_chunk_size=target, min_chunk_size=target // 2), None
         )
 
     def chunk(self, note: Note) -> list[Chunk]:

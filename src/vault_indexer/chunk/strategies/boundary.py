@@ -1,20 +1,21 @@
-"""`boundary`: sentences, paragraphs or sections, and lines that the user's own patterns name."""
+"""`boundary`: sentences, paragraphs or sections, and lines that the user's own patterns name, packed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Joiner,
     Outline,
     Ruler,
     Span,
-    Unit,
     Window,
     assemble,
     blocks_of,
+    fit,
+    pack,
     paragraphs_of,
     ruler_for,
     sentence_pieces,
@@ -26,7 +27,7 @@ from vault_indexer.chunk.cutting import (
     word_start,
 )
 from vault_indexer.config.chunking_options import BoundaryOptions
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.patterns import TextPattern
 from vault_indexer.ports import Tokenizer
 
@@ -34,7 +35,10 @@ STRATEGY = "boundary"
 
 
 class BoundaryChunker:
-    """A unit is a chunk; small ones are joined, long ones split at the next finer boundary."""
+    """Units packed up to the maximum, or each unit a chunk; long ones split at the next finer boundary.
+
+    `extra`: `split_on`, `size_unit`.
+    """
 
     strategy = STRATEGY
 
@@ -45,23 +49,22 @@ class BoundaryChunker:
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
-        ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
-        spans = self._fit_sizes(note, ruler, self._join(self._units(note), ruler))
-        return assemble(
-            note, STRATEGY, windows(note.text, self._windows(note.text, ruler, spans)), Outline(note)
-        )
+        options = self._options
+        ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
+        spans = self._pieces(note, ruler, self._units(note))
+        drafts = windows(note.text, self._windows(note.text, ruler, spans))
+        drafts = fit(note.text, drafts, ruler, options.max_chunk_size)
+        told: dict[str, JsonValue] = {"split_on": options.split_on, "size_unit": options.size_unit}
+        drafts = [replace(draft, extra={**draft.extra, **told}) for draft in drafts]
+        return assemble(note, STRATEGY, drafts, Outline(note))
 
-    def _units(self, note: Note) -> list[Unit]:
-        outline = Outline(note)
-        borders = {start for start, _ in self._natural(note)}
+    def _units(self, note: Note) -> list[Span]:
+        """Touching spans from one boundary to the next; none is blank."""
+        borders = set() if self._options.replace_patterns else {start for start, _ in self._natural(note)}
         for pattern in self._patterns:
             borders.update(start for start, _ in pattern.spans(note.text, note.body_start))
         ordered = sorted({note.body_start, len(note.text), *borders})
-        return [
-            Unit(start, end, section.level if (section := outline.section(start)) else 0)
-            for start, end in pairwise(ordered)
-            if note.text[start:end].strip()
-        ]
+        return [(start, end) for start, end in pairwise(ordered) if note.text[start:end].strip()]
 
     def _natural(self, note: Note) -> Iterator[Span]:
         """The units as the note has them; a heading belongs to what follows it."""
@@ -75,24 +78,52 @@ class BoundaryChunker:
             inner = sentence_spans(note.text, paragraph.text_start, paragraph.end)
             yield from tile(inner, paragraph.start, paragraph.end)
 
-    def _join(self, units: list[Unit], ruler: Ruler) -> list[Unit]:
-        if not self._options.merge_small_chunks:
-            return units
-        return Joiner(ruler, self._options.min_chunk_size, self._options.max_chunk_size).join(units)
-
-    def _fit_sizes(self, note: Note, ruler: Ruler, units: Sequence[Unit]) -> list[Span]:
-        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chunk_size)
+    def _pieces(self, note: Note, ruler: Ruler, units: list[Span]) -> list[Span]:
+        """The units packed and split, so that each piece is within the maximum. What packing leaves below the
+        minimum beside a unit that was split joins a neighbour."""
+        limit = self._limit(ruler)
+        block_splitter = BlockSplitter(note.text, ruler, limit)
         blocks = blocks_of(note)
         spans: list[Span] = []
-        for unit in units:
-            if ruler.size(unit.start, unit.end) <= block_splitter.limit:
-                spans.append((unit.start, unit.end))
+        for start, end in pack(units, ruler, limit) if self._options.merge_small_chunks else units:
+            if ruler.size(start, end) <= limit:
+                spans.append((start, end))
             else:
-                spans.extend(sentence_pieces(block_splitter, within(blocks, unit.start, unit.end), unit.end))
-        return [(start, end) for start, end in spans if note.text[start:end].strip()]
+                spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
+        spans = [(start, end) for start, end in spans if note.text[start:end].strip()]
+        if not self._options.merge_small_chunks:
+            return spans
+        return self._join_small(ruler, spans, limit)
+
+    def _join_small(self, ruler: Ruler, spans: list[Span], limit: int) -> list[Span]:
+        least = self._options.min_chunk_size
+        joined: list[Span] = []
+        for start, end in spans:
+            is_small = ruler.size(start, end) < least or (joined and ruler.size(*joined[-1]) < least)
+            if joined and is_small and ruler.size(joined[-1][0], end) <= limit:
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+        return joined
+
+    def _limit(self, ruler: Ruler) -> int:
+        """The size up to which to pack. Overlap comes on top, but for tokens, where it needs its own room."""
+        options, overlap = self._options, self._options.overlap
+        if options.size_unit != "tokens" or not overlap.value:
+            return ruler.room(options.max_chunk_size)
+        room = {
+            "tokens": overlap.value,
+            "words": 2 * overlap.value,
+            "percentage": options.max_chunk_size * overlap.value // 100,
+        }
+        quarter = options.max_chunk_size // 4
+        return ruler.room(options.max_chunk_size - min(room.get(overlap.mode, quarter), 2 * quarter))
 
     def _windows(self, text: str, ruler: Ruler, spans: Sequence[Span]) -> list[Window]:
-        counted = ruler_for(text, "words", None) if self._options.overlap.mode == "words" else ruler
+        mode = self._options.overlap.mode
+        counted = ruler
+        if mode in {"words", "characters", "tokens"} and mode != self._options.size_unit:
+            counted = ruler_for(text, mode, self._tokenizer)
         found: list[Window] = []
         for before, (start, end) in zip([None, *spans], spans, strict=False):
             repeated = self._overlap_start(text, counted, before) if before else start
@@ -107,5 +138,7 @@ class BoundaryChunker:
         if overlap.mode == "sentence":
             last = sentence_spans(text, start, end)[-overlap.value :]
             return last[0][0] if last else end
-        size = overlap.value if overlap.mode == "words" else ruler.size(start, end) * overlap.value // 100
+        size = overlap.value
+        if overlap.mode == "percentage":
+            size = ruler.size(start, end) * overlap.value // 100
         return word_start(text, max(start, ruler.back(end, size)), end)

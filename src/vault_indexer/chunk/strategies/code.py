@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Characters,
     Code,
     Draft,
     Joiner,
     Outline,
+    Ruler,
     Span,
     Splitter,
     Unit,
     assemble,
     blocks_of,
+    fit,
     language_of,
     language_of_path,
     parser_for,
     read_code,
+    ruler_for,
     trim,
 )
 from vault_indexer.config.chunking_options import CodeOptions
 from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
+from vault_indexer.ports import Tokenizer
 
 if TYPE_CHECKING:
     from tree_sitter import Parser
@@ -57,27 +60,31 @@ class CodeChunker:
 
     strategy = STRATEGY
 
-    def __init__(self, options: CodeOptions) -> None:
+    def __init__(self, options: CodeOptions, tokenizer: Tokenizer | None = None) -> None:
         self._options = options
+        self._tokenizer = tokenizer
         self._parsers: dict[str, Parser | None] = {}
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
         options = self._options
-        outline, ruler, blocks = Outline(note), Characters(note.text), blocks_of(note)
+        outline, blocks = Outline(note), blocks_of(note)
+        ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
         whole = language_of_path(note.path)
         if whole:
             blocks = [Element(ElementKind.CODE, *trim(note.text, note.body_start, len(note.text)), whole)]
             blocks = [block for block in blocks if block.end > block.start]
-        sources = [self._source(note.text, b, fenced=not whole) for b in blocks if b.kind is ElementKind.CODE]
+        sources = [
+            self._source(note.text, ruler, b, fenced=not whole) for b in blocks if b.kind is ElementKind.CODE
+        ]
         units = self._units(note, outline, blocks, sources)
-        splitter = Splitter(outline, blocks, BlockSplitter(note.text, ruler, options.max_chunk_size), 0)
-        drafts: list[Draft] = []
-        for family, unit in enumerate(
-            Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
-        ):
-            drafts.extend(splitter.drafts(unit, family))
-        return assemble(note, STRATEGY, list(self._describe(note.text, drafts, sources)), outline)
+        splitter = Splitter(
+            outline, blocks, BlockSplitter(note.text, ruler, ruler.room(options.max_chunk_size)), 0
+        )
+        units = Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
+        drafts = splitter.split(units, minimum=0)
+        described = self._describe(note.text, drafts, sources)
+        return assemble(note, STRATEGY, fit(note.text, described, ruler, options.max_chunk_size), outline)
 
     def _units(
         self, note: Note, outline: Outline, blocks: list[Element], sources: list[_Source]
@@ -94,7 +101,7 @@ class CodeChunker:
             if end > start
         ]
 
-    def _source(self, text: str, block: Element, *, fenced: bool) -> _Source:
+    def _source(self, text: str, ruler: Ruler, block: Element, *, fenced: bool) -> _Source:
         named = language_of(block.language)
         language = named or (language_of(self._options.language) if self._options.language != "auto" else "")
         if language not in self._parsers:
@@ -107,20 +114,21 @@ class CodeChunker:
         code = read_code(parser, language, content.encode("utf-8"), self._options.include_docstrings)
         if code is None:
             return _Source(block.start, block.end, language, parsed=False, is_ambiguous=True)
-        return self._place(text, block, start, language, code)
+        return self._place(text, ruler, block, (start, language, code))
 
-    def _place(self, text: str, block: Element, start: int, language: str, code: Code) -> _Source:
+    def _place(self, text: str, ruler: Ruler, block: Element, read: tuple[int, str, Code]) -> _Source:
         """The definitions as positions in the note, those that are to begin a chunk as borders."""
+        start, language, code = read
         position = _Positions(text[start : block.end], start)
         limit = self._options.max_chunk_size
-        fits = block.end - block.start <= limit and self._options.preserve_code_blocks
+        fits = ruler.size(block.start, block.end) <= limit and self._options.preserve_code_blocks
         borders: list[int] = []
         classes: list[Span] = []
         for definition in code.definitions:
             begin, end = position(definition.start), position(definition.end)
             if definition.is_class:
                 classes.append((begin, end))
-            in_small_class = definition.depth > 0 and classes and classes[-1][1] - classes[-1][0] <= limit
+            in_small_class = definition.depth > 0 and classes and ruler.size(*classes[-1]) <= limit
             wanted = (
                 self._options.split_on_classes if definition.is_class else self._options.split_on_functions
             )

@@ -7,15 +7,14 @@ It gets a `model.Note` and yields `(start, end)` spans of `note.text`, or `model
 from __future__ import annotations
 
 import json
-import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 from itertools import islice
+from typing import cast
 
-from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim
+from vault_indexer.chunk.cutting import Draft, Outline, assemble, import_function, trim
 from vault_indexer.config.chunking_options import CustomOptions
-from vault_indexer.errors import NoteError, ProviderError, UsageError
+from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.model import Chunk, JsonValue, Note
 
 STRATEGY = "custom"
@@ -154,25 +153,4 @@ def _function(name: str) -> SplitFunction:
         raise UsageError(
             "chunking.custom.function is empty: name module:function, or an entry point of the group " + GROUP
         )
-    found = _import(name)
-    if not callable(found):
-        raise ProviderError(f"chunking.custom.function: {name} is not a function")
-    function: SplitFunction = found
-    return function
-
-
-def _import(name: str) -> object:
-    module, colon, function = name.partition(":")
-    try:
-        if colon:
-            if not (module and function):
-                raise UsageError(
-                    f"chunking.custom.function = {name!r}: must be module:function or an entry point"
-                )
-            return pkgutil.resolve_name(name)
-        for entry in entry_points(group=GROUP, name=name):
-            return entry.load()
-    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
-        raise ProviderError(f"chunking.custom.function: {name} cannot be imported: {error}") from error
-    known = ", ".join(sorted(entry_points(group=GROUP).names)) or "none is installed"
-    raise UsageError(f"chunking.custom.function = {name!r}: no entry point of the group {GROUP}: {known}")
+    return cast("SplitFunction", import_function("chunking.custom.function", name, GROUP))

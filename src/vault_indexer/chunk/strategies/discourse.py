@@ -2,61 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Characters,
     Draft,
     Markers,
     Outline,
     Paragraph,
-    Span,
+    Ruler,
     assemble,
     blocks_of,
     detect,
+    fit,
     load_markers,
+    paragraph_numbers,
     paragraphs_of,
+    ruler_for,
     sentence_pieces,
     trim_drafts,
     within,
 )
 from vault_indexer.chunk.strategies.paragraph import ParagraphChunker
 from vault_indexer.config.chunking_options import DiscourseOptions, ParagraphOptions
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.ports import Tokenizer
 
 STRATEGY = "discourse"
+_CONTINUATION = "continuation_marker"
+_SHORT = "short_paragraph"
+_LEAST_WORDS = 12
+"""Of a paragraph whose language is looked at by itself."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """The chunk being gathered: its span, and how many continuations it took in a row."""
+    """The chunk being gathered: its span, its paragraphs by number, and how many continuations it took in a
+    row."""
 
     start: int
     end: int
+    first: int
+    last: int
     merges: int = 0
+    merge_reason: str | None = None
+    closure_marker: str | None = None
+
+    def take(self, paragraph: Paragraph, number: int, reason: str) -> None:
+        """Join a paragraph. One continuation is reason enough for the whole chunk."""
+        self.end, self.last = paragraph.end, number
+        self.merge_reason = _CONTINUATION if _CONTINUATION in {self.merge_reason, reason} else reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A note as it is gathered: its paragraphs and how it is measured."""
+
+    text: str
+    ruler: Ruler
+    markers: Markers
+    paragraphs: Sequence[Paragraph]
+
+    def size(self, current: _Open) -> int:
+        return self.ruler.size(current.start, current.end)
 
 
 class DiscourseChunker:
     """Gathers paragraphs up to `max_chars`, as the words they open with say.
 
-    A note in a language without markers is split as by `paragraph`; its chunks say so in `extra`:
+    `extra`: `merge_reason` ("continuation_marker", "short_paragraph", or None for one paragraph alone),
+    `closure_marker` (the words that closed the chunk, or None), `para_ids`, `language_detected`,
+    `mixed_language`. A note in a language without markers is split as by `paragraph`; its chunks say so:
     `fallback`, `reason`.
     """
 
     strategy = STRATEGY
 
-    def __init__(self, options: DiscourseOptions) -> None:
+    def __init__(self, options: DiscourseOptions, tokenizer: Tokenizer | None = None) -> None:
+        """Raises ProviderError for a `markers_dir` that cannot be read."""
         self._options = options
-        self._markers = load_markers()
+        self._tokenizer = tokenizer
+        self._markers = load_markers(options.markers_dir)
+
+    @property
+    def longest(self) -> int:
+        """The size up to which a chunk may grow by continuations."""
+        return int(self._options.max_chars * (1 + self._options.continuation_overflow))
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
         language = self.language(note)
         markers = self._markers.get(language)
         drafts = self._fallback(note, language) if markers is None else self._drafts(note, markers)
-        return assemble(note, STRATEGY, drafts, Outline(note))
+        return assemble(note, STRATEGY, self._described(note, drafts, language), Outline(note))
 
     def language(self, note: Note) -> str:
         """The language to use: the option's, the note's own, or the one detected."""
@@ -66,54 +105,80 @@ class DiscourseChunker:
         return declared or detect(note.text[note.body_start :], self._markers)
 
     def _fallback(self, note: Note, language: str) -> list[Draft]:
-        options = ParagraphOptions(max_chars=self._options.max_chars, min_chars=self._options.min_chars)
+        sizes = self._options.model_dump(include={"max_chars", "min_chars", "size_unit"})
         reason = f"no discourse markers for language {language}" if language else "language not recognized"
-        drafts = ParagraphChunker(options).drafts(note)
-        return [replace(draft, extra={"fallback": "paragraph", "reason": reason}) for draft in drafts]
+        drafts = ParagraphChunker(ParagraphOptions.model_validate(sizes), self._tokenizer).drafts(note)
+        why: dict[str, JsonValue] = {"fallback": "paragraph", "reason": reason}
+        return [replace(draft, extra={**draft.extra, **why}) for draft in drafts]
 
     def _drafts(self, note: Note, markers: Markers) -> list[Draft]:
-        ruler = Characters(note.text)
         blocks = blocks_of(note)
-        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chars)
-        longest = self._longest()
-        spans: list[Span] = []
-        for start, end in self._gather(note.text, paragraphs_of(note), markers):
-            if ruler.size(start, end) <= longest:
-                spans.append((start, end))
-            else:
-                spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
-        return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
+        ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
+        block_splitter = BlockSplitter(note.text, ruler, ruler.room(self._options.max_chars))
+        longest = ruler.room(self.longest)
+        paragraphs = paragraphs_of(note)
+        drafts: list[Draft] = []
+        for found in self._gather(_Text(note.text, ruler, markers, paragraphs)):
+            pieces = [(found.start, found.end)]
+            if ruler.size(found.start, found.end) > longest:
+                pieces = sentence_pieces(block_splitter, within(blocks, found.start, found.end), found.end)
+            why: dict[str, JsonValue] = {
+                "merge_reason": found.merge_reason,
+                "closure_marker": found.closure_marker,
+            }
+            drafts.extend(Draft(start, end, extra=why) for start, end in pieces)
+        return fit(note.text, trim_drafts(note.text, drafts), ruler, self.longest)
 
-    def _gather(self, text: str, paragraphs: Sequence[Paragraph], markers: Markers) -> list[Span]:
-        spans: list[Span] = []
+    def _gather(self, given: _Text) -> Iterator[_Open]:
         current: _Open | None = None
-        for paragraph in paragraphs:
-            words = text[paragraph.text_start : paragraph.text_start + 200]
-            if current is None:
-                current = _Open(paragraph.start, paragraph.end)
-            elif self._joins(text, current, paragraph, markers.continues(words)):
-                current.end = paragraph.end
+        for number, paragraph in enumerate(given.paragraphs):
+            words = given.text[paragraph.text_start : paragraph.text_start + 200]
+            reason = self._reason(given, current, paragraph, given.markers.continues(words))
+            if current is not None and reason:
+                current.take(paragraph, number, reason)
             else:
-                spans.append((current.start, current.end))
-                current = _Open(paragraph.start, paragraph.end)
-            if self._size(text, current) >= self._options.min_chars and markers.concludes(words):
-                spans.append((current.start, current.end))
+                if current is not None:
+                    yield current
+                current = _Open(paragraph.start, paragraph.end, number, number)
+            concludes = given.markers.conclusion_of(words)
+            if concludes and given.size(current) >= self._options.min_chars:
+                current.closure_marker = concludes
+                yield current
                 current = None
-        return [*spans, (current.start, current.end)] if current else spans
+        if current is not None:
+            yield current
 
-    def _joins(self, text: str, current: _Open, paragraph: Paragraph, continues: bool) -> bool:
-        """Whether the paragraph goes into the open chunk; a continuation may where others may not."""
-        size = len(text[current.start : paragraph.end].strip())
-        continues = continues and not paragraph.has_heading
-        within_merges = current.merges < self._options.max_continuation_merges
-        current.merges = current.merges + 1 if continues else 0
-        if continues and within_merges:
-            return size <= self._longest()
-        new_subject = paragraph.has_heading and self._size(text, current) >= self._options.min_chars
-        return size <= self._options.max_chars and not new_subject
+    def _reason(self, given: _Text, current: _Open | None, paragraph: Paragraph, continues: bool) -> str:
+        """Why the paragraph goes into the open chunk, "" where it begins another. Above
+        `max_continuation_merges` in a row, a continuation begins another whatever the sizes."""
+        if current is None:
+            return ""
+        size = given.ruler.size(current.start, paragraph.end)
+        if continues and not paragraph.has_heading:
+            current.merges += 1
+            within_merges = current.merges <= self._options.max_continuation_merges
+            return _CONTINUATION if within_merges and size <= self.longest else ""
+        current.merges = 0
+        new_subject = paragraph.has_heading and given.size(current) >= self._options.min_chars
+        return _SHORT if size <= self._options.max_chars and not new_subject else ""
 
-    def _longest(self) -> int:
-        return int(self._options.max_chars * (1 + self._options.continuation_overflow))
-
-    def _size(self, text: str, current: _Open) -> int:
-        return len(text[current.start : current.end].strip())
+    def _described(self, note: Note, drafts: Sequence[Draft], language: str) -> list[Draft]:
+        """The drafts with the ids of their paragraphs and what is known of their languages."""
+        paragraphs = paragraphs_of(note)
+        languages = [
+            detect(text, self._markers) if text.count(" ") >= _LEAST_WORDS else ""
+            for paragraph in paragraphs
+            for text in [note.text[paragraph.text_start : paragraph.end]]
+        ]
+        described: list[Draft] = []
+        for draft in drafts:
+            held = paragraph_numbers(paragraphs, draft.start, draft.end)
+            ids: list[JsonValue] = [f"{note.doc_id}_paragraph_{number}" for number in held]
+            spoken = {languages[number] for number in held} - {""}
+            known: dict[str, JsonValue] = {
+                "para_ids": ids,
+                "language_detected": language,
+                "mixed_language": len(spoken) > 1,
+            }
+            described.append(replace(draft, extra={**draft.extra, **known}))
+        return described

@@ -11,12 +11,9 @@ A joined chunk has the header path of its first section. Overlap comes on top of
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Characters,
-    Draft,
     Joiner,
     Outline,
     Splitter,
@@ -43,11 +40,8 @@ class HeaderBasedChunker:
         options = self._options
         outline, ruler = Outline(note), Characters(note.text)
         block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_chars)
-        splitter = Splitter(outline, blocks_of(note), block_splitter, options.overlap_chars)
+        context = outline.context if options.include_parent_headers else lambda _: ""
+        splitter = Splitter(outline, blocks_of(note), block_splitter, options.overlap_chars, context)
         units = Joiner(ruler, options.min_chunk_chars, options.max_chunk_chars).join(units_of(note))
-        drafts: list[Draft] = []
-        for family, unit in enumerate(units):
-            drafts.extend(splitter.drafts(unit, family))
-        if options.include_parent_headers:
-            drafts = [replace(draft, context=outline.context(draft.start)) for draft in drafts]
+        drafts = splitter.split(units, options.min_chunk_chars)
         return assemble(note, STRATEGY, drafts, outline)

@@ -12,6 +12,7 @@ from vault_indexer.chunk.cutting import (
     Ruler,
     assemble,
     blocks_of,
+    fit,
     ruler_for,
     slide,
     units_of,
@@ -47,25 +48,27 @@ class HierarchicalChunker:
             parent_id = f"{note.doc_id}_chunk_{len(drafts)}"
             children = self._children(note, ruler, blocks, parent)
             count: dict[str, JsonValue] = {"child_count": len(children)}
-            drafts.append(replace(parent, extra={"level": 0, **count}))
+            drafts.append(replace(parent, extra={**parent.extra, "level": 0, **count}))
             for index, child in enumerate(children):
                 place: dict[str, JsonValue] = {"level": 1, "parent_id": parent_id, "child_index": index}
-                drafts.append(replace(child, extra={**place, **count}))
+                drafts.append(replace(child, extra={**child.extra, **place, **count}))
         return assemble(note, STRATEGY, drafts, Outline(note))
 
     def _parents(self, note: Note, ruler: Ruler, blocks: list[Element]) -> list[Draft]:
         """Neighbouring sections up to the parent's size; longer ones as windows over their blocks."""
         size, overlap = self._options.parent_size, self._options.parent_overlap
-        block_splitter = BlockSplitter(note.text, ruler, size)
+        block_splitter = BlockSplitter(note.text, ruler, ruler.room(size))
         drafts: list[Draft] = []
         for unit in Joiner(ruler, size // 2, size).join(units_of(note)):
             atoms = block_splitter.atoms(within(blocks, unit.start, unit.end), unit.end)
-            drafts.extend(windows(note.text, slide(atoms, ruler, size, overlap)))
+            drafts.extend(windows(note.text, slide(note.text, atoms, ruler, ruler.room(size), overlap)))
+        drafts = fit(note.text, drafts, ruler, size)
         return [replace(draft, embed=self._options.embed_both) for draft in drafts]
 
     def _children(self, note: Note, ruler: Ruler, blocks: list[Element], parent: Draft) -> list[Draft]:
         size, overlap = self._options.child_size, self._options.child_overlap
-        atoms = BlockSplitter(note.text, ruler, size).atoms(
+        atoms = BlockSplitter(note.text, ruler, ruler.room(size)).atoms(
             within(blocks, parent.start, parent.end), parent.end
         )
-        return windows(note.text, slide(atoms, ruler, size, overlap))
+        found = windows(note.text, slide(note.text, atoms, ruler, ruler.room(size), overlap))
+        return fit(note.text, found, ruler, size)

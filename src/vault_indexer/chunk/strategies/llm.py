@@ -35,7 +35,7 @@ from vault_indexer.chunk.llm_client import (
     unreached_by,
 )
 from vault_indexer.chunk.strategies.discourse import DiscourseChunker
-from vault_indexer.config.chunking_options import DiscourseOptions, LlmChunkingOptions
+from vault_indexer.config.chunking_options import LlmChunkingOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 
@@ -86,10 +86,10 @@ class LlmChunker:
 
     strategy = STRATEGY
 
-    def __init__(self, options: LlmChunkingOptions, discourse: DiscourseOptions, asker: Asker) -> None:
+    def __init__(self, options: LlmChunkingOptions, discourse: DiscourseChunker, asker: Asker) -> None:
         self._options = options
-        self._base = DiscourseChunker(discourse)
-        self._longest = int(discourse.max_chars * (1 + discourse.continuation_overflow))
+        self._base = discourse
+        self._longest = discourse.longest
         self._asker = asker
 
     def chunk(self, note: Note) -> list[Chunk]:
@@ -156,7 +156,8 @@ def _pieces(note: Note, chunks: Sequence[Chunk]) -> list[_Piece]:
                 break
             lines.append(line)
         starts = tuple(paragraph.start for paragraph in paragraphs)
-        found.append(_Piece(chunk.start_pos, starts, "\n".join(lines), dict(chunk.extra)))
+        why = {key: chunk.extra[key] for key in ("fallback", "reason") if key in chunk.extra}
+        found.append(_Piece(chunk.start_pos, starts, "\n".join(lines), why))
     return found
 
 

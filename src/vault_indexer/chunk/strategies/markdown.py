@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
@@ -12,11 +13,14 @@ from vault_indexer.chunk.cutting import (
     Splitter,
     assemble,
     blocks_of,
+    fit,
+    headings_within,
     ruler_for,
     units_of,
+    within,
 )
 from vault_indexer.config.chunking_options import MarkdownOptions
-from vault_indexer.model import Chunk, ElementKind, Note
+from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 
 STRATEGY = "markdown"
@@ -42,25 +46,34 @@ class MarkdownChunker:
         """All chunks of the note."""
         options = self._options
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
-        outline = Outline(note)
+        outline, blocks = Outline(note), blocks_of(note)
         block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_size, self._loose)
-        splitter = Splitter(outline, blocks_of(note), block_splitter, options.overlap)
-        units = units_of(note, {0, *options.header_levels})
-        drafts: list[Draft] = []
-        for family, unit in enumerate(
-            Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
-        ):
-            drafts.extend(splitter.drafts(unit, family))
-        return assemble(note, STRATEGY, [self._with_context(outline, draft) for draft in drafts], outline)
+        splitter = Splitter(outline, blocks, block_splitter, options.overlap, self._context(outline))
+        units = units_of(note, {0, *(options.header_levels or range(1, 7))})
+        units = Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
+        drafts = splitter.split(units, options.min_chunk_size)
+        drafts = fit(note.text, drafts, ruler, options.max_chunk_size)
+        described = [self._with_extra(note, outline, draft, blocks) for draft in drafts]
+        return assemble(note, STRATEGY, described, outline)
 
-    def _with_context(self, outline: Outline, draft: Draft) -> Draft:
-        if not self._options.include_header_context:
-            return draft
-        match self._options.header_context_format:
-            case "breadcrumb":
-                return replace(draft, context=outline.context(draft.start))
-            case "full":
-                return replace(draft, context=outline.headings(draft.start))
-            case "prefix":
-                above = outline.context(draft.start)
-                return replace(draft, extra={"header_context": above}) if above else draft
+    def _context(self, outline: Outline) -> Callable[[int], str]:
+        """What is written before a chunk that begins at a position."""
+        shown = self._options.header_context_format if self._options.include_header_context else "prefix"
+        contexts = {"breadcrumb": outline.context, "full": outline.headings}
+        return contexts.get(shown, lambda _: "")
+
+    def _with_extra(self, note: Note, outline: Outline, draft: Draft, blocks: Sequence[Element]) -> Draft:
+        kinds = {block.kind for block in within(blocks, draft.start, draft.end)}
+        headers: list[JsonValue] = [
+            {"level": heading.level, "text": heading.text, "line": heading.line}
+            for heading in headings_within(note, draft.start, draft.end)
+        ]
+        extra: dict[str, JsonValue] = {
+            "has_code_block": ElementKind.CODE in kinds,
+            "has_table": ElementKind.TABLE in kinds,
+            "headers": headers,
+        }
+        above = outline.context(draft.start)
+        if above and self._options.include_header_context and self._options.header_context_format == "prefix":
+            extra["header_context"] = above
+        return replace(draft, extra={**draft.extra, **extra})

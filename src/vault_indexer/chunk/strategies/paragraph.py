@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Characters,
     Draft,
     Outline,
     Paragraph,
+    Ruler,
     Span,
     assemble,
     blocks_of,
     ends_sentence,
+    fit,
     paragraphs_of,
+    ruler_for,
     sentence_pieces,
     trim_drafts,
     within,
 )
 from vault_indexer.config.chunking_options import ParagraphOptions
 from vault_indexer.model import Chunk, Note
+from vault_indexer.ports import Tokenizer
 
 STRATEGY = "paragraph"
 
@@ -28,8 +31,9 @@ class ParagraphChunker:
 
     strategy = STRATEGY
 
-    def __init__(self, options: ParagraphOptions) -> None:
+    def __init__(self, options: ParagraphOptions, tokenizer: Tokenizer | None = None) -> None:
         self._options = options
+        self._tokenizer = tokenizer
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
@@ -37,8 +41,8 @@ class ParagraphChunker:
 
     def drafts(self, note: Note) -> list[Draft]:
         """The chunks' spans, for strategies that fall back to this one."""
-        ruler = Characters(note.text)
-        block_splitter = BlockSplitter(note.text, ruler, self._options.max_chars)
+        ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
+        block_splitter = BlockSplitter(note.text, ruler, ruler.room(self._options.max_chars))
         blocks = blocks_of(note)
         spans: list[Span] = []
         for start, end in self._gather(note, ruler):
@@ -46,9 +50,10 @@ class ParagraphChunker:
                 spans.append((start, end))
             else:
                 spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
-        return trim_drafts(note.text, [Draft(start, end) for start, end in spans])
+        drafts = trim_drafts(note.text, [Draft(start, end) for start, end in spans])
+        return fit(note.text, drafts, ruler, self._options.max_chars)
 
-    def _gather(self, note: Note, ruler: Characters) -> list[Span]:
+    def _gather(self, note: Note, ruler: Ruler) -> list[Span]:
         spans: list[Span] = []
         open_span: Span | None = None
         for paragraph in paragraphs_of(note):
@@ -61,11 +66,11 @@ class ParagraphChunker:
                 open_span = None
         return [*spans, open_span] if open_span else spans
 
-    def _closes_before(self, ruler: Characters, open_span: Span, paragraph: Paragraph) -> bool:
+    def _closes_before(self, ruler: Ruler, open_span: Span, paragraph: Paragraph) -> bool:
         """A heading closes what is long enough; what would grow too long is closed in any case."""
         if paragraph.has_heading and self._long_enough(ruler, open_span):
             return True
         return ruler.size(open_span[0], paragraph.end) > self._options.max_chars
 
-    def _long_enough(self, ruler: Characters, span: Span) -> bool:
+    def _long_enough(self, ruler: Ruler, span: Span) -> bool:
         return ruler.size(*span) >= self._options.min_chars

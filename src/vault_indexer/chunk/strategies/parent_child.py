@@ -8,8 +8,8 @@ Ids count through the note: `{doc_id}_section_3`, `{doc_id}_paragraph_7`, `{doc_
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
@@ -20,11 +20,12 @@ from vault_indexer.chunk.cutting import (
     Span,
     assemble,
     blocks_of,
+    fit,
     paragraphs_of_blocks,
+    ruler_for,
     sentence_pieces,
     sentence_spans,
-    token_ruler,
-    trim,
+    trim_drafts,
     within,
 )
 from vault_indexer.config.chunking_options import ParentChildOptions
@@ -44,6 +45,7 @@ class _Child:
     last: int
     part: int = 0
     parts: int = 1
+    size: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 class ParentChildChunker:
@@ -59,29 +61,29 @@ class ParentChildChunker:
         """All children, in order."""
         outline = Outline(note)
         blocks = blocks_of(note)
-        ruler = token_ruler(note.text, self._tokenizer)
+        ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         paragraphs = paragraphs_of_blocks(blocks, len(note.text))
-        sentences = [s for block in blocks for s in sentence_spans(note.text, block.start, block.end)]
+        sentences = sentences_of(note)
         drafts = [
-            Draft(start, end, extra=_extra(note, outline, paragraphs, child, _range(sentences, start, end)))
+            Draft(child.start, child.end, extra=_extra(note, outline, paragraphs, child, sentences))
             for child in self._children(note, blocks, ruler, paragraphs)
-            for start, end in [trim(note.text, child.start, child.end)]
-            if end > start
         ]
         return assemble(note, STRATEGY, drafts, outline)
 
     def _children(
         self, note: Note, blocks: list[Element], ruler: Ruler, paragraphs: list[Paragraph]
     ) -> Iterator[_Child]:
-        block_splitter = BlockSplitter(note.text, ruler, self._options.max_child_tokens)
+        limit = self._options.max_child_tokens
+        block_splitter = BlockSplitter(note.text, ruler, ruler.room(limit))
         for first, last in self._join(ruler, paragraphs):
             start, end = paragraphs[first].start, paragraphs[last].end
-            if ruler.size(start, end) <= block_splitter.limit:
-                yield _Child(start, end, first, last)
-                continue
-            pieces = sentence_pieces(block_splitter, within(blocks, start, end), end)
-            for part, (piece_start, piece_end) in enumerate(pieces):
-                yield _Child(piece_start, piece_end, first, last, part, len(pieces))
+            pieces = [(start, end)]
+            if ruler.size(start, end) > block_splitter.limit:
+                pieces = sentence_pieces(block_splitter, within(blocks, start, end), end)
+            drafts = trim_drafts(note.text, [Draft(*piece) for piece in pieces])
+            drafts = fit(note.text, drafts, ruler, limit)
+            for part, draft in enumerate(drafts):
+                yield _Child(draft.start, draft.end, first, last, part, len(drafts), draft.extra)
 
     def _join(self, ruler: Ruler, paragraphs: list[Paragraph]) -> Iterator[Span]:
         """Ranges of paragraphs: a small one takes in the next of its section, where both fit."""
@@ -98,6 +100,11 @@ class ParentChildChunker:
             first = index + 1
 
 
+def sentences_of(note: Note) -> list[Span]:
+    """The sentences of a note, in order: the one with the number n has the id `{doc_id}_sentence_{n}`."""
+    return [span for block in blocks_of(note) for span in sentence_spans(note.text, block.start, block.end)]
+
+
 def _range(sentences: list[Span], start: int, end: int) -> range:
     """The indices of the sentences of which a part lies in start to end."""
     return range(
@@ -107,7 +114,7 @@ def _range(sentences: list[Span], start: int, end: int) -> range:
 
 
 def _extra(
-    note: Note, outline: Outline, paragraphs: list[Paragraph], child: _Child, sentences: range
+    note: Note, outline: Outline, paragraphs: list[Paragraph], child: _Child, sentences: list[Span]
 ) -> dict[str, JsonValue]:
     inner = paragraphs[child.first]
     # The headings above a text belong to the section of that text, the innermost of them.
@@ -118,8 +125,10 @@ def _extra(
     return {
         "section_id": f"{note.doc_id}_section_{section.index if section else 0}",
         "section_title": section.title if section else "",
+        "paragraph_id": f"{note.doc_id}_paragraph_{child.first}",
         "paragraph_ids": [f"{note.doc_id}_paragraph_{n}" for n in range(child.first, child.last + 1)],
         "paragraph_part": child.part,
         "paragraph_part_count": child.parts,
-        "sentence_ids": [f"{note.doc_id}_sentence_{n}" for n in sentences],
+        "sentence_ids": [f"{note.doc_id}_sentence_{n}" for n in _range(sentences, child.start, child.end)],
+        **child.size,
     }

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Characters,
     Draft,
     Outline,
     Span,
+    Window,
     assemble,
+    fit,
+    ruler_for,
     slide,
     trim,
     windows,
 )
 from vault_indexer.config.chunking_options import RecursiveOptions
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.ports import Tokenizer
 
 STRATEGY = "recursive"
 
@@ -27,16 +31,19 @@ class RecursiveChunker:
 
     strategy = STRATEGY
 
-    def __init__(self, options: RecursiveOptions) -> None:
+    def __init__(self, options: RecursiveOptions, tokenizer: Tokenizer | None = None) -> None:
         self._options = options
+        self._tokenizer = tokenizer
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
-        text, ruler = note.text, Characters(note.text)
-        splitter = BlockSplitter(text, ruler, self._options.chunk_size)
+        text, ruler = note.text, ruler_for(note.text, self._options.size_unit, self._tokenizer)
+        splitter = BlockSplitter(text, ruler, ruler.room(self._options.chunk_size))
         start, end = trim(text, note.body_start, len(text))
         spans = list(self._split(splitter, start, end, self._options.separators)) if end > start else []
-        found = slide(spans, ruler, self._options.chunk_size, self._options.chunk_overlap)
+        found = slide(text, spans, ruler, ruler.room(self._options.chunk_size), self._options.chunk_overlap)
+        if not self._options.keep_separator:
+            found = [self._without_separators(text, window, end) for window in found]
         drafts = windows(text, found)
         if self._options.keep_separator:
             ends = [window.end for window in found if text[window.start : window.end].strip()]
@@ -44,13 +51,16 @@ class RecursiveChunker:
                 Draft(draft.start, end, overlap=draft.overlap)
                 for draft, end in zip(drafts, ends, strict=True)
             ]
+        drafts = fit(text, drafts, ruler, self._options.chunk_size)
+        told: dict[str, JsonValue] = {"separators": list(self._options.separators)}
+        drafts = [replace(draft, extra={**draft.extra, **told}) for draft in drafts]
         return assemble(note, STRATEGY, drafts, Outline(note))
 
     def _split(
         self, splitter: BlockSplitter, start: int, end: int, separators: Sequence[str]
     ) -> Iterator[Span]:
         """Touching spans; each is small enough. Every separator is tried once over each part."""
-        if end - start <= splitter.limit:
+        if splitter.ruler.size(start, end) <= splitter.limit:
             yield start, end
         elif not separators:
             yield from splitter.words(start, end)
@@ -59,6 +69,18 @@ class RecursiveChunker:
         else:
             for inner in self._split_at(splitter.text, start, end, separators[0]):
                 yield from self._split(splitter, *inner, separators[1:])
+
+    def _without_separators(self, text: str, window: Window, end: int) -> Window:
+        """The window without the separator at which it was split from its neighbour."""
+        at_end = self._options.separator_position == "end"
+        body = text[window.start : window.end]
+        if at_end and window.end < end:
+            dropped = next((one for one in self._options.separators if one and body.endswith(one)), "")
+            return replace(window, end=window.end - len(dropped))
+        if not at_end and window.overlap_start:
+            dropped = next((one for one in self._options.separators if one and body.startswith(one)), "")
+            return replace(window, start=window.start + len(dropped))
+        return window
 
     def _split_at(self, text: str, start: int, end: int, separator: str) -> Iterator[Span]:
         at_end = self._options.separator_position == "end"

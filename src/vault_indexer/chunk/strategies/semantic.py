@@ -14,20 +14,22 @@ import numpy as np
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Characters,
     Draft,
     Outline,
+    Ruler,
     Span,
     assemble,
     best_division,
     blocks_of,
+    fit,
     pack,
     paragraphs_of_blocks,
+    ruler_for,
     trim_drafts,
 )
 from vault_indexer.config.chunking_options import SemanticOptions
 from vault_indexer.model import Chunk, ElementKind, Note
-from vault_indexer.ports import Embedder
+from vault_indexer.ports import Embedder, Tokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,32 +45,37 @@ class SemanticChunker:
 
     strategy = STRATEGY
 
-    def __init__(self, options: SemanticOptions, embedder: Embedder) -> None:
+    def __init__(
+        self, options: SemanticOptions, embedder: Embedder, tokenizer: Tokenizer | None = None
+    ) -> None:
         self._options = options
         self._embedder = embedder
+        self._tokenizer = tokenizer
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note. Raises ProviderError if it cannot be embedded."""
-        sentences = self._sentences(note)
+        ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
+        sentences = self._sentences(note, ruler)
         if not sentences:
             return []
         spans = (
-            self._clusters(note, sentences)
+            self._clusters(note, ruler, sentences)
             if self._options.mode == "cluster"
-            else self._turns(note, sentences)
+            else self._turns(note, ruler, sentences)
         )
         drafts = trim_drafts(note.text, [Draft(start, end) for start, end in spans])
+        drafts = fit(note.text, drafts, ruler, self._options.max_chunk_size)
         return assemble(note, STRATEGY, drafts, Outline(note))
 
-    def _sentences(self, note: Note) -> list[Span]:
+    def _sentences(self, note: Note, ruler: Ruler) -> list[Span]:
         """Touching spans of sentences, lines of code and list items, each with the heading above."""
-        block_splitter = BlockSplitter(note.text, Characters(note.text), self._options.max_chunk_size, _LOOSE)
+        block_splitter = BlockSplitter(note.text, ruler, ruler.room(self._options.max_chunk_size), _LOOSE)
         return block_splitter.atoms(blocks_of(note), len(note.text))
 
     def _embed(self, note: Note, spans: Sequence[Span]) -> Floats:
         return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
 
-    def _turns(self, note: Note, sentences: list[Span]) -> list[Span]:
+    def _turns(self, note: Note, ruler: Ruler, sentences: list[Span]) -> list[Span]:
         """Spans between the turns, small ones joined, long ones split evenly."""
         if len(sentences) < 2:
             return sentences
@@ -81,32 +88,32 @@ class SemanticChunker:
         distances = 1.0 - np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
         threshold = float(np.percentile(distances, self._options.threshold))
         borders = [0, *(int(i) + 1 for i in np.flatnonzero(distances > threshold)), last + 1]
-        ruler = Characters(note.text)
         spans: list[Span] = []
-        for first, stop in pairwise(self._long_enough(sentences, borders)):
-            spans.extend(pack(sentences[first:stop], ruler, self._options.max_chunk_size))
+        for first, stop in pairwise(self._long_enough(ruler, sentences, borders)):
+            spans.extend(pack(sentences[first:stop], ruler, ruler.room(self._options.max_chunk_size)))
         return spans
 
-    def _long_enough(self, sentences: list[Span], borders: list[int]) -> list[int]:
+    def _long_enough(self, ruler: Ruler, sentences: list[Span], borders: list[int]) -> list[int]:
         """The borders without those that would leave a chunk below the minimum; the last one stays."""
+        least = self._options.min_chunk_size
         kept = [borders[0]]
         for border in borders[1:-1]:
-            if sentences[border][0] - sentences[kept[-1]][0] >= self._options.min_chunk_size:
+            if ruler.at(sentences[border][0]) - ruler.at(sentences[kept[-1]][0]) >= least:
                 kept.append(border)
-        if len(kept) > 1 and sentences[-1][1] - sentences[kept[-1]][0] < self._options.min_chunk_size:
+        if len(kept) > 1 and ruler.at(sentences[-1][1]) - ruler.at(sentences[kept[-1]][0]) < least:
             kept.pop()
         return [*kept, borders[-1]]
 
-    def _clusters(self, note: Note, sentences: list[Span]) -> list[Span]:
+    def _clusters(self, note: Note, ruler: Ruler, sentences: list[Span]) -> list[Span]:
         borders = {paragraph.start for paragraph in paragraphs_of_blocks(blocks_of(note), len(note.text))}
-        segments = self._segments(sentences, borders)
+        segments = self._segments(ruler, sentences, borders)
         vectors = self._embed(note, segments)
-        lengths = [end - start for start, end in segments]
+        lengths = [ruler.at(end) - ruler.at(start) for start, end in segments]
         opens = [start in borders for start, _ in segments]
-        begins = best_division(vectors, lengths, opens, self._options.max_chunk_size)
+        begins = best_division(vectors, lengths, opens, ruler.room(self._options.max_chunk_size))
         return [(segments[first][0], segments[stop - 1][1]) for first, stop in pairwise(begins)]
 
-    def _segments(self, sentences: list[Span], borders: Set[int]) -> list[Span]:
+    def _segments(self, ruler: Ruler, sentences: list[Span], borders: Set[int]) -> list[Span]:
         """Sentences gathered up to `segment_chars`; over a paragraph's end only while very short.
 
         Any two neighbours together exceed a quarter of that, so a chunk has a bounded number of them.
@@ -114,9 +121,9 @@ class SemanticChunker:
         size = min(self._options.segment_chars, self._options.max_chunk_size // 3)
         segments: list[Span] = []
         for start, end in sentences:
-            held = start - segments[-1][0] if segments else 0
+            held = ruler.at(start) - ruler.at(segments[-1][0]) if segments else 0
             room = size // 4 if start in borders else size
-            if segments and held < room and end - segments[-1][0] <= size:
+            if segments and held < room and ruler.at(end) - ruler.at(segments[-1][0]) <= size:
                 segments[-1] = (segments[-1][0], end)
             else:
                 segments.append((start, end))

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
-    Marks,
+    Draft,
     Outline,
     Span,
-    Window,
+    Tokens,
     assemble,
+    fit,
     sentence_spans,
     slide,
     tile,
@@ -38,15 +39,18 @@ class TokenChunker:
         """All chunks of the note; with `truncate` the first alone, which says what was dropped."""
         options = self._options
         ruler = token_ruler(note.text, self._tokenizer)
-        found = slide(list(self._spans(note, ruler)), ruler, options.max_tokens, options.overlap_tokens)
-        drafts = windows(note.text, found)
+        room = ruler.room(options.max_tokens)
+        found = slide(note.text, list(self._spans(note, ruler, room)), ruler, room, options.overlap_tokens)
+        drafts = fit(note.text, windows(note.text, found), ruler, options.max_tokens)
         if options.overflow == "truncate" and len(drafts) > 1:
-            drafts = [replace(drafts[0], extra=_dropped_part(found, ruler))]
+            drafts = [replace(drafts[0], extra={**drafts[0].extra, **_dropped_part(note, drafts, ruler)})]
+        named = {"tokenizer": options.tokenizer or "embedding model"}
+        drafts = [replace(draft, extra={**draft.extra, **named}) for draft in drafts]
         return assemble(note, STRATEGY, drafts, Outline(note))
 
-    def _spans(self, note: Note, ruler: Marks) -> Iterator[Span]:
+    def _spans(self, note: Note, ruler: Tokens, room: int) -> Iterator[Span]:
         start, end = note.body_start, len(note.text)
-        block_splitter = BlockSplitter(note.text, ruler, self._options.max_tokens)
+        block_splitter = BlockSplitter(note.text, ruler, room)
         if not self._options.preserve_sentences:
             yield from block_splitter.words(start, end)
             return
@@ -54,7 +58,7 @@ class TokenChunker:
             yield from block_splitter.sentence(*sentence)
 
 
-def _dropped_part(found: list[Window], ruler: Marks) -> dict[str, JsonValue]:
+def _dropped_part(note: Note, found: list[Draft], ruler: Tokens) -> dict[str, JsonValue]:
     """What `truncate` says on the chunk that it keeps: where the rest stands and how long it is."""
-    start, end = found[0].end, found[-1].end
+    start, end = found[0].end, len(note.text)
     return {"dropped_start": start, "dropped_end": end, "dropped_tokens": ruler.size(start, end)}

@@ -26,5 +26,5 @@ class WordChunker:
         words = words or [(note.body_start, end)]
         ruler = Marks(text, [start for start, _ in words])
         spans = list(tile(words, note.body_start, end))
-        found = slide(spans, ruler, self._options.chunk_size, self._options.chunk_overlap)
+        found = slide(text, spans, ruler, self._options.chunk_size, self._options.chunk_overlap)
         return assemble(note, STRATEGY, windows(text, found), Outline(note))

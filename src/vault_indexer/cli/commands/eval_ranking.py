@@ -102,7 +102,8 @@ def rank(  # noqa: PLR0913 - one for each group of options
         typer.Option("--min-lift-pct", help="Fail a variant unless it is surely so much better."),
     ] = None,
 ) -> int:
-    """Measure how well configurations rank. With --min-lift-pct, the exit status is how many fail."""
+    """Measure how well configurations rank. With --min-lift-pct, the exit status is how many fail, over all
+    questions or in a language."""
     asked = load_questions(questions.cases)
     if not asked:
         raise UsageError(f"no questions in {questions.cases}/ranking: run `indexer eval generate` or `judge`")

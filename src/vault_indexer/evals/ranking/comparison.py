@@ -5,7 +5,7 @@ Questions of a person and generated ones are never pooled, nor are those of diff
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.errors import UsageError
@@ -23,6 +23,8 @@ from vault_indexer.evals.ranking.statistics import (
 )
 
 GENERATED = "generated"
+ALL = "all"
+_LANGUAGE = "language "
 MEASURES = ("ndcg", "mrr", "recall")
 
 
@@ -63,11 +65,27 @@ class Slice:
     questions: int
     rows: tuple[VariantRow, ...]
 
+    @property
+    def is_gated(self) -> bool:
+        """Whether a variant must have the wanted lift here: over all questions, and in each language."""
+        return self.name == ALL or self.name.startswith(_LANGUAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScores:
+    """What each variant gives for one question."""
+
+    id: str
+    source: str
+    kind: str
+    language: str
+    scores: Mapping[str, Scores]
+
 
 @dataclass(frozen=True, slots=True)
 class RankingReport:
     """All slices; `failures` are the reasons of configurations that miss the wanted lift over all questions
-    of a source."""
+    of a source, or in one of their languages. `questions` are those that were asked."""
 
     k: int
     baseline: str
@@ -76,6 +94,7 @@ class RankingReport:
     stale: tuple[str, ...]
     failures: tuple[str, ...]
     seconds: float
+    questions: tuple[QuestionScores, ...] = ()
 
 
 def source_of(question: Question) -> str:
@@ -94,14 +113,28 @@ def compare(
     slices = tuple(
         _slice(run, source, name, at, baseline, min_lift_pct) for source, name, at in _slices(run, part)
     )
-    failures = [
-        f"{one.source}: {row.variant}: {row.against.lift.reason}"
-        for one in slices
-        for row in one.rows
-        if one.name == "all" and row.against and row.against.lift and not row.against.lift.passes
-    ]
     stale = tuple(one.id for one in run.stale)
-    return RankingReport(run.k, baseline, min_lift_pct, slices, stale, tuple(failures), run.seconds)
+    failures, asked = tuple(_failures(slices)), tuple(_question_scores(run, part))
+    return RankingReport(run.k, baseline, min_lift_pct, slices, stale, failures, run.seconds, asked)
+
+
+def _failures(slices: Sequence[Slice]) -> Iterator[str]:
+    """A line for each variant of a source that misses the lift, over all questions or in a language."""
+    reasons: dict[tuple[str, str], dict[str, str]] = {}
+    for one in slices:
+        for row in one.rows if one.is_gated else ():
+            if row.against and row.against.lift and not row.against.lift.passes:
+                reasons.setdefault((one.source, row.variant), {})[one.name] = row.against.lift.reason
+    for (source, variant), by_slice in reasons.items():
+        by_language = "; ".join(f"{name}: {reason}" for name, reason in by_slice.items())
+        yield f"{source}: {variant}: {by_slice.get(ALL, by_language)}"
+
+
+def _question_scores(run: RankingRun, part: str) -> Iterator[QuestionScores]:
+    for at, one in enumerate(run.questions):
+        if not part or one.part == part:
+            scores = {variant: own[at] for variant, own in run.scores.items()}
+            yield QuestionScores(one.id, source_of(one), one.kind, one.language, scores)
 
 
 def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
@@ -109,14 +142,14 @@ def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
     wanted = [(at, one) for at, one in enumerate(run.questions) if not part or one.part == part]
     for source in dict.fromkeys(source_of(one) for _, one in wanted):
         own = [(at, one) for at, one in wanted if source_of(one) == source]
-        yield source, "all", [at for at, _ in own]
+        yield source, ALL, [at for at, _ in own]
         names = {"kind": sorted({one.kind for _, one in own}), "": sorted({one.language for _, one in own})}
         for kind in names["kind"] if len(names["kind"]) > 1 else ():
             yield source, kind, [at for at, one in own if one.kind == kind]
         for language in names[""] if len(names[""]) > 1 else ():
             yield (
                 source,
-                f"language {language or 'unknown'}",
+                f"{_LANGUAGE}{language or 'unknown'}",
                 [at for at, one in own if one.language == language],
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from vault_indexer.evals.ranking.comparison import Against, RankingReport, Slice, VariantRow
+from vault_indexer.evals.ranking.comparison import ALL, Against, RankingReport, Slice, VariantRow
 from vault_indexer.evals.ranking.statistics import Interval
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.counts import quantity
@@ -80,12 +80,13 @@ def _against_cells(against: Against | None) -> Iterator[str]:
 def _gate_lines(report: RankingReport) -> Iterator[str]:
     yield from (f"## Lift of at least {report.min_lift_pct:g}% over {report.baseline}", "")
     for one in report.slices:
-        for row in one.rows if one.name == "all" else ():
+        where = "" if one.name == ALL else f" ({one.name})"
+        for row in one.rows if one.is_gated else ():
             lift = row.against.lift if row.against else None
             if lift is not None:
                 shown = "" if lift.percent is None else f" {_percent(lift.percent)}:"
                 verdict = "pass" if lift.passes else "fail"
-                yield f"- {one.source}, {row.variant}: {verdict}:{shown} {lift.reason}"
+                yield f"- {one.source}, {row.variant}{where}: {verdict}:{shown} {lift.reason}"
     yield ""
 
 

@@ -141,6 +141,7 @@ class HitBuilder:
             relevance=ranked.relevance,
             language=note.language,
             vault=self._vault,
+            chunk=chunk,
         )
 
     def _uri(self, path: str) -> str:

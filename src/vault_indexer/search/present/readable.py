@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from vault_indexer.parse.plain import MARKUP, markup_spans
-from vault_indexer.text.sentences import clauses, sentences
+from vault_indexer.text.sentences import clauses, sentences, whole_spans
 
 Span = tuple[int, int]
 Cut = tuple[int, int, str]
@@ -245,12 +245,15 @@ def _assemble(source: str, cuts: Iterable[Cut], borders: Iterable[int]) -> Reada
         position = max(position, end)
     text = ReadableText("".join(parts), (), starts, sources)
     found = sorted({text.place(border) for border in borders} | {0, len(text.text)})
-    return ReadableText(text.text, tuple(_units(text.text, found)), starts, sources)
+    whole = [(text.place(start), text.place(end)) for start, end in whole_spans(source)]
+    return ReadableText(text.text, tuple(_units(text.text, found, whole)), starts, sources)
 
 
-def _units(text: str, borders: list[int]) -> Iterator[Span]:
+def _units(text: str, borders: list[int], whole: list[Span]) -> Iterator[Span]:
     """The sentences, or the clauses of a script without full stops, divided where a block begins."""
-    spans = ((at + first, at + last) for at, end in sentences(text) for first, last in clauses(text[at:end]))
+    spans = (
+        (at + first, at + last) for at, end in sentences(text, whole) for first, last in clauses(text[at:end])
+    )
     for start, end in spans:
         first = bisect_right(borders, start)
         inside = borders[first : bisect_right(borders, end - 1)]

@@ -1,0 +1,211 @@
+"""What docs/internals/contracts.md promises of the strategies, beyond the laws of all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from chunk_laws import build, note_of
+
+from vault_indexer.chunk.cutting.markers import load_markers
+from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.model import Chunk
+
+WORDS = "word " * 99 + "end."
+SENTENCE = "One sentence of the text stands here. "
+
+
+def cut(strategy: str, text: str, **options: object) -> list[Chunk]:
+    return build(strategy, **options).chunk(note_of(text, "N.md"))
+
+
+def sizes(chunks: list[Chunk]) -> list[int]:
+    return [len(chunk.body.split()) for chunk in chunks]
+
+
+# --- sizes and overlap
+
+
+@pytest.mark.parametrize(
+    ("strategy", "size"),
+    [
+        ("markdown", "max_chunk_size"),
+        ("paragraph", "max_chars"),
+        ("recursive", "chunk_size"),
+        ("boundary", "max_chunk_size"),
+        ("discourse", "max_chars"),
+        ("semantic", "max_chunk_size"),
+        ("hierarchical", "child_size"),
+        ("parent_child", "max_child_tokens"),
+        ("code", "max_chunk_size"),
+    ],
+)
+def test_every_size_can_count_words(strategy: str, size: str) -> None:
+    chunks = cut(strategy, SENTENCE * 100, size_unit="words", **{size: 60})
+    lowest = [chunk for chunk in chunks if chunk.extra.get("level", 1) == 1]
+    assert all(len(chunk.content.split()) <= 60 + 60 for chunk in lowest)
+    assert max(sizes(lowest)) > 20
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("token", {"max_tokens": 20, "overlap_tokens": 19}),
+        ("word", {"chunk_size": 20, "chunk_overlap": 19}),
+        ("recursive", {"chunk_size": 100, "chunk_overlap": 99}),
+        ("markdown", {"max_chunk_size": 20, "overlap": 19}),
+        ("hierarchical", {"parent_size": 40, "child_size": 20, "child_overlap": 19}),
+    ],
+)
+def test_an_overlap_may_be_nearly_as_large_as_the_chunk(strategy: str, options: dict[str, object]) -> None:
+    chunks = cut(strategy, " ".join(f"w{n}" for n in range(100)), **options)
+    assert max(len(chunk.overlap.split()) for chunk in chunks) >= 15
+    with pytest.raises(ValueError, match="must be smaller than"):
+        same = {"overlap_tokens": 20, "chunk_overlap": 100, "overlap": 20, "child_overlap": 20}
+        ChunkingSettings.model_validate(
+            {"strategy": strategy, **options, **{key: same[key] for key in same if key in options}}
+        )
+
+
+def test_an_overlap_begins_at_a_word_where_the_block_before_is_longer() -> None:
+    chunks = cut("hierarchical", f"{WORDS}\n\n{WORDS}\n", parent_size=120, child_size=100, parent_overlap=7)
+    parents = [chunk for chunk in chunks if chunk.extra["level"] == 0]
+    assert parents[1].overlap.split() == ["word"] * 6 + ["end."]
+
+
+# --- discourse
+
+DISCOURSE = {"max_chars": 400, "min_chars": 60, "language": "en", "continuation_overflow": 1.0}
+
+
+def test_continuations_beyond_the_limit_begin_a_chunk_whatever_its_size() -> None:
+    text = "\n\n".join(["Opening words.", *(f"However, this is {n}." for n in range(5))])
+    chunks = cut("discourse", text, max_continuation_merges=2, **DISCOURSE)
+    assert [chunk.body.count("However") for chunk in chunks] == [2, 3]
+    assert len(cut("discourse", text, max_continuation_merges=9, **DISCOURSE)) == 1
+
+
+def test_the_overflow_bounds_what_grows_by_continuations() -> None:
+    text = "\n\n".join([SENTENCE * 3, *[f"However, {SENTENCE}"] * 20])
+    options = DISCOURSE | {"max_chars": 200, "continuation_overflow": 0.25, "max_continuation_merges": 50}
+    chunks = cut("discourse", text, **options)
+    assert 200 < max(len(chunk.body) for chunk in chunks) <= 250
+
+
+def test_chunks_say_why_they_were_merged_and_closed() -> None:
+    long = SENTENCE * 9
+    text = f"{long}\n\nHowever, {SENTENCE}\n\n# H\n\nShort.\n\nTherefore, {SENTENCE}{SENTENCE}\n\n{long}"
+    chunks = cut("discourse", text, **DISCOURSE)
+    told = [(chunk.extra["merge_reason"], chunk.extra["closure_marker"]) for chunk in chunks]
+    assert told == [("continuation_marker", None), ("short_paragraph", "Therefore"), (None, None)]
+    assert [chunk.extra["para_ids"] for chunk in chunks] == [
+        ["N_paragraph_0", "N_paragraph_1"],
+        ["N_paragraph_2", "N_paragraph_3"],
+        ["N_paragraph_4"],
+    ]
+
+
+def test_chunks_say_their_language_and_whether_they_hold_two() -> None:
+    english = "The house is on the hill and the garden is in front of it with all that you can see."
+    spanish = "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos."
+    (chunk,) = cut("discourse", f"{english}\n\n{spanish}\n\n{english}")
+    assert (chunk.extra["language_detected"], chunk.extra["mixed_language"]) == ("en", True)
+    (chunk,) = cut("discourse", f"{english}\n\n{english}")
+    assert (chunk.extra["language_detected"], chunk.extra["mixed_language"]) == ("en", False)
+
+
+@pytest.mark.parametrize(
+    ("language", "opening"),
+    [
+        ("en", "So, the rest"),
+        ("en", "That said, it"),
+        ("es", "Así que la casa"),
+        ("es", "De manera que no"),
+        ("es", "Ahora bien, la otra"),
+        ("pt", "Então, a casa"),
+        ("pt", "De modo que a"),
+        ("de", "Nichtsdestotrotz ist"),
+        ("de", "Vielmehr ist das"),
+        ("fr", "D’ailleurs, la suite"),
+        ("fr", "De sorte que la"),
+    ],
+)
+def test_the_built_in_markers_know_the_connectives_of_a_grammar(language: str, opening: str) -> None:
+    assert load_markers()[language].continues(opening)
+
+
+def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None:
+    table = 'continuation = ["mutta"]\nconclusion = ["siis"]\ncommon = ["ja", "on"]\n'
+    (tmp_path / "fi.toml").write_text(table, encoding="utf-8")
+    (tmp_path / "en.toml").write_text(table.replace("mutta", "but only"), encoding="utf-8")
+    options = {"max_chars": 100, "min_chars": 40, "markers_dir": str(tmp_path)}
+    text = f"{SENTENCE * 2}\n\nMutta tämä. {SENTENCE}\n"
+    assert len(cut("discourse", text, language="fi", **options)) == 1
+    assert len(cut("discourse", text.replace("Mutta", "However"), language="en", **options)) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("continuation = [", "not valid TOML"),
+        ('continuation = "but"', "continuation must be a list of words"),
+        ('continuation = []\nconclusion = []\ncommon = []\nmore = ""', "more is not known"),
+    ],
+)
+def test_a_broken_file_of_markers_is_named(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / "xx.toml").write_text(content, encoding="utf-8")
+    with pytest.raises(ProviderError, match=rf"markers_dir: .*xx\.toml: {told}"):
+        load_markers(str(tmp_path))
+    with pytest.raises(ProviderError, match="markers_dir"):
+        load_markers(str(tmp_path / "none"))
+
+
+# --- boundary, markdown, recursive, token, header_based
+
+
+def test_boundary_packs_units_up_to_the_maximum() -> None:
+    text = "\n\n".join([WORDS] * 10)
+    assert sizes(cut("boundary", text, max_chunk_size=500, size_unit="words")) == [500, 500]
+    alone = cut("boundary", "\n\n".join(["A few words."] * 3), merge_small_chunks=False)
+    assert len(alone) == 3
+    assert alone[0].extra == {"split_on": "paragraph", "size_unit": "characters"}
+
+
+def test_patterns_add_to_the_boundaries_or_replace_them() -> None:
+    text = "Q: one?\nA: yes.\n\nMore on it.\n\nQ: two?\nA: no.\n"
+    options = {"merge_small_chunks": False, "patterns": ["^Q: "]}
+    assert len(cut("boundary", text, **options)) == 3
+    replaced = cut("boundary", text, replace_patterns=True, **options)
+    assert [chunk.body for chunk in replaced] == ["Q: one?\nA: yes.\n\nMore on it.", "Q: two?\nA: no."]
+    with pytest.raises(ValueError, match="replace_patterns needs patterns"):
+        ChunkingSettings.model_validate({"strategy": "boundary", "replace_patterns": True})
+
+
+def test_markdown_says_which_blocks_and_headers_a_chunk_has() -> None:
+    text = f"# A\n\n{SENTENCE}\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n# B\n\n```\ncode\n```\n"
+    first, second = cut("markdown", text, min_chunk_size=0, header_levels=[])
+    assert (first.extra["has_table"], first.extra["has_code_block"]) == (True, False)
+    assert (second.extra["has_table"], second.extra["has_code_block"]) == (False, True)
+    assert second.extra["headers"] == [{"level": 1, "text": "B", "line": 9}]
+
+
+@pytest.mark.parametrize("position", ["end", "start"])
+def test_recursive_drops_any_separator_unless_it_is_kept(position: str) -> None:
+    text = "; ".join("x" * 40 for _ in range(4))
+    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "], "separator_position": position}
+    dropped = cut("recursive", text, keep_separator=False, **options)
+    assert [chunk.body for chunk in dropped] == ["x" * 40] * 4
+    assert dropped[0].extra == {"separators": ["; "]}
+    assert "".join(chunk.body for chunk in cut("recursive", text, **options)) == text
+
+
+def test_token_says_its_tokenizer_and_the_count() -> None:
+    (chunk,) = cut("token", SENTENCE)
+    assert chunk.extra == {"token_count": 10, "tokenizer": "embedding model"}
+
+
+def test_a_small_section_joins_the_last_piece_of_a_section_that_was_split() -> None:
+    text = f"# A\n\n{SENTENCE * 40}\n\n# B\n\nTiny.\n"
+    chunks = cut("header_based", text, max_chunk_chars=900, min_chunk_chars=200)
+    assert chunks[-1].body.endswith("# B\n\nTiny.") and len(chunks[-1].body) > 600
