@@ -54,11 +54,12 @@ venv: $(STAMP)
 demo: $(STAMP)
 	@set -eu; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; export XDG_CONFIG_HOME="$$tmp"; \
 	at="--vault $(DEMO_VAULT) --index-dir $$tmp/index"; \
-	find() { printf '\n%s\n$$ indexer search "%s"\n\n' "$$1" "$$2"; $(BIN)/indexer search "$$2" $$at --limit 5; }; \
+	find() { printf '\n%s\n$$ indexer search %s\n\n' "$$1" "$$2"; $(BIN)/indexer search "$$2" $$at --limit 3 --by note; }; \
 	$(BIN)/indexer rebuild $$at; \
 	find 'By meaning: no word of the question stands in any note.' 'unwell kitten'; \
 	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \
-	find 'By link: another note calls the tea by this word; its own text does not hold it.' 'antifreeze'
+	find 'By link: another note calls the tea by this word; its own text never uses it.' 'antifreeze'; \
+	printf '\nYour own notes:\n  $(BIN)/indexer init ~/Notes\n  $(BIN)/indexer search a few words\n'
 
 # Bounded at 90 seconds, all in a temporary folder.
 demo-team: $(STAMP)

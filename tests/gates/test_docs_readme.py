@@ -49,6 +49,21 @@ def test_an_example_of_the_readme_runs(block: str, home: Path) -> None:
     assert shell(block, home).strip()
 
 
+def test_the_readme_begins_with_three_lines_and_the_demo_ends_with_the_next() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = readme.partition("```sh\n")[2].partition("```")[0].splitlines()
+    assert [line.partition("#")[0].split()[:2] for line in first] == [
+        ["pipx", "install"],
+        ["indexer", "init"],
+        ["indexer", "search"],
+    ]
+    assert readme.index("```sh") < readme.index("![") < readme.index("\n- **")
+    demo = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndemo: ")[2].partition("\n\n")[0]
+    assert demo.count("\tfind '") == 3
+    assert "--limit 3 --by note" in demo
+    assert "indexer init ~/Notes" in demo.splitlines()[-1]
+
+
 @pytest.fixture(scope="module")
 def demo_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the demo vault as `Notes` and its index as `index`."""
