@@ -209,3 +209,12 @@ def test_a_small_section_joins_the_last_piece_of_a_section_that_was_split() -> N
     text = f"# A\n\n{SENTENCE * 40}\n\n# B\n\nTiny.\n"
     chunks = cut("header_based", text, max_chunk_chars=900, min_chunk_chars=200)
     assert chunks[-1].body.endswith("# B\n\nTiny.") and len(chunks[-1].body) > 600
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"), [("sliding_window", "word"), ("heuristic", "discourse"), ("headers", "header_based")]
+)
+def test_names_of_other_systems_are_understood(name: str, ours: str) -> None:
+    assert ChunkingSettings.model_validate({"strategy": name}).strategy == ours
+    rules = [{"paths": ["*.md"], "strategy": name}]
+    assert ChunkingSettings.model_validate({"strategy": "none", "rules": rules})

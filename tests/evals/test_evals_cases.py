@@ -124,8 +124,8 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     assert "l1/b.yaml: agent:" in str(error.value)
 
 
-def test_a_case_that_would_never_run_is_an_error(tmp_path: Path) -> None:
-    file = write_case(tmp_path, "demo/case", GOOD)
+def test_a_case_below_two_layers_is_an_error(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "l1/l3/case", GOOD)
     with pytest.raises(UsageError, match="l1, l2 or l3") as error:
         load_cases(tmp_path)
     assert str(file) in str(error.value)
@@ -151,3 +151,25 @@ def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
         load_cases(tmp_path)
     with pytest.raises(UsageError, match="no folder of cases"):
         load_cases(tmp_path / "missing")
+
+
+def test_what_other_suites_write_is_understood(tmp_path: Path) -> None:
+    (tmp_path / "any" / "depth").mkdir(parents=True)
+    (tmp_path / "any" / "depth" / "one.yaml").write_text(
+        "id: one\nagent: search\nlayer: l1\ninput: {query: rye, language: de, persona: baker}\n"
+        "expected: {must_have_source: Rye.md}\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "two.yml").write_text(
+        "id: two\nagent: ask\nlayer: L2\ninput: {question: 'Which flour?'}\n"
+        "expected:\n  expected_citations: [Rye.md, 'https://example.org/rye']\n",
+        encoding="utf-8",
+    )
+    one, two = load_cases(tmp_path)
+    assert (one.layer, one.language, one.input.query) == (1, "de", "rye")
+    assert one.expected.must_have_source == ("Rye.md",)  # type: ignore[union-attr]  # layer 1
+    cited = two.expected.expected_citations  # type: ignore[union-attr]  # layer 2
+    assert [(citation.path, citation.url) for citation in cited] == [
+        ("Rye.md", ""),
+        ("", "https://example.org/rye"),
+    ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -104,6 +105,11 @@ class ChunkingRule(Options):
         named: dict[str, object] = {} if self.strategy is None else {"strategy": self.strategy}
         return {**named, **(self.__pydantic_extra__ or {})}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_our_name(cls, data: object) -> object:
+        return _with_our_name(data) if isinstance(data, Mapping) else data
+
     @model_validator(mode="after")
     def _options_exist(self) -> Self:
         if "rules" in self.choice:
@@ -168,15 +174,40 @@ class ChunkingSettings(StrategyTables):
 
 _SHORTHAND = frozenset({"chunk_size", "chunk_overlap"})
 
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "header": "header_based",
+        "headers": "header_based",
+        "markdown_header": "header_based",
+        "fixed": "word",
+        "fixed_size": "word",
+        "sliding_window": "word",
+        "words": "word",
+        "tokens": "token",
+        "paragraphs": "paragraph",
+        "recursive_character": "recursive",
+        "heuristic": "discourse",
+        "parent-child": "parent_child",
+        "whole_note": "none",
+    }
+)
+"""What other systems call a strategy that we have under another name."""
+
+
+def _with_our_name(table: Mapping[str, object]) -> dict[str, object]:
+    name = table.get("strategy")
+    return {**table, "strategy": _OTHER_NAMES.get(name, name)} if isinstance(name, str) else dict(table)
+
 
 def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]:
     """The table `[chunking]` with every option in the table of its strategy.
 
     Options may stand flat where the same table names their strategy; `chunk_size` and `chunk_overlap`
     without a strategy mean `word`. A key that is in both places, or belongs to no table, stays
-    where it is and is a mistake there. `contextual = true` asks for a preamble a chunk.
+    where it is and is a mistake there. Names that other systems give to a strategy become ours.
+    `contextual = true` asks for a preamble a chunk.
     """
-    moved = dict(table)
+    moved = _with_our_name(table)
     if isinstance(moved.get("contextual"), bool):
         moved["contextual"] = {"granularity": "chunk" if moved["contextual"] else "none"}
     if "strategy" not in moved and _SHORTHAND & moved.keys():

@@ -1,8 +1,8 @@
 """Golden cases: what an agent is asked and what is expected of its answer, one YAML file each.
 
-A folder of cases holds folders named `l1`, `l2` and `l3`, at any depth, one for each layer; every `.yaml` and
-`.yml` file below one of these is a case of that layer. A file that is not a valid case is an error that names
-the file and the key: a case that is not run must not look like one that passes.
+Every `.yaml` and `.yml` file of a folder of cases is a case, at any depth. Folders named `l1`, `l2` and `l3`
+hold cases of that layer alone; elsewhere the file says its layer. A file that is not a valid case is an error
+that names the file and the key: a case that is not run must not look like one that passes.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class ExpectedCitation(_Strict):
 
     Of a note: `path`, the text of the nearest `heading` above the span ("" before the first) or its `block`
     identifier, `start` and `end` (characters of the note decoded as UTF-8), the `quote` that stands there and
-    the `sha256` of its UTF-8. What is not given is not compared, and `eval drift --accept` writes it. Of a
-    page: `url`, and `quote` if some text must stand on it.
+    the `sha256` of its UTF-8. What is not given is not compared, and `eval drift --accept` writes it. A path
+    alone is any span of that note. Of a page: `url`, and `quote` if some text must stand on it.
     """
 
     path: str = ""
@@ -112,7 +112,7 @@ class ExpectedCitation(_Strict):
     def _agrees_with_itself(self) -> ExpectedCitation:
         if bool(self.path) == bool(self.url):
             raise ValueError("path: give either path or url")
-        if self.path and not self.quote.strip():
+        if self.path and not self.quote.strip() and self.model_fields_set != {"path"}:
             raise ValueError("quote: is missing or blank")
         if self.url and any(value is not None for value in (self.heading, self.block, self.start, self.end)):
             raise ValueError("url: a page has neither heading, block, start nor end")
@@ -211,7 +211,7 @@ def load_cases(folder: Path) -> tuple[GoldenCase, ...]:
     """All cases of a folder, in the order of their files.
 
     Raises UsageError: the folder is missing or holds no case, or, naming every file and key at fault, a file
-    is not a valid case, lies in no folder of a layer, or repeats an id.
+    is not a valid case, lies in the folder of another layer, or repeats an id.
     """
     if not folder.is_dir():
         raise UsageError(f"no folder of cases: {folder}; name one with --cases DIR")
@@ -226,7 +226,7 @@ def load_cases(folder: Path) -> tuple[GoldenCase, ...]:
     if problems:
         raise UsageError("\n".join(problems))
     if not cases:
-        raise UsageError(f"no cases in {folder}: they are .yaml files below folders named l1, l2 and l3")
+        raise UsageError(f"no cases in {folder}: they are .yaml files")
     return tuple(cases)
 
 
@@ -234,7 +234,7 @@ def parse_case(text: str, file: Path) -> GoldenCase:
     """The case that a file's text holds. Raises UsageError naming the file and each key at fault."""
     try:
         properties = load_mapping(text, unique_keys=True)
-        document = _Document.model_validate_json(json.dumps(properties), strict=True)
+        document = _Document.model_validate_json(json.dumps(_in_our_words(properties)), strict=True)
     except YamlRefusedError as refusal:
         line = f":{refusal.line}" if refusal.line else ""
         raise UsageError(f"{file}{line}: {refusal.detail}") from refusal
@@ -252,6 +252,36 @@ def parse_case(text: str, file: Path) -> GoldenCase:
     return case
 
 
+def _in_our_words(properties: Mapping[str, object]) -> dict[str, object]:
+    """The keys of a case with what other suites write in another way: `layer: l1`, one source as a text,
+    citations as URLs or paths, and an `input` with keys of its own, of which `language` counts."""
+    case = dict(properties)
+    layer, given, expected = case.get("layer"), case.get("input"), case.get("expected")
+    if isinstance(layer, str):
+        case["layer"] = LAYER_FOLDERS.get(layer.lower(), int(layer) if layer in {"1", "2", "3"} else layer)
+    if isinstance(given, Mapping):
+        metadata = case.get("metadata", {})
+        if "language" in given and isinstance(metadata, Mapping):
+            case["metadata"] = {"language": given["language"], **metadata}
+        case["input"] = {key: value for key, value in given.items() if key in AgentInput.model_fields}
+    if isinstance(expected, Mapping):
+        case["expected"] = {key: _listed(key, value) for key, value in expected.items()}
+    return case
+
+
+def _listed(key: str, value: object) -> object:
+    if key == "must_have_source" and isinstance(value, str):
+        return [value]
+    if key == "expected_citations" and isinstance(value, list):
+        return [
+            {"url" if one.startswith(("http://", "https://")) else "path": one}
+            if isinstance(one, str)
+            else one
+            for one in value
+        ]
+    return value
+
+
 def _case_files(folder: Path) -> Iterator[Path]:
     for file in sorted(folder.rglob("*")):
         parts = file.relative_to(folder).parts
@@ -264,14 +294,14 @@ def _load(file: Path, folder: Path) -> GoldenCase:
     # The folder itself may be that of a layer.
     parts = (folder.resolve().name, *file.relative_to(folder).parts[:-1])
     layers = {LAYER_FOLDERS[part.lower()] for part in parts if part.lower() in LAYER_FOLDERS}
-    if len(layers) != 1:
-        raise UsageError(f"{file}: a case lies below one folder named l1, l2 or l3")
+    if len(layers) > 1:
+        raise UsageError(f"{file}: a case lies below one folder named l1, l2 or l3, or below none")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: cannot be read: {error}") from error
     case = parse_case(text, file)
-    if case.layer not in layers:
+    if layers and case.layer not in layers:
         raise UsageError(f"{file}: layer: {case.layer}, but the file lies in the folder l{min(layers)}")
     return case
 
