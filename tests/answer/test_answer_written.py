@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from asked_vault import AskedVault, ScriptedLlm, citing, id_of, offered, says
+from asked_vault import AS_WRITTEN, WHOLE, AskedVault, ScriptedLlm, citing, id_of, offered, says
 
+from vault_indexer.answer import Answerer, OneVault
 from vault_indexer.answer.prompt import Offer, Reading, prompt_for
 from vault_indexer.answer.sentences import NoteText, Sentence
+from vault_indexer.answer.written import Attention
+from vault_indexer.config import Settings
 from vault_indexer.errors import ProviderError
+from vault_indexer.model import AskAnswer, AskRequest
 from vault_indexer.search import estimated_tokens
 
 QUESTION = "When was the lighthouse at Sumner Point built?"
@@ -93,11 +97,37 @@ def test_one_failure_is_retried(notes: AskedVault) -> None:
     assert llm.timeouts == [7, 7]
 
 
-def test_two_failures_are_an_error(notes: AskedVault) -> None:
+def test_a_model_that_fails_leaves_the_quotes_and_says_why(notes: AskedVault) -> None:
     llm = ScriptedLlm([ProviderError("the model is down")])
-    with pytest.raises(ProviderError, match="the model is down"):
-        notes.ask(QUESTION, llm)
+    answer = notes.ask(QUESTION, llm)
+    assert (answer.kind, answer.sentences) == ("quotes", notes.ask(QUESTION).sentences)
+    assert any("the model is down" in notice for notice in answer.notices)
     assert len(llm.prompts) == 2
+
+
+def test_the_next_question_tries_a_failed_model_again(notes: AskedVault) -> None:
+    """Through one answerer, as a daemon has it, and after more failures than end an indexing run."""
+    llm = ScriptedLlm([ProviderError("down")] * 6 + ['{"sentences": []}'])
+    answerer = Answerer(Settings.model_validate({"llm": {"provider": "openai"}}), None, lambda _: llm)
+    vault = OneVault(notes.reader, notes.vault, 0, 0, lambda: False)
+    last = [list(answerer.answer_from(vault, AskRequest(QUESTION), lambda: False))[-1] for _ in range(4)]
+    notices = [" ".join(one.notices) for one in last if isinstance(one, AskAnswer)]
+    assert ["down" in one for one in notices] == [True, True, True, False]
+    assert "finds no answer" in notices[-1]
+
+
+THOUGHTS = '{"sentences": [{"text": "draft", "ids": [], "quote": ""}]} or {x}?'
+
+
+@pytest.mark.parametrize("thoughts", [f"<think>{THOUGHTS}</think>\n", f"Hmm, {THOUGHTS}</think>", ""])
+@pytest.mark.parametrize("attention", [WHOLE, AS_WRITTEN])
+def test_what_a_model_thinks_is_no_answer(notes: AskedVault, thoughts: str, attention: Attention) -> None:
+    answers = citing(BUILT, "Helen Marsh built the lighthouse in 1887.")
+    llm = ScriptedLlm(reply=lambda prompt: thoughts + answers(prompt))
+    *_, answer = notes.events(QUESTION, llm, attention)
+    assert isinstance(answer, AskAnswer)
+    assert [one.text for one in answer.sentences] == ["Helen Marsh built the lighthouse in 1887."]
+    assert answer.dropped == ()
 
 
 def test_an_answer_is_kept_by_prompt_and_text(notes: AskedVault) -> None:
@@ -117,12 +147,12 @@ def test_declined_and_weak_questions_ask_no_model(notes: AskedVault) -> None:
 
 def test_the_budget_of_tokens_bounds_the_prompt(notes: AskedVault) -> None:
     small, large = ScriptedLlm(['{"sentences": []}']), ScriptedLlm(['{"sentences": []}'])
-    notes.ask(QUESTION, small, ask={"max_tokens": 200})
-    notes.ask(QUESTION, large)
+    notes.ask(QUESTION, small, ask={"max_tokens": 200, "min_relevance": 0})
+    notes.ask(QUESTION, large, ask={"min_relevance": 0})
     sizes = [sum(map(estimated_tokens, offered(llm.prompts[0]).values())) for llm in (small, large)]
     assert 0 < sizes[0] <= 120 < sizes[1]
     bounded = ScriptedLlm(['{"sentences": []}'])
-    notes.ask(QUESTION, bounded, llm={"context_window": 1900, "max_tokens": 1024})
+    notes.ask(QUESTION, bounded, llm={"context_window": 1900, "max_tokens": 1024}, ask={"min_relevance": 0})
     assert estimated_tokens(bounded.prompts[0]) <= 1900 - 1024
 
 

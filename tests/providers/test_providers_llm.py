@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from openai_server import Answer, ModelServer
 
@@ -27,6 +29,29 @@ def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest
             {"provider": request.param, "model": model, "url": url, "api_key_env": "TEST_LLM_KEY"}
         )
     )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Incorrect API key provided: secret.",
+        "Incorrect API key provided: sk-abcdef12********7890. See https://user:hunter2@host/v1",
+        "no access with Bearer abc.def",
+    ],
+)
+def test_no_message_of_a_provider_shows_a_key(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, message: str
+) -> None:
+    pytest.importorskip(PACKAGES["openai"])
+    monkeypatch.setenv("TEST_LLM_KEY", "secret")
+    settings = {"provider": "openai", "model": "m", "url": f"{server.url}/v1", "api_key_env": "TEST_LLM_KEY"}
+    server.script.append(Answer(status=401, body=json.dumps({"error": {"message": message}}).encode()))
+    with pytest.raises(ProviderError, match="failed") as raised:
+        llm_for(LlmSettings.model_validate(settings)).complete("x", timeout_s=60)
+    said = str(raised.value)
+    assert "401" in said
+    assert "check llm.url, llm.model and llm.api_key_env" in said
+    assert not [one for one in ("secret", "sk-abc", "7890", "hunter2", "abc.def") if one in said]
 
 
 def test_a_prompt_is_answered(llm: StreamingLlm, server: ModelServer) -> None:

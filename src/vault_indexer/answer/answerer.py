@@ -16,6 +16,7 @@ from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
 from vault_indexer.config.llm import LlmSettings
+from vault_indexer.errors import ProviderError
 from vault_indexer.model import (
     AnswerKind,
     AnswerSentence,
@@ -77,7 +78,7 @@ class Answerer:
         """The events of one question; the last one is the whole answer.
 
         Raises QueryError for a wrong question, QueryTimeoutError or QueryCancelledError where the search is
-        ended, ProviderError where a language model is configured and does not answer.
+        ended, ProviderError where the configured language model cannot be used at all.
         """
         started = time.perf_counter()
         is_written = request.use_model and self.settings.llm.provider != "none"
@@ -187,12 +188,15 @@ def _written(
     is_cancelled: Callable[[], bool],
 ) -> Iterator[AskEvent]:
     """Each sentence of the model that passes the check, as it comes, then the answer: written, or the given
-    one where less than half of the sentences pass. Raises ProviderError or QueryCancelledError."""
+    one where the model fails or less than half of the sentences pass. Raises QueryCancelledError."""
     attention = Attention(is_cancelled, request.as_written)
     try:
         sentences = yield from writer.write(request.question, found.readings, attention)
     except UnusableAnswerError as error:
         yield _with_notice(answer, f"the language model gave no usable answer ({error}): notes are quoted")
+        return
+    except ProviderError as error:
+        yield _with_notice(answer, f"{error}: notes are quoted")
         return
     passed = tuple(one for one in sentences if one.verdict != "dropped")
     dropped = tuple(one for one in sentences if one.verdict == "dropped")

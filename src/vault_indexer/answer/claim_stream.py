@@ -7,7 +7,7 @@ import re
 
 from vault_indexer.answer.check import Claim
 from vault_indexer.answer.prompt import MOST_CLAIMS, claim_of
-from vault_indexer.chunk import UnusableAnswerError
+from vault_indexer.chunk import UnusableAnswerError, without_thoughts
 
 _BEGINNING = re.compile(r'[^{]*\{\s*"sentences"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
@@ -27,14 +27,20 @@ class ClaimStream:
     def feed(self, piece: str) -> list[Claim]:
         """The sentences that this piece completes."""
         self._text += piece
-        if self._at is None and (beginning := _BEGINNING.match(self._text)):
-            self._at = beginning.end()
+        if self._at is None and "[" in piece:
+            self._begin()
         if self._at is None or self._is_over or "}" not in piece:
             return []
         claims = []
         while (claim := self._next(self._at)) is not None:
             claims.append(claim)
         return claims
+
+    def _begin(self) -> None:
+        """Where the list of sentences begins, behind what the model thought before it."""
+        text = without_thoughts(self._text)
+        if beginning := _BEGINNING.match(text):
+            self._text, self._at = text, beginning.end()
 
     def _next(self, at: int) -> Claim | None:
         """The sentence that begins there, once it is whole."""

@@ -56,7 +56,7 @@ class Writer:
     @classmethod
     def of(cls, llm: StreamingLlm, cache: Path | None, settings: AskSettings) -> Writer:
         """A writer with a cache of its own, or (None) without one."""
-        return cls(llm, Asker(llm, cache), settings)
+        return cls(llm, Asker(llm, cache, pause_s=0.0), settings)
 
     def write(
         self, question: str, readings: Sequence[Reading], attention: Attention

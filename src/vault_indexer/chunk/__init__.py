@@ -1,6 +1,13 @@
 """Splits a parsed note into chunks: one protocol, and a table of all strategies."""
 
-from vault_indexer.chunk.llm_client import Asker, Question, UnusableAnswerError, json_list, return_value
+from vault_indexer.chunk.llm_client import (
+    Asker,
+    Question,
+    UnusableAnswerError,
+    json_list,
+    return_value,
+    without_thoughts,
+)
 from vault_indexer.chunk.note_document import PROPERTIES, chunks_of
 from vault_indexer.chunk.registry import STRATEGIES, chunker_for
 from vault_indexer.chunk.selection import Choice, ChoosingChunker, options_for
@@ -20,4 +27,5 @@ __all__ = [
     "options_for",
     "return_value",
     "sentences_of",
+    "without_thoughts",
 ]

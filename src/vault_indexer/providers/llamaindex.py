@@ -161,7 +161,7 @@ def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
         from openai import OpenAIError
 
     advice = "check embedding.url, embedding.model and embedding.api_key_env"
-    endpoint = Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()))
+    endpoint = Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()), key)
     with endpoint.translate_errors():
         model = OpenAILikeEmbedding(
             model_name=name,

@@ -159,7 +159,7 @@ def openai(settings: LlmSettings) -> LlamaIndexLlm:
         return made
 
     advice = "check llm.url, llm.model and llm.api_key_env"
-    return LlamaIndexLlm(model, Endpoint("openai", name, url, advice, (OpenAIError, *http_errors())))
+    return LlamaIndexLlm(model, Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()), key))
 
 
 def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
@@ -185,7 +185,7 @@ def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
         return made
 
     advice = "check llm.url, llm.model and llm.api_key_env"
-    endpoint = Endpoint("anthropic", name, settings.url, advice, (AnthropicError, *http_errors()))
+    endpoint = Endpoint("anthropic", name, settings.url, advice, (AnthropicError, *http_errors()), key)
     return LlamaIndexLlm(model, endpoint)
 
 

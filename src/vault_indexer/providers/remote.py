@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vault_indexer.errors import ProviderError
 
@@ -16,17 +17,28 @@ NO_KEY = "none"
 # and, for an answer that is not what the protocol promises, whatever their parsing trips over.
 _ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, OSError)
 _SHOWN_CHARS = 300
+_HIDDEN = "…"
+_SECRETS = re.compile(
+    r"(?<=://)[^/\s@]+(?=@)"
+    r"|(?<=Bearer )[^\s,;'\"]+"
+    r"|\b(?:sk|pk|rk|gsk|xai|hf)[-_](?=[\w*-]{8})[\w*-]+(?:\.[\w*-]+)*"
+    r"|(?<=[?&]key=)[^&\s'\"]+",
+    re.IGNORECASE,
+)
+"""Names and passwords in addresses, and what providers repeat of a key, often shortened by stars."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Names the model's provider in errors. `client_errors` is the root of its library's errors."""
+    """Names the model's provider in errors. `client_errors` is the root of its library's errors, `secret` the
+    key, which no error shows."""
 
     provider: str
     model: str
     url: str
     advice: str
     client_errors: tuple[type[Exception], ...] = ()
+    secret: str = field(default=NO_KEY, repr=False)
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
@@ -36,10 +48,16 @@ class Endpoint:
             yield
         except failures as error:
             where = f" at {self.url}" if self.url else ""
-            raise ProviderError(
-                f"{self.provider} model {self.model!r}{where} failed: {_line(error)}; {self.advice}",
-                is_transient=_is_transient(error),
-            ) from error
+            cause = _line(error, self.secret)
+            text = f"{self.provider} model {self.model!r}{where} failed: {cause}; {self.advice}"
+            raise ProviderError(without_secrets(text), is_transient=_is_transient(error)) from error
+
+
+def without_secrets(text: str, secret: str = NO_KEY) -> str:
+    """The text without the key, without anything that looks like one, and without passwords of addresses."""
+    if secret != NO_KEY:
+        text = text.replace(secret, _HIDDEN)
+    return _SECRETS.sub(_HIDDEN, text)
 
 
 @contextmanager
@@ -82,6 +100,6 @@ def _is_transient(error: Exception) -> bool:
 _TRY_AGAIN = frozenset({408, 409, 425, 429})
 
 
-def _line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+def _line(error: Exception, secret: str) -> str:
+    text = without_secrets(" ".join(str(error).split()), secret) or type(error).__name__
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"

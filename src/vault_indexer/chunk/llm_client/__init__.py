@@ -16,6 +16,7 @@ from vault_indexer.chunk.llm_client.client import (
     reason_of,
     return_value,
     unreached_by,
+    without_thoughts,
 )
 from vault_indexer.chunk.llm_client.switch import LlmSwitch
 
@@ -34,4 +35,5 @@ __all__ = [
     "reason_of",
     "return_value",
     "unreached_by",
+    "without_thoughts",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -36,6 +37,11 @@ MODEL_UNREACHED = "unreached"
 
 _REASON_CHARS = 200
 
+_THOUGHTS = re.compile(
+    r"\A(?!\s*(?:\{|```)).*?</think(?:ing)?>|\A\s*<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE
+)
+"""Some servers leave the opening mark out. An answer that begins with its JSON has no thoughts before it."""
+
 
 class UnusableAnswerError(ValueError):
     """The model answered, but not in the form that the prompt requires."""
@@ -57,10 +63,11 @@ class Question:
 
 class Asker:
     """Asks one model; threads may share it. `folder` keeps the answers, by model, task, version and digest of
-    the prompt (`KeptAnswers`); None keeps none."""
+    the prompt (`KeptAnswers`); None keeps none. After some failures the model rests for `pause_s` seconds."""
 
-    def __init__(self, llm: Llm, folder: Path | None = None) -> None:
+    def __init__(self, llm: Llm, folder: Path | None = None, pause_s: float = PAUSE_S) -> None:
         self._llm = llm
+        self._pause_s = pause_s
         self._kept = None if folder is None else KeptAnswers(folder)
         self._failures = 0
         self._not_before = 0.0
@@ -128,7 +135,7 @@ class Asker:
         except ProviderError:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
-                self._not_before = time.monotonic() + PAUSE_S
+                self._not_before = time.monotonic() + self._pause_s
             raise
         self._failures, self._not_before = 0, 0.0
 
@@ -154,11 +161,17 @@ def unreached_by(error: Exception) -> dict[str, JsonValue]:
     return {MODEL_UNREACHED: True} if isinstance(error, ProviderError) else {}
 
 
+def without_thoughts(answer: str) -> str:
+    """What a model says after it has thought: its `<think>` block goes, also one that has not ended."""
+    return _THOUGHTS.sub("", answer)
+
+
 def json_table(answer: str) -> dict[str, JsonValue]:
     """The JSON object in an answer; models like to put words or a fence around it.
 
     Raises UnusableAnswerError where there is none.
     """
+    answer = without_thoughts(answer)
     start, end = answer.find("{"), answer.rfind("}")
     if start < 0 or end < start:
         raise UnusableAnswerError("the answer holds no JSON object")
