@@ -1,7 +1,7 @@
 """How good the rankings of Milvus are beside the embedded ones, on the judged sets.
 
-    python benchmarks/milvus_quality.py DATA [--large DIR] [--work DIR] [--sets NAME,…] [--uri URL]
-        [--provider NAME] [--sample N]
+    PYTHONPATH=tests/support python benchmarks/milvus_quality.py DATA [--large DIR] [--work DIR]
+        [--sets NAME,…] [--uri URL] [--provider NAME] [--sample N]
 
 DATA, DIR, the sets and the work folder are those of `search_quality.py`. Each vault is published to the
 server (Milvus Lite, unless `--uri` names another), then each query is asked of both backends through the same
@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from embedded_retriever import EmbeddedRetriever
+
 from milvus_lite_server import lite_server
 from quality.engine import FULL, VARIANTS, OpenSet, opened, plain
 from quality.measures import MEASURES, Mean, measured
@@ -24,7 +26,6 @@ from quality.sets import QuerySet, all_sets
 from search_quality import folder, is_wanted, options
 from vault_indexer.index.publishing import CatalogPublisher, PublishedVault
 from vault_indexer.store import SnapshotHolder
-from vault_indexer.store.embedded import EmbeddedRetriever
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusRetriever, MilvusVaults
 from vault_indexer.store.retrieval import ChunkRetriever, FoundChunk, Fusion, Selection, VaultScope
 from vault_indexer.text.query import analyze_query

@@ -40,7 +40,7 @@ FULL = "all three"
 VARIANTS: Mapping[str, SearchSettings] = {
     "keyword": variant(vector=0, graph=0),
     "vector": variant(keyword=0, graph=0),
-    "RRF 1:1": variant(vector=1, graph=0).model_copy(update={"fusion": "rrf"}),
+    "RRF 1:1": variant(vector=1, graph=0).model_copy(update={"rerank": 0}),
     "fusion": variant(graph=0),
     FULL: variant(),
 }

@@ -7,7 +7,7 @@ import json
 import pytest
 from asked_vault import AS_WRITTEN, WHOLE, AskedVault, ScriptedLlm, citing, id_of, offered, says
 
-from vault_indexer.answer import Answerer, OneVault
+from vault_indexer.answer import Answerer
 from vault_indexer.answer.prompt import Offer, Reading, prompt_for
 from vault_indexer.answer.sentences import NoteText, Sentence
 from vault_indexer.answer.written import Attention
@@ -109,7 +109,7 @@ def test_the_next_question_tries_a_failed_model_again(notes: AskedVault) -> None
     """Through one answerer, as a daemon has it, and after more failures than end an indexing run."""
     llm = ScriptedLlm([ProviderError("down")] * 6 + ['{"sentences": []}'])
     answerer = Answerer(Settings.model_validate({"llm": {"provider": "openai"}}), None, lambda _: llm)
-    vault = OneVault(notes.reader, notes.vault, 0, 0, lambda: False)
+    vault = notes.ready()
     last = [list(answerer.answer_from(vault, AskRequest(QUESTION), lambda: False))[-1] for _ in range(4)]
     notices = [" ".join(one.notices) for one in last if isinstance(one, AskAnswer)]
     assert ["down" in one for one in notices] == [True, True, True, False]

@@ -196,7 +196,7 @@ def test_a_variant_is_named_after_what_it_changes(target: Target) -> None:
     one, two = parse_variants(["recursive+keyword", "search.rrf_k=10+rrf"])
     assert one.index_options == {"chunking.strategy": "recursive"}
     settings = settings_with(target.config.settings, two.options, "variant")
-    assert (settings.search.rrf_k, settings.search.fusion) == (10, "rrf")
+    assert (settings.search.rrf_k, settings.search.rerank) == (10, 0)
     assert two.index_options == {}
 
 

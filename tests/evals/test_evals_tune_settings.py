@@ -18,9 +18,9 @@ from vault_indexer.evals.ranking import RankingRun, Scores, Variant
 from vault_indexer.evals.tune import apply, choose, tune, tuning_variants, with_values
 
 BASE = Variant("configured", {})
-RRF = Variant("rrf", {"search.fusion": "rrf", "search.weights.vector": "1"})
+RRF = Variant("rrf", {"search.rerank": "0", "search.weights.vector": "1"})
 GRAPH = Variant("graph", {"search.weights.graph": "2"})
-VALUES = {"search.fusion": '"rrf"', "search.weights.graph": "2.0"}
+VALUES = {"search.rerank": "0", "search.weights.graph": "2.0"}
 
 
 def questions(size: int = 80) -> list[Question]:
@@ -51,7 +51,7 @@ def test_the_choice_is_made_on_tune_and_shown_on_aside() -> None:
     )
     found = choose(run, [BASE, RRF, GRAPH], Settings())
     assert found.chosen is RRF
-    assert found.values == {"search.fusion": '"rrf"'}
+    assert found.values == {"search.rerank": "0"}
     assert not found.is_better
     (whole,) = [one for one in found.aside.slices if one.name == "all"]
     assert whole.questions == sum(part_of(one.target) == ASIDE for one in questions())
@@ -75,10 +75,10 @@ def test_where_nothing_is_better_the_active_settings_stay() -> None:
     assert (found.chosen, found.values, found.is_better) == (BASE, {}, False)
 
 
-def test_weights_fusions_and_strategies_are_tried() -> None:
+def test_weights_orders_and_strategies_are_tried() -> None:
     tried = tuning_variants(["recursive"])
     assert tried[0].options == {}
-    assert {one.options.get("search.fusion") for one in tried[1:]} == {"convex", "rrf", None}
+    assert {one.options.get("search.rerank") for one in tried[1:]} == {"100", "0", None}
     assert {one.options.get("chunking.strategy") for one in tried} == {None, "recursive"}
     assert len({one.name for one in tried}) == len(tried)
 
@@ -95,17 +95,17 @@ def test_sources_are_not_pooled_and_too_few_questions_are_refused(tmp_path: Path
 
 def test_comments_and_other_lines_stay() -> None:
     before = (
-        "# mine\n[search]\nlimit = 5 # five\nfusion = 'convex'  # why not\n\n"
+        "# mine\n[search]\nlimit = 5 # five\nrerank = 50  # why not\n\n"
         "[search.recency]\nenabled = false\n"
         "tiers = [{ days = 7, boost = 1.2 }]\n"
     )
     after = with_values(before, VALUES)
-    assert after == before.replace("'convex'", '"rrf"') + "\n[search.weights]\ngraph = 2.0\n"
+    assert after == before.replace("50", "0") + "\n[search.weights]\ngraph = 2.0\n"
     assert with_values(after, VALUES) == after
 
 
 def test_a_dotted_key_is_found_where_it_stands() -> None:
-    assert with_values("search.fusion = 'convex'\n", {"search.fusion": '"rrf"'}) == 'search.fusion = "rrf"\n'
+    assert with_values("search.rerank = 50\n", {"search.rerank": "0"}) == "search.rerank = 0\n"
     inside = with_values("[search]\nweights.graph = 1 # g\n", {"search.weights.graph": "2.0"})
     assert inside == "[search]\nweights.graph = 2.0 # g\n"
 
@@ -129,16 +129,16 @@ LINES = st.lists(
 
 @given(LINES)
 def test_any_file_keeps_its_lines_and_gets_the_values(lines: list[str]) -> None:
-    before = "[search]\nfusion = 'convex'\n" + "\n".join(lines)
+    before = "[search]\nrerank = 50\n" + "\n".join(lines)
     try:
         old = tomli.loads(before)
     except tomli.TOMLDecodeError:
         return
     after = with_values(before, VALUES)
     new = tomli.loads(after)
-    assert new["search"].pop("fusion") == "rrf"
+    assert new["search"].pop("rerank") == 0
     assert new["search"].pop("weights") == {"graph": 2.0}
-    old["search"].pop("fusion")
+    old["search"].pop("rerank")
     assert new == old
     assert [line for line in before.splitlines() if line.startswith("#")] == [
         line for line in after.splitlines() if line.startswith("#")
@@ -154,12 +154,12 @@ def test_what_a_vaults_file_must_not_set_is_not_written(tmp_path: Path) -> None:
 def test_apply_writes_the_vaults_configuration(tmp_path: Path) -> None:
     file = apply(tmp_path, VALUES)
     assert file == tmp_path / ".indexer.toml"
-    assert tomli.loads(file.read_text()) == {"search": {"fusion": "rrf", "weights": {"graph": 2.0}}}
+    assert tomli.loads(file.read_text()) == {"search": {"rerank": 0, "weights": {"graph": 2.0}}}
     assert [one.name for one in tmp_path.iterdir()] == [".indexer.toml"]
 
 
 @pytest.mark.parametrize(
-    "text", ["search = { fusion = 'convex' }\n", "[search\n", '[search]\nnote = """\nfusion = 1\n"""\n']
+    "text", ["search = { rerank = 50 }\n", "[search\n", '[search]\nnote = """\nrerank = 1\n"""\n']
 )
 def test_a_file_that_cannot_be_changed_safely_is_left_alone(text: str, tmp_path: Path) -> None:
     file = tmp_path / ".indexer.toml"

@@ -109,7 +109,8 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "no words": {"search.weights.keyword": 0},
     "no links": {"search.weights.graph": 0},
     "links first": {"search.weights.graph": 3.0},
-    "ranks alone": {"search.fusion": "rrf"},
+    "ranks alone": {"search.rerank": 0},
+    "four reranked": {"search.rerank": 4},
     "few candidates": {"search.candidates": 3},
     "one chunk a note, no age": {"search.max_chunks_per_note": 1, "search.recency.enabled": False},
 }
@@ -276,7 +277,8 @@ def _why(why: Why) -> str:
     if why.note:
         cosine = "" if why.note.cosine is None else f"{why.note.cosine:.3f} "
         parts.append(f"note {cosine}{why.note.coverage:.3f}")
-    parts.append(f"fused {why.fused:.4f} x {why.recency:.2f} + {why.title:.4f}")
+    evidence = "" if why.evidence is None else f" evidence {why.evidence:.4f}"
+    parts.append(f"fused {why.fused_rank} {why.fused:.4f}{evidence} x {why.recency:.2f} + {why.title:.4f}")
     return "; ".join([*parts, *why.filters])
 
 

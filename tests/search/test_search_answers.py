@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_vault import Ask
 
 from vault_indexer.errors import QueryError, UsageError
-from vault_indexer.model import Hit, SearchRequest
+from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.search.present.snippet import Snippets
 from vault_indexer.search.rank.notes import DECAY, note_scores
 from vault_indexer.search.reader import IndexReader
@@ -154,13 +154,18 @@ def test_every_part_of_the_score_is_told(ask: Ask) -> None:
     top = hits[0].why
     for hit in hits:
         why = hit.why
-        told = (why.fused * why.recency + why.title) / (top.fused * top.recency + top.title)
+        told = _score(why) / _score(top)
         assert hit.score == pytest.approx(told)
         if why.keyword:
             assert sum(why.keyword.terms.values()) == pytest.approx(why.keyword.score, rel=1e-3)
             assert sum(why.keyword.fields.values()) == pytest.approx(why.keyword.score, rel=1e-3)
         if why.graph:
             assert why.graph.via
+
+
+def _score(why: Why) -> float:
+    assert why.evidence is not None
+    return why.evidence * why.recency + why.title
 
 
 def test_a_hit_can_be_opened_where_it_matches(ask: Ask, indexed: Indexed) -> None:

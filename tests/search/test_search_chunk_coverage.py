@@ -20,13 +20,12 @@ from vault_indexer.ports import WordVectors
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
-from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, ChunkCoverage, chunk_coverage
-from vault_indexer.search.rank.note_evidence import note_evidence
+from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, chunk_coverage
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, pack_words, unpack_words
-from vault_indexer.store.keywords import FieldWeights
+from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 from vault_indexer.text.function_words import function_words
 
 NOTES = {
@@ -36,7 +35,6 @@ NOTES = {
     "Symbols.md": "# \u2192\n\n\u2190\u2191\u2193 \u25a0\u25a1 \u2605\n",
     **{f"Letter {n}.md": f"# Letter {n}\n\nTo the council, about noise number {n}.\n" for n in range(9)},
 }
-FIELDS = FieldWeights()
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +61,17 @@ def prepared(reader: IndexReader, snapshot: Snapshot, query: str, *, typing: boo
     return prepare_query([vault], request, QueryDeadline(30.0))[0]
 
 
-def coverage_at(asked: PreparedQuery, keys: list[int]) -> ChunkCoverage:
-    return chunk_coverage(asked, note_evidence(asked, keys))
+def held_by(asked: PreparedQuery, keys: list[int]) -> np.ndarray:
+    """Which terms each of the chunks holds; shape (chunks, terms)."""
+    ranges = np.array(keys, np.int64)
+    held = asked.snapshot.keywords.held(ranges, ranges + 1, asked.terms, FIELD_WEIGHTS)
+    return held.documents_of(ranges)
+
+
+def coverage_at(asked: PreparedQuery, keys: list[int]) -> tuple[dict[int, float], float]:
+    """The share of each chunk by key, and what it counts."""
+    shares, weight = chunk_coverage(asked, np.array(keys, np.int64), held_by(asked, keys))
+    return dict(zip(keys, shares.tolist(), strict=True)), weight
 
 
 def coverage_of(reader: IndexReader, query: str, *, typing: bool = False) -> dict[str, float]:
@@ -72,11 +79,11 @@ def coverage_of(reader: IndexReader, query: str, *, typing: bool = False) -> dic
     with reader.holder.lease() as snapshot:
         asked = prepared(reader, snapshot, query, typing=typing)
         keys = snapshot.keywords.keys.tolist()
-        found = coverage_at(asked, keys)
-        assert found.weight == ALIKE
+        shares, weight = coverage_at(asked, keys)
+        assert weight == ALIKE
         rows = snapshot.catalog.chunks(keys)
         notes = snapshot.catalog.notes(row.note_id for row in rows.values())
-        return {notes[rows[key].note_id].path: share for key, share in found.shares.items()}
+        return {notes[rows[key].note_id].path: share for key, share in shares.items()}
 
 
 def test_a_hit_says_how_much_of_the_query_it_covers_by_like_words(service: VaultService) -> None:
@@ -118,19 +125,19 @@ def test_without_vectors_of_words_a_chunk_counts_by_what_it_holds(reader: IndexR
     with reader.holder.lease() as snapshot:
         asked = replace(prepared(reader, snapshot, "quiet insects"), word_vectors=None)
         (key,) = snapshot.catalog.chunk_keys_at([path])[path]
-        found = coverage_at(asked, [key])
-        held = note_evidence(asked, [key]).share(key, asked.terms)
-        assert found.shares == {key: pytest.approx(held)}
+        shares, weight = coverage_at(asked, [key])
+        held = float(held_weight(held_by(asked, [key]), asked.terms)[0])
+        assert shares == {key: pytest.approx(held)}
         assert 0.0 < held < 1.0
-        assert found.weight == HELD
+        assert weight == HELD
 
 
 def test_chunks_without_known_words_count_by_what_they_hold(reader: IndexReader) -> None:
     with reader.holder.lease() as snapshot:
         (symbols,) = snapshot.catalog.chunk_keys_at(["Symbols.md"])["Symbols.md"]
-        found = coverage_at(prepared(reader, snapshot, "symbols car"), [symbols])
-        assert found.weight == HELD
-        assert 0.0 < found.shares[symbols] < 1.0
+        shares, weight = coverage_at(prepared(reader, snapshot, "symbols car"), [symbols])
+        assert weight == HELD
+        assert 0.0 < shares[symbols] < 1.0
 
 
 WORDS = ["car", "motor", "quiet", "bees", "council", "xylotomous", "wood", "the"]
@@ -141,20 +148,20 @@ def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, 
     """The law, by the definition: one word and one chunk after the other."""
     with reader.holder.lease() as snapshot:
         asked = prepared(reader, snapshot, " ".join(words))
-        found = coverage_at(asked, snapshot.keywords.keys.tolist())
+        shares, _ = coverage_at(asked, snapshot.keywords.keys.tolist())
         vectors = asked.word_vectors
         assert vectors is not None
         idle = function_words("en")
         speaking = [term for term in asked.terms if term.word not in idle] or asked.terms
         total = sum(term.weight for term in speaking)
-        for key, share in found.shares.items():
+        for key, share in shares.items():
             text = snapshot.catalog.chunks([key])[key].chunk.embedding_text
             said = 0.0
             for term in speaking:
                 likeness = _nearest(vectors, term.word, text)
                 if likeness is None:
                     one = np.array([key], np.int64)
-                    likeness = float(snapshot.keywords.held(one, one + 1, [term], FIELDS).ranges[0, 0])
+                    likeness = float(snapshot.keywords.held(one, one + 1, [term], FIELD_WEIGHTS).ranges[0, 0])
                 said += term.weight * likeness
             assert share == pytest.approx(said / total, abs=1e-5)
             assert 0.0 <= share <= 1.0 + 1e-6

@@ -1,33 +1,33 @@
-"""Laws of fusion, by rank and by score."""
+"""Laws of fusion by rank, of the mean of the evidence, and of age."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config.settings import RecencySettings
-from vault_indexer.search.rank.fuse import best_first, convex_combination, reciprocal_rank_fusion
+from vault_indexer.model import CHUNK_KEY_BITS
+from vault_indexer.search.rank.candidates import Candidates, global_keys
+from vault_indexer.search.rank.fuse import reciprocal_rank_fusion
 from vault_indexer.search.rank.recency import recency_factors
-from vault_indexer.search.rank.sources import global_note, local_notes
+from vault_indexer.search.rank.rerank import Evidence, weighted_mean
+from vault_indexer.search.rank.retrieve import merge_top_k
 
 Rankings = dict[str, list[int]]
-Scores = dict[str, dict[int, float]]
 Weights = dict[str, float]
 
 KEYS = st.integers(0, 20)
 NAMES = ("graph", "keyword", "vector")
 RANKINGS = st.fixed_dictionaries({name: st.lists(KEYS, unique=True) for name in NAMES})
-SCORES = st.fixed_dictionaries({name: st.dictionaries(KEYS, st.floats(0, 1)) for name in NAMES})
 WEIGHTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.5, 1.0, 1.5]) for name in NAMES})
+ROWS = 4
+COLUMN = st.lists(st.floats(0, 1), min_size=ROWS, max_size=ROWS).map(np.array)
+PARTS = st.lists(st.builds(Evidence, st.sampled_from([0.5, 1.0, 2.5]), COLUMN), min_size=1, max_size=3)
 
 
 def test_rrf_adds_the_reciprocal_ranks() -> None:
     fused = reciprocal_rank_fusion({"a": [1, 2], "b": [2]}, {"a": 1.0, "b": 0.5}, 60)
     assert fused == {1: 1 / 61, 2: 1 / 62 + 0.5 / 61}
-
-
-def test_convex_is_the_weighted_mean() -> None:
-    fused = convex_combination({"a": {1: 1.0, 2: 0.2}, "b": {2: 0.8}}, {"a": 1.0, "b": 3.0})
-    assert fused == pytest.approx({1: 0.25, 2: 0.65})
 
 
 @given(RANKINGS, WEIGHTS)
@@ -36,42 +36,75 @@ def test_rrf_does_not_depend_on_the_order_of_rankings(rankings: Rankings, weight
     assert reciprocal_rank_fusion(rankings, weights, 60) == reciprocal_rank_fusion(turned, weights, 60)
 
 
-@given(SCORES, WEIGHTS)
-def test_convex_does_not_depend_on_the_order_of_rankings(scores: Scores, weights: Weights) -> None:
-    turned = {name: dict(reversed(own.items())) for name, own in reversed(scores.items())}
-    assert convex_combination(scores, weights) == convex_combination(turned, weights)
+def test_evidence_is_a_weighted_mean() -> None:
+    mean = weighted_mean([Evidence(1.0, np.array([1.0, 0.2])), None, Evidence(3.0, np.array([0.0, 0.8]))], 2)
+    assert mean.tolist() == pytest.approx([0.25, 0.65])
 
 
-@given(SCORES, WEIGHTS)
-def test_convex_stays_between_zero_and_one(scores: Scores, weights: Weights) -> None:
-    assert all(-1e-9 <= score <= 1 + 1e-9 for score in convex_combination(scores, weights).values())
+@given(PARTS)
+def test_evidence_stays_between_zero_and_one(parts: list[Evidence]) -> None:
+    assert all(-1e-9 <= score <= 1 + 1e-9 for score in weighted_mean(parts, ROWS))
 
 
-@given(SCORES, WEIGHTS, st.sampled_from(NAMES))
-def test_a_ranking_of_weight_zero_is_as_if_it_were_not_there(
-    scores: Scores, weights: Weights, name: str
-) -> None:
-    without = convex_combination({**scores, name: {}}, weights)
-    assert convex_combination(scores, {**weights, name: 0.0}) == without
+@given(PARTS, COLUMN)
+def test_evidence_that_counts_nothing_is_not_there(parts: list[Evidence], column: object) -> None:
+    with_nothing = [*parts, Evidence(0.0, np.asarray(column)), None]
+    assert weighted_mean(with_nothing, ROWS).tolist() == weighted_mean(parts, ROWS).tolist()
 
 
-@given(SCORES)
-def test_one_ranking_alone_keeps_its_scores(scores: Scores) -> None:
-    alone = convex_combination(scores, {"graph": 0.0, "keyword": 2.0, "vector": 0.0})
-    assert alone == scores["keyword"]
+@given(COLUMN)
+def test_one_part_alone_keeps_its_values(column: object) -> None:
+    values = np.asarray(column)
+    assert weighted_mean([Evidence(2.0, values)], ROWS).tolist() == values.tolist()
 
 
-@given(SCORES, WEIGHTS, KEYS)
-def test_a_better_score_never_lowers_a_key(scores: Scores, weights: Weights, key: int) -> None:
-    before = convex_combination(scores, weights)
-    raised = {**scores, "vector": {**scores["vector"], key: 1.0}}
-    after = convex_combination(raised, weights)
-    if scores["vector"]:  # else the ranking was none, and now takes part in the mean
-        assert after.get(key, 0.0) >= before.get(key, 0.0) - 1e-9
+@given(PARTS, st.integers(0, ROWS - 1))
+def test_better_evidence_never_lowers_a_row(parts: list[Evidence], row: int) -> None:
+    first, *others = parts
+    raised = first.values.copy()
+    raised[row] = 1.0
+    better = weighted_mean([Evidence(first.weight, raised), *others], ROWS)
+    assert better[row] >= weighted_mean(parts, ROWS)[row] - 1e-9
 
 
 def test_equal_scores_stand_by_key() -> None:
-    assert best_first({3: 0.5, 1: 0.5, 2: 0.9}) == [2, 1, 3]
+    table = Candidates(60)
+    table.rows_at(np.array([3, 1, 2]))
+    assert table.key[table.best_first(np.array([0.5, 0.5, 0.9]))].tolist() == [2, 1, 3]
+
+
+CHUNKS = st.sets(st.tuples(st.integers(0, 3), st.integers(1, 9), st.integers(0, 2)))
+
+
+@given(CHUNKS, CHUNKS)
+def test_rows_of_a_vault_have_the_keys_of_its_catalog(
+    first: set[tuple[int, int, int]], more: set[tuple[int, int, int]]
+) -> None:
+    table = Candidates(60)
+    keys = {
+        (vault, note << CHUNK_KEY_BITS | chunk): int(
+            global_keys(vault, np.array([note << CHUNK_KEY_BITS | chunk]))[0]
+        )
+        for vault, note, chunk in first | more
+    }
+    for part in (first, more):
+        wanted = [keys[vault, note << CHUNK_KEY_BITS | chunk] for vault, note, chunk in sorted(part)]
+        rows = table.rows_at(np.array(wanted, np.int64))
+        assert table.key[rows].tolist() == wanted
+    assert len(table) == len(first | more)
+    for vault in range(4):
+        rows = table.rows_of_vault(vault)
+        assert table.local_key[rows].tolist() == sorted(key for one, key in keys if one == vault)
+    assert np.isnan(table.cosine).all() and not table.vector_rank.any()
+
+
+def test_the_best_of_several_vaults_are_those_of_one_list() -> None:
+    one = np.array([1, 2]), np.array([0.5, 0.1], np.float32)
+    two = np.array([1, 7]), np.array([0.9, 0.5], np.float32)
+    keys, scores = merge_top_k([one, two], 3)
+    assert keys.tolist() == [global_keys(1, np.array([1]))[0], 1, global_keys(1, np.array([7]))[0]]
+    assert scores.tolist() == pytest.approx([0.9, 0.5, 0.5])
+    assert merge_top_k([one], 1) == one
 
 
 DAY_NS = 86_400 * 1_000_000_000
@@ -86,10 +119,3 @@ def test_a_note_has_the_largest_boost_that_its_age_allows(days: dict[int, float]
         age = (now - modified_ns) / DAY_NS
         assert found[note_id] == ((1.2 if age <= 7 else 1.1 if age <= 30 else 1.0) if enabled else 1.0)
     assert found.keys() == modified.keys()
-
-
-@given(st.sets(st.tuples(st.integers(0, 3), st.integers(1, 9))))
-def test_the_notes_of_one_source_have_their_own_ids(notes: set[tuple[int, int]]) -> None:
-    mixed = [global_note(source, note_id) for source, note_id in notes]
-    for source in range(4):
-        assert local_notes(mixed, source) == {note_id for one, note_id in notes if one == source}

@@ -12,10 +12,15 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.rank.chunk_coverage import ALIKE
+from vault_indexer.search.rank.link import NEIGHBOUR_SCORE
 from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
-from vault_indexer.search.rank.rank import RANK_TRUST
-from vault_indexer.search.rank.retrieve import NEIGHBOUR_SCORE
-from vault_indexer.search.terms.vector_trust import FOREIGN, LACKING, language_of, trust, trust_beside
+from vault_indexer.search.terms.vector_weight import (
+    FOREIGN,
+    LACKING,
+    language_of,
+    language_weight,
+    vector_weight,
+)
 from vault_indexer.service import VaultService
 
 NOTES = {
@@ -106,19 +111,6 @@ def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: Vaul
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
 
-def test_rrf_counts_ranks_alone_of_chunks_and_of_notes(copy: tuple[Path, Path]) -> None:
-    held = opened(*copy, search__fusion="rrf", search__weights__graph=0, search__recency__enabled=False)
-    try:
-        why = hits(held, "rain and wind on Tuesday")["Weather.md"].why
-    finally:
-        held.close()
-    assert why.vector is not None
-    assert why.keyword is not None
-    assert (why.vector.rank, why.keyword.rank) == (1, 1), "its note is then the first by both, too"
-    trust = RANK_TRUST * trust_beside(_held(why))
-    assert why.fused == pytest.approx((trust * (1 + NOTE_MEANING) + 1 + NOTE_WORDS) / (60 + 1))
-
-
 def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(copy: tuple[Path, Path]) -> None:
     held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
     try:
@@ -137,8 +129,8 @@ def test_a_chunk_is_ranked_by_what_its_note_says_too(copy: tuple[Path, Path]) ->
     finally:
         held.close()
     meaning, words = _parts(why)
-    trust = trust_beside(_held(why))
-    assert why.fused == pytest.approx((trust * meaning + words) / (trust + 1))
+    weight = vector_weight(_held(why))
+    assert why.evidence == pytest.approx((weight * meaning + words) / (weight + 1))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +164,8 @@ def _parts(why: Why) -> tuple[float, float]:
 def _share_of_meaning(why: Why) -> float:
     """What the vectors weigh in the mean."""
     meaning, words = _parts(why)
-    return (words - why.fused) / (words - meaning)
+    assert why.evidence is not None
+    return (words - why.evidence) / (words - meaning)
 
 
 def _held(why: Why) -> float:
@@ -182,11 +175,10 @@ def _held(why: Why) -> float:
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_trust_falls_with_what_words_find(less: float, more: float) -> None:
+def test_the_weight_of_the_vectors_falls_with_what_words_find(less: float, more: float) -> None:
     less, more = sorted((less, more))
-    assert (
-        1 + LACKING == trust_beside(0.0) >= trust_beside(less) >= trust_beside(more) >= trust_beside(1) == 1
-    )
+    assert 1 + LACKING == vector_weight(0.0) >= vector_weight(less) >= vector_weight(more) >= 1
+    assert vector_weight(1) == 1
 
 
 @pytest.mark.parametrize(
@@ -203,7 +195,7 @@ def test_trust_falls_with_what_words_find(less: float, more: float) -> None:
     ],
 )
 def test_trust_in_a_model(provider: str, language: str, expected: float) -> None:
-    assert trust(EmbeddingModel(provider, "any", 8), language) == expected
+    assert language_weight(EmbeddingModel(provider, "any", 8), language) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,14 +12,13 @@ import pytest
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.model import Hit, NoteReason, SearchRequest, note_id_of
+from vault_indexer.config.sources import OptionValue
+from vault_indexer.model import Hit, SearchRequest, Why, note_id_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import parse_query
-from vault_indexer.search.rank.chunk_coverage import ChunkCoverage
 from vault_indexer.search.rank.neighbours import neighbours_of
-from vault_indexer.search.rank.retrieve import Rankings, by_word
-from vault_indexer.search.rank.sources import alone, together
+from vault_indexer.search.rank.retrieve import by_word
 from vault_indexer.search.rank.titles import match_titles
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
@@ -54,8 +53,8 @@ def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(opened: 
     with opened(notes | weak) as (_, reader), reader.holder.lease() as snapshot:
         conditions = parse_query('line:(blue "pale dot")').conditions
         chosen = ChunkFilter(snapshot, conditions, datetime(2024, 6, 1, tzinfo=UTC), QueryDeadline(600))
-        ranks = by_word(snapshot, [QueryTerm.plain("ember")], FieldWeights(), 2, chosen)
-        rows = snapshot.catalog.notes({note_id_of(key) for key in ranks})
+        keys, _ = by_word(snapshot, [QueryTerm.plain("ember")], FieldWeights(), 2, chosen)
+        rows = snapshot.catalog.notes(set(map(note_id_of, keys.tolist())))
     assert {row.path for row in rows.values()} == set(weak)
 
 
@@ -65,27 +64,6 @@ def test_a_phrase_at_two_places_finds_both_chunks_and_none_between(opened: Open)
     with opened({"Note.md": "\n\n".join(parts), "Other.md": "# Other\n\na slow marten"}) as (service, _):
         found = service.search(SearchRequest('"quick marten"', limit=20)).results
     assert sorted(hit.header_path for hit in found) == ["One", "Three"]
-
-
-def rankings(note_id: int, key: int) -> Rankings:
-    return Rankings(
-        vector={key: (1, 0.5)},
-        keyword={key: (1, 2.0), key + 1: (2, 1.0)},
-        graph={},
-        notes={note_id: NoteReason(0.5, 0.25), note_id + 1: NoteReason(None, 0.75)},
-        coverage=ChunkCoverage({key: 0.5}, 1.0),
-    )
-
-
-def test_what_is_joined_of_two_vaults_is_each_ones_own_again_when_taken_apart() -> None:
-    first, second = rankings(note_id=3, key=(3 << 20) + 1), rankings(note_id=8, key=(8 << 20) + 2)
-    joined = together([first, second])
-    for number, own in enumerate((first, second)):
-        part = alone(joined, number)
-        assert part.notes == own.notes
-        assert part.coverage.shares == own.coverage.shares
-        assert set(part.vector) == set(own.vector)
-        assert set(part.keyword) == set(own.keyword)
 
 
 @pytest.mark.parametrize(
@@ -118,27 +96,70 @@ def test_a_neighbour_names_the_strongest_seed_first_and_a_hub_weighs_less(opened
     assert both.weight > 1.5 * hub.weight
 
 
-def test_links_join_a_reciprocal_rank_fusion_and_keep_what_was_fused(tmp_path: Path) -> None:
-    notes = {
-        "Ferry.md": "The ferry timetable of summer. [[Island]] [[Harbour]]",
-        "Island.md": "Sheep and a chapel.",
-        "Harbour.md": "Two piers of granite.",
-        "Boat.md": "A ferry of wood.",
+FERRIES = {
+    "Ferry.md": "The ferry timetable of summer. [[Island]] [[Harbour]]",
+    "Island.md": "Sheep and a chapel.",
+    "Harbour.md": "Two piers of granite.",
+    "Boat.md": "A ferry of wood.",
+}
+
+
+def asked_by(folder: Path, query: str, **options: float) -> dict[str, Why]:
+    """Why each note is found over the ferries, by settings of `search`."""
+    vault = folder / "vault"
+    if not vault.exists():
+        write_notes(vault, FERRIES)
+    chosen: dict[str, OptionValue] = {
+        f"search.{name.replace('__', '.')}": one for name, one in options.items()
     }
-    vault = write_notes(tmp_path / "vault", notes)
-    fused = {}
-    for graph in (0.0, 1.0):
-        options: dict[str, str | float] = {"search.fusion": "rrf", "search.weights.graph": graph}
-        target = resolve_target(vault, tmp_path / "index", None, environ={}, options={**options})
-        service = open_index(target, lambda _: None)
-        try:
-            fused[graph] = {path: hit.why for path, hit in by_path(service, "ferry timetable").items()}
-        finally:
-            service.close()
-    linked = fused[1.0]["Island.md"]
-    assert linked.graph is not None
-    assert linked.fused > fused[0.0]["Island.md"].fused
-    assert fused[1.0]["Ferry.md"].fused >= fused[0.0]["Ferry.md"].fused > 0
+    target = resolve_target(vault, folder / "index", None, environ={}, options=chosen)
+    with closing(open_index(target, lambda _: None)) as service:
+        return {path: hit.why for path, hit in by_path(service, query).items()}
+
+
+def test_links_join_the_fusion_of_the_other_two(tmp_path: Path) -> None:
+    without, linked = (asked_by(tmp_path, "ferry timetable", weights__graph=one) for one in (0.0, 1.0))
+    graph = linked["Island.md"].graph
+    assert graph is not None
+    added = linked["Island.md"].fused - without["Island.md"].fused
+    assert added == pytest.approx(1 / (60 + graph.rank))
+    assert [why.fused_rank for why in linked.values() if why.fused_rank == 1] == [1]
+
+
+def test_a_note_beside_a_hit_is_judged_by_all_the_evidence(tmp_path: Path) -> None:
+    """Two candidates by each ranking: the island is found by its link alone."""
+    why = asked_by(tmp_path, "ferry timetable", candidates=2)["Island.md"]
+    assert why.graph is not None and why.vector is not None
+    assert why.vector.rank == 3, "looked up, behind the last"
+    assert why.evidence is not None and why.evidence > 0.0
+
+
+def test_without_reranking_the_ranks_alone_decide(tmp_path: Path) -> None:
+    found = asked_by(tmp_path, "ferry timetable", rerank=0)
+    assert all(why.evidence is None for why in found.values())
+    scores = [why.fused * why.recency for why in found.values()]
+    assert scores == sorted(scores, reverse=True)
+    boat = found["Boat.md"]
+    assert boat.vector is not None and boat.keyword is not None and boat.graph is None
+    assert boat.fused == pytest.approx(1 / (60 + boat.vector.rank) + 1 / (60 + boat.keyword.rank))
+
+
+def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened: Open) -> None:
+    notes = {f"Walk {number}.md": f"A walk along the river, day {number}." for number in range(9)}
+    with opened(notes) as (service, reader), reader.holder.lease() as snapshot:
+        settings = reader.searcher.settings.model_copy(update={"rerank": 1})
+        request = SearchRequest("river walk", limit=1)
+        found = {
+            path: reader.searcher.with_settings(settings).explain(snapshot, note, request)
+            for path in notes
+            if (note := snapshot.catalog.note(path))
+        }
+        answer = service.search(request)
+    ranked = sorted(one.rank for one in found.values() if one.rank)
+    assert ranked == [1, 2], "twice the limit at least"
+    behind = sorted(reason for one in found.values() if not one.rank for reason in one.reasons)
+    assert behind == [f"rank {rank} of the fusion; only the first 2 are reranked" for rank in range(3, 10)]
+    assert found[answer.results[0].path].shown
 
 
 def test_another_word_for_a_thing_finds_the_note_that_uses_it_alone(opened: Open) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from embedded_retriever import EmbeddedRetriever
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 from waiting import wait_until
@@ -20,7 +21,6 @@ from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publicat
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, IndexDir
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.embedded import EmbeddedRetriever
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusRetriever, MilvusVaults
 from vault_indexer.store.retrieval import ChunkRetriever, FoundChunk, VaultScope
 from vault_indexer.text.query import analyze_query

@@ -223,11 +223,15 @@ class SearchSettings(Table):
         description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit). A larger"
         " number finds more and takes longer",
     )
-    fusion: Literal["convex", "rrf"] = Field(
-        default="convex",
-        description="how the rankings are combined: convex takes the weighted mean of scores, rrf uses "
-        "ranks alone and ignores the language. The weighted mean counts the vectors of an "
-        "English model less in other languages",
+    rerank: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
+        default=100,
+        description="number of chunks that reranking orders by all evidence, at least 2 x limit: the first of"
+        " the fusion of the rankings by meaning, word and link. 0 turns it off; the order is that of the"
+        " fusion then, by ranks alone",
+    )
+    fusion: Literal["", "convex", "rrf"] = Field(
+        default="",
+        description="no longer used. Remove it; for rrf write search.rerank = 0",
     )
     rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks"), TUNING] = Field(
         default=60,

@@ -67,21 +67,21 @@ class Tuning:
 
 
 def tuning_variants(strategies: Sequence[str] = ()) -> tuple[Variant, ...]:
-    """The active configuration first, then all that are tried: each fusion and pair of weights with the
+    """The active configuration first, then all that are tried: each order and pair of weights with the
     active strategy and with each of `strategies`. Raises UsageError for a strategy that does not exist."""
     tried = [Variant(CONFIGURED, {})]
     for one in (Variant("", {}), *parse_variants(strategies)):
         tried += [Variant(one.name, one.options)] if one.options else []
-        for fusion in ("convex", "rrf"):
+        for order, rerank in (("evidence", "100"), ("rrf", "0")):
             for keyword, graph in WEIGHTS:
-                name = " ".join(filter(None, (one.name, fusion, f"1:{keyword:g}:{graph:g}")))
-                tried.append(Variant(name, {**one.options, **_weights(fusion, keyword, graph)}))
+                name = " ".join(filter(None, (one.name, order, f"1:{keyword:g}:{graph:g}")))
+                tried.append(Variant(name, {**one.options, **_weights(rerank, keyword, graph)}))
     return tuple(tried)
 
 
-def _weights(fusion: str, keyword: float, graph: float) -> Options:
+def _weights(rerank: str, keyword: float, graph: float) -> Options:
     return {
-        "search.fusion": fusion,
+        "search.rerank": rerank,
         "search.weights.vector": "1",
         "search.weights.keyword": f"{keyword:g}",
         "search.weights.graph": f"{graph:g}",

@@ -20,6 +20,7 @@ from vault_indexer.gateway.question import Question, understand
 from vault_indexer.gateway.shapes import GatewaySearchJson
 from vault_indexer.model import first_per_note
 from vault_indexer.search.present import Snippets
+from vault_indexer.search.rank import reciprocal_rank_fusion
 from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order, note_of_chunk
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_indexer.text.language import detect
@@ -175,12 +176,9 @@ def _joined(rankings: Sequence[Sequence[FoundChunk]], limit: int) -> list[FoundC
     """One ranking: that of the server, or several by rank (RRF), as their scores are not comparable."""
     if len(rankings) == 1:
         return list(rankings[0])[:limit]
-    ranked = [
-        replace(one, score=1 / (_FUSION.rank_constant + rank))
-        for ranking in rankings
-        for rank, one in enumerate(ranking, start=1)
-    ]
-    return in_order(ranked)[:limit]
+    lists = {str(number): [(one.vault, one.key) for one in own] for number, own in enumerate(rankings)}
+    fused = reciprocal_rank_fusion(lists, dict.fromkeys(lists, 1.0), _FUSION.rank_constant)
+    return in_order(replace(one, score=fused[one.vault, one.key]) for own in rankings for one in own)[:limit]
 
 
 def _names(group: _Group) -> str:

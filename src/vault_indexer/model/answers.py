@@ -102,7 +102,10 @@ class NoteReason:
 class Why:
     """Why a hit is there: its place in each ranking (None: not in it), and what was made of it.
 
-    Its score, before all are divided by the best, is `fused` times `recency`, plus `title`. `filters` are
+    `fused` and `fused_rank` are its score and rank (1-based; 0: it was not ranked) in the fusion of the three
+    rankings, `evidence` is what reranking made of all that is known of it, in [0, 1] (None: it was not
+    reranked). Its score, before all are divided by the best, is `evidence` times `recency`, plus `title`;
+    without reranking `fused` stands for `evidence`. `filters` are
     the conditions of the query, as written: every hit meets them. `note` is what its whole note says.
     """
 
@@ -114,6 +117,8 @@ class Why:
     title: float = 0.0
     filters: tuple[str, ...] = ()
     note: NoteReason | None = None
+    fused_rank: int = 0
+    evidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ import numpy as np
 from vault_indexer.model import CHUNK_KEY_BITS, Verdict, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
-from vault_indexer.search.rank import Ranked
+from vault_indexer.search.rank import Candidates
 from vault_indexer.search.terms import is_common, weight_by_idf
 from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
 from vault_indexer.store import row_products
@@ -167,27 +167,31 @@ def logistic_map(provider: str, script: Script, *, trusted: bool, foreign: bool 
     return STATIC_ENGLISH_MAP if script == "latin" else STATIC_MAPS[script]
 
 
-def relevance_of(prepared: PreparedQuery, keys: Sequence[int], ranked: Ranked) -> dict[int, float]:
-    """The relevance of each of the chunks, in [0, 1], in the order of the keys. A note whose name is the
-    query has 1; one whose title has a word of the query is at least weakly about it."""
-    wanted = np.array(sorted(keys), np.int64)
+def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
+    """The relevance of rows of one vault, in [0, 1], in their order. A note whose name is the query has 1;
+    one whose title has a word of the query is at least weakly about it."""
+    ordered = np.array(sorted(rows, key=table.key.__getitem__), np.int64)
+    wanted = table.local_key[ordered]
     weights = word_weights(prepared) if prepared.words else np.empty(0)
     shares = _shares(prepared, weights, wanted)
     above = _above_background(prepared, wanted)
     provider = prepared.vault.embedder.model.provider
-    choose = partial(logistic_map, provider, script_of(prepared.text), trusted=prepared.trust >= 1.0)
+    choose = partial(
+        logistic_map, provider, script_of(prepared.text), trusted=prepared.language_weight >= 1.0
+    )
     own, foreign = choose(), choose(foreign=True)
     foreign_notes = _foreign_notes(prepared, wanted) if foreign is not own else set[int]()
     is_short = _is_short(prepared, weights)
     titled = _titled(prepared, weights, wanted)
     chunks = prepared.statistics.documents
     found: dict[int, float] = {}
-    for key, held, z in zip(wanted.tolist(), shares.tolist(), above, strict=True):
-        share = max(held, _linked_share(ranked, key))
+    signs = zip(ordered.tolist(), wanted.tolist(), shares.tolist(), above, strict=True)
+    for row, key, held, z in signs:
+        share = max(held, _linked_share(float(table.link[row])))
         least = WEAK if key in titled or (is_short and z >= _NEAR_Z) else 0.0
         odds = foreign if note_id_of(key) in foreign_notes else own
-        found[key] = max(least, odds.relevance(share, z, chunks))
-    return {key: 1.0 if ranked.titles.get(key) else found[key] for key in keys}
+        found[row] = 1.0 if table.title[row] else max(least, odds.relevance(share, z, chunks))
+    return {row: found[row] for row in rows}
 
 
 def verdict_of(relevance: Iterable[float]) -> Verdict:
@@ -265,10 +269,9 @@ def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
     return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}
 
 
-def _linked_share(ranked: Ranked, key: int) -> float:
+def _linked_share(link: float) -> float:
     """The part of the query that links to the note say."""
-    graph = ranked.rankings.graph.get(key)
-    return min(1.0, _ANCHOR_SHARE * graph.score) if graph and graph.score > _ANCHOR else 0.0
+    return min(1.0, _ANCHOR_SHARE * link) if link > _ANCHOR else 0.0
 
 
 def _is_short(prepared: PreparedQuery, weights: Floats) -> bool:

@@ -13,7 +13,7 @@ from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank import Ranked
+from vault_indexer.search.rank import Candidates
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 
 
@@ -52,28 +52,29 @@ def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
         yield f"the answer has at most {limit} hits and ends before it: ask for more"
 
 
-def absence_reasons(prepared: PreparedQuery, ranked: Ranked, note: NoteRow) -> Iterator[str]:
-    """For a note that no retriever gave: how far it was from each."""
+def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:
+    """For a note that is no candidate: its rank in the fusion, or how far it was from each ranking."""
     snapshot = prepared.snapshot
     own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
     own = own[prepared.passing(own)]
     if not len(own):
         yield "no part of it matches the filters" if prepared.conditions else "it has no text to search"
         return
-    rankings = ranked.rankings
+    fused = np.flatnonzero(np.isin(table.fusion_order, own))
+    if len(fused):
+        yield f"rank {fused[0] + 1} of the fusion; only the first {table.reranked} are reranked"
+        return
     if prepared.vector.any():
         for nearest in snapshot.vectors.search(prepared.vector, 1, own)[1].tolist():
-            last = min((one for at, one in rankings.vector.values() if at <= rankings.depth), default=0.0)
             yield (
                 f"meaning: its nearest chunk has cosine {nearest:.2f},"
-                f" the last of {rankings.depth} candidates {last:.2f}"
+                f" the last of {table.depth} candidates {table.last_cosine:.2f}"
             )
     scores = snapshot.keywords.search(prepared.terms, FIELD_WEIGHTS, 1, own).scores.tolist()
     for score in scores:
-        least = min((one for at, one in rankings.keyword.values() if at <= rankings.depth), default=0.0)
         yield (
             f"words: its best chunk has BM25F {score:.2f},"
-            f" the last of {rankings.depth} candidates {least:.2f}"
+            f" the last of {table.depth} candidates {table.last_words:.2f}"
         )
     if not scores:
         yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in prepared.terms))}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
-from vault_indexer.model import Correction, Hit, SearchRequest, Verdict, Why, first_per_note, note_id_of
+from vault_indexer.model import Correction, Hit, SearchRequest, Verdict, Why, first_per_note
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import relevance_of, verdict_of
@@ -20,17 +20,12 @@ from vault_indexer.search.present import Expansion, HitBuilder, RankedChunk, Sni
 from vault_indexer.search.question import missing_words
 from vault_indexer.search.rank import (
     LISTED,
-    Ranked,
+    Candidates,
     list_by_time,
-    local_key,
-    normalized_score,
     rank,
     reasons_of,
-    source_of,
+    reciprocal_rank_fusion,
 )
-
-_RANKS = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
 _WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
@@ -71,12 +66,12 @@ class AnswerLimits:
         )
 
 
-class _Candidate(NamedTuple):
-    """A ranked chunk: its score beside the best one's, the number of its group, and its key there."""
+class _Place(NamedTuple):
+    """A ranked chunk: its score beside the best one's, the number of its group, and its row there."""
 
     score: float
     group: int
-    key: int
+    row: int
 
 
 def search_vaults(
@@ -118,13 +113,17 @@ def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
 
 def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
     limits = AnswerLimits.of(request, settings)
-    rankings = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
-    shown = list(islice(first_per_note(_merged(rankings), _note_of, limits.per_note), limits.hits))
-    relevance: dict[_Candidate, float] = {}
-    hits: dict[_Candidate, Hit] = {}
+    tables = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
+    notes = [table.note.tolist() for table in tables]
+    order = first_per_note(
+        _merged(tables), lambda one: (one.group, notes[one.group][one.row]), limits.per_note
+    )
+    shown = list(islice(order, limits.hits))
+    relevance: dict[_Place, float] = {}
+    hits: dict[_Place, Hit] = {}
     files: list[Hit] = []
-    for number, (group, ranked) in enumerate(zip(groups, rankings, strict=True)):
-        for part in _build(group, ranked, [one for one in shown if one.group == number], request, settings):
+    for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
+        for part in _build(group, table, [one for one in shown if one.group == number], request, settings):
             relevance |= part.relevance
             hits |= part.hits
             files += part.files
@@ -136,49 +135,50 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, _missing_words(groups))
 
 
-def _merged(rankings: Sequence[Ranked]) -> list[_Candidate]:
+def _merged(tables: Sequence[Candidates]) -> list[_Place]:
     """The candidates of all groups, best first: by score, or by rank where there are several."""
-    found: list[_Candidate] = []
-    for number, ranked in enumerate(rankings):
-        for place, key in enumerate(ranked.order, start=1):
-            by_rank = (_RANKS + 1) / (_RANKS + place)
-            score = normalized_score(ranked, key) if len(rankings) == 1 else by_rank
-            found.append(_Candidate(score, number, key))
-    return sorted(found, key=lambda one: (-one.score, one.group)) if len(rankings) > 1 else found
-
-
-def _note_of(one: _Candidate) -> tuple[int, int]:
-    return one.group, note_id_of(one.key)
+    if len(tables) == 1:
+        scores = tables[0].normalized_scores().tolist()
+        return [_Place(score, 0, row) for row, score in enumerate(scores)]
+    rankings = {
+        str(number): [(number, row) for row in range(len(table))] for number, table in enumerate(tables)
+    }
+    fused = reciprocal_rank_fusion(rankings, dict.fromkeys(rankings, 1.0))
+    top = max(fused.values(), default=1.0)
+    found = [_Place(score / top, group, row) for (group, row), score in fused.items()]
+    return sorted(found, key=lambda one: (-one.score, one.group))
 
 
 class _Built(NamedTuple):
     """What one vault gives to the answer."""
 
-    relevance: Mapping[_Candidate, float]
-    hits: Mapping[_Candidate, Hit]
+    relevance: Mapping[_Place, float]
+    hits: Mapping[_Place, Hit]
     files: tuple[Hit, ...]
 
 
 def _build(
     group: _Group,
-    ranked: Ranked,
-    shown: Sequence[_Candidate],
+    table: Candidates,
+    shown: Sequence[_Place],
     request: SearchRequest,
     settings: SearchSettings,
 ) -> Iterator[_Built]:
     limits = AnswerLimits.of(request, settings)
-    for number, prepared in enumerate(group):
-        own = {local_key(one.key): one for one in shown if source_of(one.key) == number}
-        rankings = ranked if len(group) == 1 else ranked.of(number)
-        relevance = relevance_of(prepared, list(own), rankings)
-        kept = [key for key in own if relevance[key] >= limits.least]
-        reasons = reasons_of(prepared, rankings, kept, by_field=request.by_field)
-        builder = _builder(prepared, request, settings)
-        hits = builder.build(RankedChunk(key, own[key].score, reasons[key], relevance[key]) for key in kept)
+    vaults, keys = table.vault.tolist(), table.local_key.tolist()
+    for number, query in enumerate(group):
+        own = {one.row: one for one in shown if vaults[one.row] == number}
+        relevance = relevance_of(query, table, list(own))
+        kept = [row for row in own if relevance[row] >= limits.least]
+        reasons = reasons_of(query, table, kept, by_field=request.by_field)
+        builder = _builder(query, request, settings)
+        hits = builder.build(
+            RankedChunk(keys[row], own[row].score, reasons[row], relevance[row]) for row in kept
+        )
         yield _Built(
-            {own[key]: value for key, value in relevance.items()},
-            {own[key]: hit for key, hit in hits.items()},
-            _files(prepared, builder, limits.hits),
+            {own[row]: value for row, value in relevance.items()},
+            {own[row]: hits[keys[row]] for row in kept if keys[row] in hits},
+            _files(query, builder, limits.hits),
         )
 
 

@@ -20,7 +20,7 @@ from vault_indexer.search.terms import (
     expand_terms,
     find_corrections,
     language_of,
-    trust,
+    language_weight,
     weight_by_idf,
     with_compounds,
     with_corrections,
@@ -54,11 +54,11 @@ class SearchedVault:
 class PreparedQuery:
     """A request, ready for retrieval in one vault. In a search over several there is one for each of them.
 
-    `statistics` are those of the words of all the vaults. `text`
-    is the text that ranks, as written ("": there are only filters). `words` are its words. `terms` are these,
-    their `corrections` and expansions, each with its weight. `language` is the query's, "" if unknown.
-    `vector` is its embedding, and `trust`, in (0, 1], says how far to trust that. `chosen` are the chunks
-    that the conditions leave; None: nothing is filtered. `word_vectors` are the model's; None: it has none.
+    `statistics` are those of the words of all the vaults. `text` is the text that ranks, as written; it is ""
+    where there are only filters. `words` are its words. `terms` are these, their `corrections` and
+    expansions, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
+    `language_weight`, in (0, 1], what the vectors count in that language. `chosen` are the chunks that the
+    conditions leave; None: nothing is filtered. `word_vectors` are the model's; None: it has none.
     """
 
     vault: SearchedVault
@@ -68,7 +68,7 @@ class PreparedQuery:
     terms: tuple[QueryTerm, ...]
     language: str
     vector: Vectors
-    trust: float
+    language_weight: float
     conditions: tuple[Condition, ...]
     chosen: ChunkFilter | None
     corrections: tuple[Correction, ...]
@@ -159,7 +159,7 @@ def _prepare(
         terms=tuple(statistics.scaled(snapshot.keywords, (*likely, *others))),
         language=language,
         vector=vector,
-        trust=trust(embedder.model, language),
+        language_weight=language_weight(embedder.model, language),
         conditions=conditions,
         chosen=chosen,
         corrections=corrections,

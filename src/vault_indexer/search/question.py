@@ -52,7 +52,7 @@ def question_words(vaults: Sequence[SearchedVault], question: str) -> tuple[Ques
         terms=(),
         language=language_of(query.text, statistics.languages),
         vector=np.zeros(0, np.float32),
-        trust=1.0,
+        language_weight=1.0,
         conditions=(),
         chosen=None,
         corrections=(),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
-from vault_indexer.model import Explanation, NoteRow, SearchRequest, first_per_note, note_id_of
+from vault_indexer.model import Explanation, NoteRow, SearchRequest, first_per_note
 from vault_indexer.ports import Embedder
 from vault_indexer.search.confidence import relevance_of
 from vault_indexer.search.deadline import QueryDeadline
@@ -22,7 +22,7 @@ from vault_indexer.search.explain import (
 )
 from vault_indexer.search.multi_vault import AnswerLimits, SearchResult, search_vaults
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
-from vault_indexer.search.rank import Ranked, rank, reasons_of
+from vault_indexer.search.rank import Candidates, rank, reasons_of
 from vault_indexer.store import Snapshot
 
 
@@ -89,13 +89,13 @@ class Searcher:
             matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
             return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
         limits = AnswerLimits.of(request, self._settings)
-        ranked = rank([prepared], self._settings, by_note=request.by_note, limit=limits.hits)
-        place, key = _rank_of(prepared, ranked, note, limits)
-        if key is None:
-            reasons += absence_reasons(prepared, ranked, note)
+        table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.hits)
+        place, row = _rank_of(prepared, table, note, limits)
+        if row is None:
+            reasons += absence_reasons(prepared, table, note)
         else:
             reasons += place_reasons(place, limits.hits)
-        relevance = None if key is None else relevance_of(prepared, [key], ranked)[key]
+        relevance = None if row is None else relevance_of(prepared, table, [row])[row]
         return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 
     def explain_attachment(
@@ -122,13 +122,13 @@ class Searcher:
 
 
 def _rank_of(
-    prepared: PreparedQuery, ranked: Ranked, note: NoteRow, limits: AnswerLimits
+    prepared: PreparedQuery, table: Candidates, note: NoteRow, limits: AnswerLimits
 ) -> tuple[ChunkRank, int | None]:
-    """Where the note's best chunk is, and its key (None: it is no candidate)."""
-    own = [at for at, key in enumerate(ranked.order) if note_id_of(key) == note.note_id]
-    if not own:
-        return ChunkRank(None, len(ranked.order), False, None), None
-    key = ranked.order[own[0]]
-    why = reasons_of(prepared, ranked, [key])[key]
-    shown = list(first_per_note(ranked.order, note_id_of, limits.per_note))[: limits.hits]
-    return ChunkRank(own[0] + 1, len(ranked.order), key in shown, why), key
+    """Where the note's best chunk is, and its row (None: it is no candidate)."""
+    own = np.flatnonzero(table.note == note.note_id)
+    if not len(own):
+        return ChunkRank(None, len(table), False, None), None
+    row = int(own[0])
+    why = reasons_of(prepared, table, [row])[row]
+    shown = list(first_per_note(range(len(table)), table.note.tolist().__getitem__, limits.per_note))
+    return ChunkRank(row + 1, len(table), row in shown[: limits.hits], why), row

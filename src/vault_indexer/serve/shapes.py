@@ -55,6 +55,8 @@ class WhyJson(TypedDict):
     graph: GraphJson | None
     recency: float
     fused: float
+    fused_rank: int
+    evidence: float | None
     title: float
     filters: list[str]
     note: NoteReasonJson | None

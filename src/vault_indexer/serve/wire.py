@@ -255,6 +255,8 @@ def _why_json(why: Why) -> WhyJson:
         "graph": _graph_json(why.graph),
         "recency": round(why.recency, 3),
         "fused": round(why.fused, 6),
+        "fused_rank": why.fused_rank,
+        "evidence": None if why.evidence is None else round(why.evidence, 6),
         "title": round(why.title, 6),
         "filters": list(why.filters),
         "note": _note_reason_json(why.note),

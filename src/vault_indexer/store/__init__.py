@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vault_indexer.store.embedded import EmbeddedRetriever
 from vault_indexer.store.generations import Generation, IndexDir
 from vault_indexer.store.index_errors import index_errors
 from vault_indexer.store.ranges import first_of_each
@@ -21,7 +20,6 @@ from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
 __all__ = [
     "ChunkRetriever",
-    "EmbeddedRetriever",
     "FoundChunk",
     "Fusion",
     "Generation",

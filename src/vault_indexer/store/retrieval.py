@@ -1,8 +1,8 @@
-"""What both backends of the derived indices answer: the ports, and the values that pass through them.
+"""What a backend of the derived indices answers: the ports, and the values that pass through them.
 
 A question goes to the vaults of a `VaultScope`, which is asked for everywhere: there is no way to search
-without saying in which vaults. The embedded backend answers for one vault (`store.embedded`), Milvus for
-many (`store.milvus`). `tests/store/test_store_milvus_contract.py` holds both to it.
+without saying in which vaults. Milvus answers (`store.milvus`). `tests/store/test_store_milvus_contract.py`
+holds it to what a reference over a snapshot answers.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ CONFIGURED = "configured"
 WHOLE_NOTE = "whole_note"
 
 _VECTOR, _KEYWORD, _GRAPH = (f"search.weights.{name}" for name in ("vector", "keyword", "graph"))
-_FUSION = "search.fusion"
+_RERANK = "search.rerank"
 _STRATEGY, _PROVIDER = "chunking.strategy", "embedding.provider"
 
 Options = Mapping[str, str]
@@ -34,8 +34,7 @@ SEARCH_VARIANTS: Mapping[str, Options] = MappingProxyType(
         "keyword": {_VECTOR: "0", _GRAPH: "0"},
         "vector": {_KEYWORD: "0", _GRAPH: "0"},
         "no_graph": {_GRAPH: "0"},
-        "rrf": {_FUSION: "rrf"},
-        "convex": {_FUSION: "convex"},
+        "rrf": {_RERANK: "0"},
     }
 )
 """What can be compared over one index."""

@@ -1,19 +1,11 @@
-"""Rankings of chunks by meaning, by word and by link, and the one ranking that fuses them."""
+"""Rankings of chunks by meaning, by word and by link, and the one ranking that is made of them."""
 
 from __future__ import annotations
 
+from vault_indexer.search.rank.candidates import Candidates
+from vault_indexer.search.rank.fuse import reciprocal_rank_fusion
 from vault_indexer.search.rank.listing import LISTED, list_by_time
-from vault_indexer.search.rank.rank import Ranked, normalized_score, rank
+from vault_indexer.search.rank.rank import rank
 from vault_indexer.search.rank.reasons import reasons_of
-from vault_indexer.search.rank.sources import local_key, source_of
 
-__all__ = [
-    "LISTED",
-    "Ranked",
-    "list_by_time",
-    "local_key",
-    "normalized_score",
-    "rank",
-    "reasons_of",
-    "source_of",
-]
+__all__ = ["LISTED", "Candidates", "list_by_time", "rank", "reasons_of", "reciprocal_rank_fusion"]

@@ -1,22 +1,28 @@
-"""How much of a query each candidate chunk says: by the words that it holds, or by words like them."""
+"""Cover: how much of a query each chunk says, by the words that it holds, or by words like them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.note_evidence import Evidence
+from vault_indexer.search.rank.candidates import Candidates, RankRequest
 from vault_indexer.store.catalog import unpack_words
 from vault_indexer.store.keywords import held_weight
 from vault_indexer.text.function_words import is_function_word
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from vault_indexer.ports import Vectors, WordVectors
+
+    Floats = NDArray[np.float32]
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 HELD = 1.0
 """What the part of the query's words that a chunk holds counts beside its BM25F score."""
@@ -30,17 +36,25 @@ BY_CHANCE = 0.2
 _NUMBERS = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkCoverage:
-    """The part of the query that each chunk says, in [0, 1] by key, each word at its weight; and what that
-    counts beside the chunk's BM25F score."""
+def cover(table: Candidates, request: RankRequest) -> None:
+    """How much of the query each chunk says, each word at its weight, in [0, 1]. Chunks of a vault where that
+    says nothing (`_is_spoken`) have none."""
+    for number, query in enumerate(request.queries):
+        if _is_spoken(query):
+            rows, mask = table.held[number]
+            table.coverage[rows], weight = chunk_coverage(query, table.local_key[rows], mask)
+            table.coverage_weight = max(table.coverage_weight, weight)
 
-    shares: Mapping[int, float] = field(default_factory=dict)
-    weight: float = HELD
+
+def _is_spoken(query: PreparedQuery) -> bool:
+    """Whether the query is in a language of the vault, and one that the model knows. What a chunk holds of
+    another one are names and words that look alike, and where the vectors count little there is no need."""
+    return query.language_weight >= 1.0 and query.language in query.statistics.languages
 
 
-def chunk_coverage(prepared: PreparedQuery, evidence: Evidence) -> ChunkCoverage:
-    """How much of the query the chunks say.
+def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats, float]:
+    """How much of the query the chunks say, of which `held` says what words they hold; and what that counts
+    beside the BM25F score of a chunk.
 
     Where the model has vectors of single words, a word of the query counts by its likeness to the nearest
     word of the chunk (late interaction; Khattab and Zaharia 2020 do so with vectors of words in their
@@ -48,28 +62,26 @@ def chunk_coverage(prepared: PreparedQuery, evidence: Evidence) -> ChunkCoverage
     chunk of which the catalog has no words keeps the share that it holds. Function words count nothing: which
     of them a chunk holds is chance, and in a small vault they are hardly more frequent than others.
     """
-    keys = evidence.chunks.tolist()
-    said = evidence.held.astype(np.float32)
-    terms = _speaking(prepared)
-    vectors = prepared.word_vectors
-    words = prepared.snapshot.catalog.chunk_words(keys) if vectors is not None else {}
+    said = held.astype(np.float32)
+    terms = _speaking(query)
+    vectors = query.word_vectors
+    words = query.snapshot.catalog.chunk_words(keys.tolist()) if vectors is not None else {}
     weight = HELD
     if vectors is not None and any(words.values()):
         weight = ALIKE
-        kept = np.array([key in words for key in keys])
-        nearest = _nearest(terms, vectors, [words[key] for key in keys if key in words])
+        kept = np.array([key in words for key in keys.tolist()])
+        nearest = _nearest(terms, vectors, [words[key] for key in keys.tolist() if key in words])
         said[kept] = np.where(np.isnan(nearest), said[kept], nearest)
-    shares = held_weight(said, terms)
-    return ChunkCoverage(dict(zip(keys, shares.tolist(), strict=True)), weight)
+    return held_weight(said, terms), weight
 
 
-def _speaking(prepared: PreparedQuery) -> list[QueryTerm]:
+def _speaking(query: PreparedQuery) -> list[QueryTerm]:
     """The query's terms, function words without weight, unless there are only such."""
     terms = [
-        replace(term, weight=0.0) if is_function_word(term.word, prepared.language) else term
-        for term in prepared.terms
+        replace(term, weight=0.0) if is_function_word(term.word, query.language) else term
+        for term in query.terms
     ]
-    return terms if any(term.weight for term in terms) else list(prepared.terms)
+    return terms if any(term.weight for term in terms) else list(query.terms)
 
 
 def _nearest(terms: Sequence[QueryTerm], vectors: WordVectors, packed: Sequence[bytes]) -> Vectors:

@@ -1,44 +1,63 @@
-"""From several rankings to one: by rank, or by score."""
+"""Fuse: one list of the three rankings, by their ranks alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from vault_indexer.config.settings import SearchSettings
+from vault_indexer.search.rank.candidates import Candidates, RankRequest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T", bound=Hashable)
+
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+
+def fuse(table: Candidates, request: RankRequest) -> None:
+    """Give each row its score and rank in the fusion. With `search.rerank` only the first rows stay, at least
+    twice as many as hits are asked for, and those of notes whose name is the query."""
+    table.rows_at(np.array(list(table.named.values()), np.int64))
+    table.fused = fused_scores(table, request.settings)
+    table.take(table.best_first(table.fused))
+    table.fused_rank = np.arange(1, len(table) + 1)
+    table.fusion_order = table.key
+    if request.settings.rerank:
+        table.reranked = max(request.settings.rerank, 2 * request.limit)
+        named = np.isin(table.key, list(table.named.values()))
+        table.take((table.fused_rank <= table.reranked) | named)
+
+
+def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.float64]:
+    """The score of each row by the ranks that it has so far."""
+    ranks = {"vector": table.vector_rank, "keyword": table.word_rank, "graph": table.link_rank}
+    rankings = {name: _in_order(column) for name, column in ranks.items()}
+    fused = reciprocal_rank_fusion(rankings, settings.weights.model_dump(), settings.rrf_k)
+    return np.array([fused.get(row, 0.0) for row in range(len(table))], np.float64)
+
+
+def _in_order(ranks: NDArray[np.int64]) -> list[int]:
+    """The rows of one ranking, best first."""
+    rows = np.flatnonzero(ranks)
+    return rows[ranks[rows].argsort()].tolist()  # type: ignore[no-any-return]
 
 
 def reciprocal_rank_fusion(
-    rankings: Mapping[str, Sequence[int]], weights: Mapping[str, float], k: int
-) -> dict[int, float]:
-    """Every key of any ranking with sum over rankings of weight / (k + rank), rank counted from 1
-    (Cormack, Clarke and Büttcher, SIGIR 2009).
+    rankings: Mapping[str, Sequence[T]], weights: Mapping[str, float], k: int = RRF_K
+) -> dict[T, float]:
+    """Every key of any ranking with sum over rankings of weight / (k + rank), rank counted from 1.
 
     The result does not depend on the order of the rankings. A ranking of weight 0 adds nothing.
     """
-    fused: dict[int, float] = {}
+    fused: dict[T, float] = {}
     for name in sorted(rankings):
         weight = weights[name]
         if weight:
             for rank, key in enumerate(rankings[name], start=1):
                 fused[key] = fused.get(key, 0.0) + weight / (k + rank)
     return fused
-
-
-def convex_combination(
-    scores: Mapping[str, Mapping[int, float]], weights: Mapping[str, float]
-) -> dict[int, float]:
-    """Every key of any ranking with the weighted mean of its scores (Bruch, Gai and Ingber, TOIS 2023).
-
-    Scores are to be in [0, 1] each, and so is the result; a key that a ranking lacks has 0 there. A ranking
-    of weight 0 adds nothing, and neither does an empty one: it takes no part in the mean.
-    """
-    counted = [name for name in sorted(scores) if weights[name] and scores[name]]
-    total = sum(weights[name] for name in counted)
-    fused: dict[int, float] = {}
-    for name in counted:
-        share, held = weights[name] / total, fused.get
-        fused |= {key: held(key, 0.0) + share * score for key, score in scores[name].items()}
-    return fused
-
-
-def best_first(scores: Mapping[int, float]) -> list[int]:
-    """Keys by falling score; equal scores by key."""
-    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)  # a stable sort, also in reverse

@@ -1,56 +1,71 @@
-"""Why a chunk has its place: what each ranking says of it, and what the fusion made of that."""
+"""Why a chunk has its place: its row in the table of candidates, and what each word of the query gave."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
-from vault_indexer.model import KeywordReason, VectorReason, Why, note_id_of
+from vault_indexer.model import GraphReason, KeywordReason, NoteReason, VectorReason, Why
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.rank import Ranked
+from vault_indexer.search.rank.candidates import Candidates
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 
 
 def reasons_of(
-    prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], *, by_field: bool = True
+    query: PreparedQuery, table: Candidates, rows: Sequence[int], *, by_field: bool = True
 ) -> dict[int, Why]:
-    """The reasons for each of the keys, all of which `ranked` holds; `by_field` with what each field gave."""
-    words = _keyword_reasons(prepared, ranked, keys, by_field=by_field)
-    return {key: _why(key, prepared, ranked, words.get(key)) for key in keys}
+    """The reasons for rows of one vault; `by_field` with what each field gave."""
+    words = _keyword_reasons(query, table, rows, by_field=by_field)
+    return {row: _why(query, table, row, words.get(row)) for row in rows}
 
 
-def _why(key: int, prepared: PreparedQuery, ranked: Ranked, keyword: KeywordReason | None) -> Why:
-    rankings = ranked.rankings
+def _why(query: PreparedQuery, table: Candidates, row: int, keyword: KeywordReason | None) -> Why:
+    vector, graph, note = None, None, None
+    if rank := int(table.vector_rank[row]):
+        vector = VectorReason(rank, float(table.cosine[row]))
+    if rank := int(table.link_rank[row]):
+        graph = GraphReason(rank, float(table.link[row]), table.via[row])
+    if not isnan(table.note_coverage[row]):
+        note = NoteReason(_known(table.note_cosine[row]), float(table.note_coverage[row]))
     return Why(
-        vector=VectorReason(*rankings.vector[key]) if key in rankings.vector else None,
+        vector=vector,
         keyword=keyword,
-        graph=rankings.graph.get(key),
-        recency=ranked.recency[key],
-        fused=ranked.fused[key],
-        title=ranked.titles.get(key, 0.0),
-        filters=prepared.filters,
-        note=rankings.notes.get(note_id_of(key)),
+        graph=graph,
+        recency=float(table.age[row]),
+        fused=float(table.fused[row]),
+        fused_rank=int(table.fused_rank[row]),
+        evidence=_known(table.evidence[row]),
+        title=float(table.title[row]),
+        filters=query.filters,
+        note=note,
     )
 
 
 def _keyword_reasons(
-    prepared: PreparedQuery, ranked: Ranked, keys: Sequence[int], *, by_field: bool
+    query: PreparedQuery, table: Candidates, rows: Sequence[int], *, by_field: bool
 ) -> dict[int, KeywordReason]:
-    """Rank, score, matched words and fields of those keys that the ranking by word holds."""
-    keywords = prepared.snapshot.keywords
-    ranking, covered = ranked.rankings.keyword, ranked.rankings.coverage.shares
-    known = [key for key in keys if key in ranking]
-    if not by_field:
-        words = keywords.word_scores(known, prepared.terms, FIELD_WEIGHTS)
-        return {
-            key: KeywordReason(*ranking[key], dict(own), {}, covered.get(key))
-            for key, own in zip(known, words, strict=True)
-        }
-    reasons = {}
-    for key, matches in zip(known, keywords.explain(known, prepared.terms, FIELD_WEIGHTS), strict=True):
-        shares: dict[str, float] = {}
-        for match in matches:
-            for name, score in match.fields:
-                shares[name] = shares.get(name, 0.0) + score
-        by_word = {match.word: match.score for match in matches}
-        reasons[key] = KeywordReason(*ranking[key], by_word, shares, covered.get(key))
-    return reasons
+    """Rank, score, matched words and fields of those rows that the ranking by word holds."""
+    known = [row for row in rows if table.word_rank[row]]
+    keys = table.local_key[known].tolist()
+    keywords = query.snapshot.keywords
+    terms: list[dict[str, float]]
+    fields: list[dict[str, float]] = [{} for _ in known]
+    if by_field:
+        matches = keywords.explain(keys, query.terms, FIELD_WEIGHTS)
+        terms = [{match.word: match.score for match in own} for own in matches]
+        for shares, own in zip(fields, matches, strict=True):
+            for field, score in (part for match in own for part in match.fields):
+                shares[field] = shares.get(field, 0.0) + score
+    else:
+        terms = [dict(own) for own in keywords.word_scores(keys, query.terms, FIELD_WEIGHTS)]
+    return {
+        row: KeywordReason(
+            int(table.word_rank[row]), float(table.words[row]), by_word, shares, _known(table.coverage[row])
+        )
+        for row, by_word, shares in zip(known, terms, fields, strict=True)
+    }
+
+
+def _known(value: float) -> float | None:
+    """None for a value that is unknown."""
+    return None if isnan(value) else float(value)

@@ -1,17 +1,50 @@
-"""Notes whose title, alias or file name is the query."""
+"""Name: notes whose title, alias or file name is the query come first."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of
+from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of, note_id_of
 from vault_indexer.search.filters import plain, text_pattern
+from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import normalize
 from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import WORD
 
 _NAME_FIELDS = ("title", "aliases", "path")
+
+
+def name(table: Candidates, request: RankRequest) -> None:
+    """The first chunk of each note whose name is the query gets the best score once more."""
+    del request
+    named = np.isin(table.key, list(table.named.values()))
+    table.title[named] = table.score.max(initial=0.0)
+    table.score = table.score + table.title
+
+
+def first_chunks_by_name(queries: Sequence[PreparedQuery]) -> dict[int, int]:
+    """For each note whose name is the query, the first chunk that may be found, under the keys that tell
+    vaults apart: who asks for a note by its name wants it from its beginning."""
+    found: dict[int, int] = {}
+    for number, query in enumerate(queries):
+        keys = global_keys(number, np.array(_first_chunks(query), np.int64))
+        found |= {note_id_of(key): key for key in keys.tolist()}
+    return found
+
+
+def _first_chunks(query: PreparedQuery) -> list[int]:
+    catalog = query.snapshot.catalog
+    named = catalog.notes(sorted(match_titles(query.snapshot, query.text)))
+    chunks = catalog.chunk_keys_at([note.path for note in named.values()])
+    found = []
+    for _, note in sorted(named.items()):
+        own = np.array(chunks.get(note.path, ()), np.int64)
+        found += own[query.passing(own)][:1].tolist()
+    return found
 
 
 def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:

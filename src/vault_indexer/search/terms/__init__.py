@@ -7,7 +7,7 @@ from vault_indexer.search.terms.compounds import with_compounds
 from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
-from vault_indexer.search.terms.vector_trust import language_of, trust, trust_beside
+from vault_indexer.search.terms.vector_weight import language_of, language_weight, vector_weight
 
 __all__ = [
     "expand_terms",
@@ -15,8 +15,8 @@ __all__ = [
     "is_common",
     "is_common_word",
     "language_of",
-    "trust",
-    "trust_beside",
+    "language_weight",
+    "vector_weight",
     "weight_by_idf",
     "with_compounds",
     "with_corrections",

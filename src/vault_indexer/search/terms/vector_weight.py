@@ -25,14 +25,14 @@ def language_of(text: str, languages: Sequence[str]) -> str:
     return detect_query(text, languages) or (languages[0] if languages else "")
 
 
-def trust(model: EmbeddingModel, language: str) -> float:
+def language_weight(model: EmbeddingModel, language: str) -> float:
     """A factor for the vector ranking's weight: less than 1 where the model does not know the language. A
     model whose languages are unknown counts in full."""
     known = languages_of(model)
     return 1.0 if known is None or not language or language in known else FOREIGN
 
 
-def trust_beside(held: float) -> float:
+def vector_weight(held: float) -> float:
     """The factor for the vector ranking's weight, if the best chunk by words holds this share of the query,
     each word at its weight: 1 where it holds all, 1 + LACKING where it holds none."""
     return 1.0 + LACKING * (1.0 - held) ** 3

@@ -1,14 +1,15 @@
-"""The embedded backend of the retrieval ports: one vault, searched in a snapshot of its own index."""
+"""The reference for the retrieval ports: one vault, searched in a snapshot of its own index."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vault_indexer.model import note_id_of
+from vault_indexer.search.rank import reciprocal_rank_fusion
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.store.retrieval import (
@@ -69,7 +70,9 @@ class EmbeddedRetriever:
             meaning = by_meaning(snapshot, selection.depth, allowed)
             words = by_word(snapshot, selection.depth, allowed)
             if fusion.kind == "rrf":
-                return _by_ranks([meaning, words], fusion.rank_constant)
+                rankings = {"meaning": list(meaning), "words": list(words)}
+                weights = dict.fromkeys(rankings, 1.0)
+                return reciprocal_rank_fusion(rankings, weights, fusion.rank_constant)
             return _by_scores(meaning, words, fusion)
 
         return self._ranked(scope, selection, fused)
@@ -101,14 +104,6 @@ def _by_meaning(vector: Vector) -> Search:
         return dict(zip(keys.tolist(), scores.tolist(), strict=True))
 
     return search
-
-
-def _by_ranks(rankings: Iterable[Scores], constant: int) -> Scores:
-    fused: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, key in enumerate(ranking, start=1):
-            fused[key] = fused.get(key, 0.0) + 1.0 / (constant + rank)
-    return fused
 
 
 def _by_scores(meaning: Scores, words: Scores, fusion: Fusion) -> Scores:

@@ -1,0 +1,106 @@
+"""Rerank: the first candidates of the fusion by the evidence for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vault_indexer.search.rank.candidates import Candidates, RankRequest
+from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.terms import vector_weight
+from vault_indexer.store.keywords import held_weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+class Evidence(NamedTuple):
+    """What one source says of each row, in [0, 1], and what it counts."""
+
+    weight: float
+    values: Floats
+
+
+def rerank(table: Candidates, request: RankRequest) -> None:
+    """Score each row by the weighted mean of all evidence; with `search.rerank = 0` by the fusion alone.
+
+    The fusion chose the rows and says no more: each blend with its score lowered nDCG from a fifth on.
+    """
+    if not request.settings.rerank:
+        table.score = table.fused
+        return
+    table.evidence = weighted_mean([read(table, request) for read in EVIDENCE], len(table))
+    table.score = table.evidence
+
+
+def weighted_mean(parts: Sequence[Evidence | None], size: int) -> Floats:
+    """The mean of the evidence that there is, each at its weight; 0 without any (a convex combination; Bruch,
+    Gai and Ingber, TOIS 2023). What no row has does not count: that is not the same as 0 for all."""
+    counted = [part for part in parts if part is not None and part.weight]
+    total = sum(part.weight for part in counted)
+    mean = np.zeros(size)
+    for part in counted:
+        mean = mean + part.weight / total * part.values
+    return mean
+
+
+def _by_words(table: Candidates, request: RankRequest) -> Evidence | None:
+    """The BM25F score beside the best one (it has no scale), what the chunk says of the query, and what its
+    note holds of it."""
+    if np.isnan(table.words).all():
+        return None
+    chunk, weight = _positive(table.words) / np.nanmax(table.words), 1.0
+    if table.coverage_weight:
+        chunk = chunk + table.coverage_weight * _positive(table.coverage)
+        weight += table.coverage_weight
+    values = (chunk + NOTE_WORDS * _positive(table.note_coverage)) / (weight + NOTE_WORDS)
+    return Evidence(request.settings.weights.keyword, values)
+
+
+def _by_meaning(table: Candidates, request: RankRequest) -> Evidence | None:
+    """The cosine of the chunk and of the mean of its note's vectors, as they are: they are comparable between
+    queries, and low where the model knows nothing."""
+    if np.isnan(table.cosine).all():
+        return None
+    chunk, note = _positive(table.cosine), _positive(table.note_cosine)
+    values = (chunk + NOTE_MEANING * note) / (1.0 + NOTE_MEANING)
+    return Evidence(request.settings.weights.vector * _weight_of_vectors(table, request), values)
+
+
+def _by_links(table: Candidates, request: RankRequest) -> Evidence | None:
+    """How far links to the note say what the query says."""
+    if not table.link_rank.any():
+        return None
+    return Evidence(request.settings.weights.graph, _positive(table.link))
+
+
+EVIDENCE: Sequence[Callable[[Candidates, RankRequest], Evidence | None]] = (
+    _by_words,
+    _by_meaning,
+    _by_links,
+)
+"""The sources of evidence. A model that reads query and chunk together is one more row."""
+
+
+def _positive(values: Floats) -> Floats:
+    """The values, 0 for those that are unknown or negative."""
+    return np.fmax(values, 0.0)
+
+
+def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
+    """What the vectors count for this query. In a language that the model does not know, what its words find
+    or miss says nothing for the vectors."""
+    weights, known = request.settings.weights, request.queries[0].language_weight
+    if known < 1.0 or not (weights.vector and weights.keyword):
+        return known
+    best = np.flatnonzero(table.word_rank == 1)
+    if not len(best):
+        return vector_weight(0.0)
+    number = int(table.vault[best[0]])
+    rows, mask = table.held[number]
+    held = held_weight(mask[rows == best[0]], request.queries[number].terms)
+    return vector_weight(float(held[0]))
