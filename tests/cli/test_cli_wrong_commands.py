@@ -120,6 +120,9 @@ def test_rebuild_refuses_an_emptied_folder(copied: Sandbox) -> None:
         "Not rebuilt: the vault looks empty (3 files expected). The index is kept.", "--force"
     )
     assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+    shown = copied.indexer("status").out
+    assert ", not kept up to date" in shown.splitlines()[0]
+    assert "warning      the vault looks empty (3 files expected). The index is kept." in shown
     forced = copied.indexer("rebuild", "--force", "--json")
     assert (forced.code, forced.data["notes"]) == (0, 0)
 

@@ -21,6 +21,7 @@ from vault_indexer.text.counts import quantity
 
 _NAMED = 10
 _NAME_WIDTH = len("not running")
+_STATES = {"degraded": "not kept up to date"}
 _UNITS = ("bytes", "kB", "MB", "GB")
 _KILO = 1000
 
@@ -107,7 +108,14 @@ def _state(found: StatusJson) -> tuple[str, str]:
         return f"{quantity(found['pending'], 'change')} not searched yet", "yellow"
     if found["vectors_owed"]:
         return f"{quantity(found['vectors_owed'], 'chunk')} not searched by meaning yet", "yellow"
-    return ("up to date", "green") if found["state"] == "ready" else (found["state"], "yellow")
+    return (
+        ("up to date", "green") if found["state"] == "ready" else (state_in_words(found["state"]), "yellow")
+    )
+
+
+def state_in_words(state: str) -> str:
+    """The state of an index as a person says it."""
+    return _STATES.get(state, state)
 
 
 def _from_home(path: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.commands.status import state_in_words
 from vault_indexer.cli.in_process import NO_VAULTS
 from vault_indexer.cli.known_vaults import (
     forget_vault,
@@ -132,7 +133,7 @@ def list_vaults(place: Place, output: Output) -> None:
             text(
                 (f"{one['name']:<{width}}  ", "bold"),
                 (one["path"], ""),
-                (f"  {one['state']}", "green" if is_good else "yellow"),
+                (f"  {state_in_words(one['state'])}", "green" if is_good else "yellow"),
                 (f"  {quantity(one['notes'], 'note')}" if one["notes"] else "", "dim"),
                 (f", {quantity(one['pending'], 'change')} pending" if one["pending"] else "", "yellow"),
                 (f"  {one['problem']}" if one["problem"] else "", "yellow"),
