@@ -24,13 +24,13 @@ def fuse(table: Candidates, request: RankRequest) -> None:
     twice as many as hits are asked for, and those of notes whose name is the query."""
     table.rows_at(np.array(list(table.named.values()), np.int64))
     table.fused = fused_scores(table, request.settings)
-    table.take(table.best_first(table.fused))
-    table.fused_rank = np.arange(1, len(table) + 1)
-    table.fusion_order = table.key
+    order = table.best_first(table.fused)
+    table.fused_rank[order] = np.arange(1, len(order) + 1)
+    table.fusion_order = table.key[order]
     if request.settings.rerank:
         table.reranked = max(request.settings.rerank, 2 * request.limit)
-        named = np.isin(table.key, list(table.named.values()))
-        table.take((table.fused_rank <= table.reranked) | named)
+        named = np.isin(table.fusion_order, list(table.named.values()))
+        table.take(order[(table.fused_rank[order] <= table.reranked) | named])
 
 
 def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.float64]:

@@ -25,7 +25,9 @@ def age(table: Candidates, request: RankRequest) -> None:
         factors[rows] = [known.get(note_id, np.nan) for note_id in notes]
     table.age = factors
     table.score = table.score * factors
-    table.take(~np.isnan(factors))
+    known = ~np.isnan(factors)
+    if not known.all():
+        table.take(known)
 
 
 def recency_factors(modified: Mapping[int, int], now_ns: int, settings: RecencySettings) -> dict[int, float]:
