@@ -15,7 +15,7 @@ from vault_indexer.model import JsonValue
 
 GOLDENS = Path(__file__).parent / "fixtures"
 _TOLERANCE = 0.02
-_VOLATILE = {
+_VOLATILE: dict[str, JsonValue] = {
     "took_ms": 0.0,
     "seconds": 0.0,
     "modified_time": "<time>",

@@ -41,7 +41,7 @@ HOSTILE = {
 }
 
 _CLICKS = "[evals]\nrecord_clicks = true\n"
-_POSTS = (
+_POSTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("ask", {"q": "When does the ferry leave?", "limit": 2}),
     ("ask", {"q": "How warm is the surface of Neptune?"}),
     ("click", {"q": "ferry", "path": "{note}", "rank": 1}),
