@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -12,15 +13,17 @@ from urllib.parse import urlsplit
 import pytest
 from eval_lab import FakeService
 from openai_server import Answer, ModelServer, model_server
+from paraphrases import read_paraphrases
 
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.evals import JUDGES, AgentAnswer, Judge, MeaningExpected, judge_for
 from vault_indexer.evals.judges import ModelJudge, read_judgement
-from vault_indexer.evals.meaning import MeaningCheck
+from vault_indexer.evals.meaning import DEFAULT_BOUNDS, MeaningCheck, bounds_of
 from vault_indexer.evals.results import Outcome
 
+GOLDEN, ANSWER = "The loaf bakes under the lid.", "Under the lid bakes the loaf."
 EXPECTED = MeaningExpected(
-    golden_answer="golden", expected_keywords_any=("lid", "steam"), expected_keywords_none=("foil",)
+    golden_answer=GOLDEN, expected_keywords_any=("lid", "steam"), expected_keywords_none=("foil",)
 )
 PASS = json.dumps({"verdict": "pass", "reason": "Same fact."})
 FAIL = json.dumps({"verdict": "fail", "reason": "Another number."})
@@ -63,30 +66,60 @@ def server() -> Iterator[ModelServer]:
 
 def service_with(cosine: float, text: str) -> FakeService:
     sine = math.sqrt(max(0.0, 1 - cosine * cosine))
-    return FakeService(Path(), vectors={"golden": [1.0, 0.0], text: [cosine, sine]})
+    return FakeService(Path(), vectors={GOLDEN: [1.0, 0.0], text: [cosine, sine]})
 
 
 def check(cosine: float, judge: Judge | None = None) -> tuple[Outcome, MeaningCheck]:
-    text = "under the lid"
-    meaning = MeaningCheck(service_with(cosine, text).embed, judge)
-    return meaning.check("How to bake?", EXPECTED, AgentAnswer(text=text)), meaning
+    meaning = MeaningCheck(service_with(cosine, ANSWER).embed, judge)
+    return meaning.check("How to bake?", EXPECTED, AgentAnswer(text=ANSWER)), meaning
 
 
 @pytest.mark.parametrize(
     ("cosine", "verdict"),
-    [(1.0, "pass"), (0.7801, "pass"), (0.7799, "fail"), (0.5501, "fail"), (0.5499, "fail"), (-0.5, "fail")],
+    [(1.0, "pass"), (0.7801, "pass"), (0.7799, "error"), (0.5501, "error"), (0.5499, "fail"), (-0.5, "fail")],
 )
 def test_the_cosine_decides_without_a_judge(cosine: float, verdict: str) -> None:
     outcome, meaning = check(cosine)
     assert outcome.verdict == verdict
     assert outcome.score == pytest.approx(cosine, abs=1e-3)
     is_reviewed = 0.55 <= cosine < 0.78
-    assert any("there is no judge" in reason for reason in outcome.reasons) is is_reviewed
+    assert any("undecided" in reason for reason in outcome.reasons) is is_reviewed
     assert meaning.judge_use.reviews == is_reviewed
 
 
+def test_no_cosine_passes_a_falsified_golden_answer(server: ModelServer) -> None:
+    """Whatever the model of the index says: a judge sees it, and without one it is undecided."""
+    meaning = MeaningCheck(FakeService(Path()).embed, None)  # every cosine is 1
+    verdicts = Counter(
+        (
+            kind,
+            meaning.check(
+                "", MeaningExpected(golden_answer=one.honest), AgentAnswer(text=text), one.language
+            ).verdict,
+        )
+        for one in read_paraphrases()
+        for kind, text in [("honest", one.honest), *one.falsified()]
+    )
+    assert {verdict for kind, verdict in verdicts if kind == "honest"} == {"pass"}
+    falsified = sum(count for (kind, _), count in verdicts.items() if kind != "honest")
+    passed = sum(count for (kind, said), count in verdicts.items() if kind != "honest" and said == "pass")
+    assert falsified >= 300
+    assert passed <= 0.05 * falsified
+    server.script.append(Answer(FAIL))
+    judged = MeaningCheck(FakeService(Path()).embed, ModelJudge(HttpModel(server.url)))
+    expected = MeaningExpected(golden_answer="Take 400 mg of ibuprofen.")
+    outcome = judged.check("", expected, AgentAnswer(text="Take 400 mg of aspirin."))
+    assert outcome.verdict == "fail"
+    assert "'ibuprofen'" in outcome.reasons[0]
+
+
+def test_each_model_has_bounds_of_its_own() -> None:
+    assert bounds_of("e5").fails_below > bounds_of("wordllama").passes_from
+    assert bounds_of("openai") == DEFAULT_BOUNDS
+
+
 def test_a_cosine_that_is_no_number_fails() -> None:
-    service = FakeService(Path(), vectors={"golden": [math.nan, 0.0]})
+    service = FakeService(Path(), vectors={GOLDEN: [math.nan, 0.0]})
     outcome = MeaningCheck(service.embed, None).check("", EXPECTED, AgentAnswer(text="the lid"))
     assert outcome.verdict == "fail"
 
@@ -120,7 +153,7 @@ def test_a_judge_decides_between_the_bounds(server: ModelServer, said: str, verd
     assert outcome.verdict == verdict
     assert "test/model says:" in outcome.reasons[0]
     (request,) = server.requests
-    for text in ("How to bake?", "golden", "under the lid"):
+    for text in ("How to bake?", GOLDEN, ANSWER):
         assert text in json.dumps(request.body)
     assert (meaning.judge_use.reviews, meaning.judge_use.answers) == (1, 1)
 

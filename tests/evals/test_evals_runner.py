@@ -259,7 +259,8 @@ def test_a_judge_that_was_never_called_shows(service: FakeService, tmp_path: Pat
     write_case(tmp_path / "cases", "l3/l3", text)
     service.vectors = {"golden": [0.6, 0.8]}
     report = run(service, tmp_path, {"q": AgentAnswer(text="under the lid")})
-    assert report.results[0].verdict == "fail"
+    assert report.results[0].verdict == "error"
+    assert "undecided" in report.results[0].reasons[0]
     assert "- Judge: none; 1 answer needed one, 0 decided" in markdown_report(report)
 
 
@@ -281,9 +282,9 @@ def test_the_judge_of_a_run_is_called_for_each_answer_between_the_bounds(
     for name in ("near", "between", "far"):
         text = f"id: {name}\nagent: search\nlayer: 3\ninput: {{query: {name}}}\n"
         write_case(tmp_path / "cases", f"l3/{name}", f"{text}expected: {{golden_answer: golden}}\n")
-    service.vectors = {"golden": [1.0, 0.0], "close": [0.9, 0.1], "so so": [0.6, 0.8], "other": [0.1, 0.9]}
+    service.vectors = {"golden": [1.0, 0.0], "so so": [0.6, 0.8], "other": [0.1, 0.9]}
     answers: dict[str, AgentAnswer | Exception] = {
-        "near": AgentAnswer(text="close"),
+        "near": AgentAnswer(text="golden"),
         "between": AgentAnswer(text="so so"),
         "far": AgentAnswer(text="other"),
     }

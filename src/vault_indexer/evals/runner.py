@@ -23,7 +23,7 @@ from vault_indexer.evals.cases import (
 from vault_indexer.evals.citations import check_citations
 from vault_indexer.evals.judges import Judge
 from vault_indexer.evals.links_snapshot import Fetcher, LivePages, PageSnapshots, PageSource
-from vault_indexer.evals.meaning import MeaningCheck
+from vault_indexer.evals.meaning import MeaningCheck, bounds_of
 from vault_indexer.evals.notes import IndexedNotes, NoteSource, VaultFiles
 from vault_indexer.evals.results import Baseline, LayerResult, Outcome, SuiteReport, summarize
 from vault_indexer.evals.structure import check_structure
@@ -78,7 +78,9 @@ def run_suite(
     started_at = _now()
     vault = Path(service.status().vault)
     notes, pages = sources(service, vault, cases_folder, options)
-    meaning = MeaningCheck(service.embed, options.judge)
+    model = service.status().manifest.get("embedding_model")
+    name = str(model.get("provider", "")) if isinstance(model, dict) else ""
+    meaning = MeaningCheck(service.embed, options.judge, bounds_of(name))
     runner = _Runner(agents or ServiceAgents(service), notes, pages, meaning, vault.name)
     results = []
     for done, case in enumerate(chosen):
@@ -142,7 +144,7 @@ class _Runner:
                 return check_citations(expected, answer, self.notes, self.pages)
             case MeaningExpected() as expected:
                 question = case.input.question or case.input.query
-                return self.meaning.check(question, expected, self._answer(case))
+                return self.meaning.check(question, expected, self._answer(case), case.language)
 
     def _answer(self, case: GoldenCase) -> AgentAnswer:
         return self.agents.answer(case.agent, case.input)

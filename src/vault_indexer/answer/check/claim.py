@@ -17,7 +17,7 @@ from typing import Literal
 from vault_indexer.answer.check.facts import Statement, conflict
 from vault_indexer.answer.check.lexicon import SPACELESS, WORD
 from vault_indexer.answer.check.words import clauses, content_words, unheld_words
-from vault_indexer.text.language import detect
+from vault_indexer.text.language import detect_query
 from vault_indexer.text.sentences import sentences
 from vault_indexer.text.tokens import RUN
 
@@ -86,7 +86,7 @@ def check_claim(claim: Claim, offered: Mapping[str, Evidence]) -> Finding:
 
 
 def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
-    language = cited[0].language or detect(" ".join(one.readable for one in cited)) or "en"
+    language = cited[0].language or detect_query(" ".join(one.readable for one in cited), ()) or "en"
     statements = [Statement.read(one.readable, one.heading, one.quote, language) for one in cited]
     unchecked: list[str] = []
     chosen: list[Statement] = []
