@@ -49,6 +49,11 @@ class PublishTask:
             return ""
         return f"the index is not published, but searched here as ever; it is tried again: {reason}"
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """Implements BackgroundTask."""
+        return tuple(filter(None, [self.trouble]))
+
     def behind(self) -> int:
         """The commits with which the server does not answer yet; 1 while it is not known what it has. Any
         thread."""
