@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from reliability_lab import InProcessPool
+from reliability_lab import InProcessPool, is_slow
 from vault_at_work import Place
 
 from vault_indexer.daemon.assembly import Assembly
@@ -149,8 +149,9 @@ class LoopByHand:
 
 
 @contextmanager
-def loop_by_hand(where: Place) -> Iterator[LoopByHand]:
-    """The loop of a vault whose index is built, after its first scan."""
+def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
+    """The loop of a vault whose index is built, after its first scan. With a `slow` model, what a large edit
+    needs is owed."""
     clock, faults, hints = Clock(), Faults(), list[Hints]()
 
     def make_pool(worker: WorkerSpec, size: int) -> Pool:
@@ -161,6 +162,8 @@ def loop_by_hand(where: Place) -> Iterator[LoopByHand]:
         return hints[-1]
 
     assembly = replace(Assembly.of(where.target()), make_pool=make_pool)
+    if slow:
+        assembly = replace(assembly, is_slow=is_slow)
     lock = IndexLock(assembly.index_dir.root, "a test")
     lock.acquire()
     vault_sync = VaultSync(assembly, live=True, clock=clock)

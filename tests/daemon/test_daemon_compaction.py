@@ -29,6 +29,7 @@ from waiting import wait_until
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
@@ -78,7 +79,7 @@ def base_seq(live: VaultSync) -> int:
     return load_snapshot(writer_of(live).generation.vectors).seq
 
 
-def under_way(task: CompactionTask) -> bool:
+def under_way(task: Upkeep) -> bool:
     return task.busy
 
 
@@ -93,8 +94,9 @@ def test_an_edit_is_found_while_a_compaction_is_held_back(live: VaultSync, tmp_p
     written, released = tmp_path / "written", tmp_path / "released"
     os.mkfifo(written)
     os.mkfifo(released)
-    task = CompactionTask(
-        live, ProcessLimits(), start=held_worker(written, released), is_due=lambda _writer: True
+    task = Upkeep(
+        live,
+        [CompactionTask(ProcessLimits(), start=held_worker(written, released), is_due=lambda _writer: True)],
     )
     edit(live, "first.md", "# First\n\nBasalt before it.\n")
     first = writer_of(live).holder
@@ -156,7 +158,7 @@ def test_a_base_that_was_overtaken_is_dropped(live: VaultSync) -> None:
 
 
 def test_a_file_that_is_not_what_was_written_is_not_used(live: VaultSync) -> None:
-    task = CompactionTask(live, ProcessLimits(), start=DamagingWorker, is_due=lambda _writer: True)
+    task = Upkeep(live, [CompactionTask(ProcessLimits(), start=DamagingWorker, is_due=lambda _writer: True)])
     before = base_seq(live)
     edit(live, "new.md", "# New\n\nQuartz.\n")
     task.step(idle=True)
@@ -207,7 +209,7 @@ def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
     live: VaultSync, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    task = CompactionTask(live, ProcessLimits(), start=RefusingWorker, is_due=lambda _writer: True)
+    task = Upkeep(live, [CompactionTask(ProcessLimits(), start=RefusingWorker, is_due=lambda _writer: True)])
     edit(live, "new.md", "# New\n\nQuartz.\n")
     before = base_seq(live)
     task.step(idle=True)

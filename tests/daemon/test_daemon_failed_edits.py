@@ -141,6 +141,28 @@ def test_a_save_in_a_storm_of_folders_waits_for_no_scan(kept: LoopByHand) -> Non
     assert max(found[n] - saved[n] for n in found) <= SOON_S
 
 
+def test_owed_vectors_and_a_note_that_was_set_aside_share_a_process(built: Place, tmp_path: Path) -> None:
+    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
+    where = Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
+    with loop_by_hand(where, slow=True) as kept:
+        assert kept.vault_sync.current is not None
+        writer = kept.vault_sync.current.writer
+        kept.faults.deadly = {"Hostile.md"}
+        kept.save("Hostile.md", "Contains cerium.\n")
+        kept.run(1.0)
+        for n in range(60):
+            kept.save(f"Many/Note {n:02}.md", f"Note {n} is one of many.\n")
+        kept.run(1.0, tick_s=1.0)
+        owed = writer.owed
+        assert owed > 0
+        kept.faults.deadly.clear()
+        kept.run(10.0)
+        assert writer.owed == 0
+        assert kept.holding("cerium") == {"Hostile.md"}
+        assert kept.loop.pending() == 0
+        assert not kept.notices
+
+
 @given(
     st.sets(st.sampled_from("abcdefghij"), min_size=1),
     st.sets(st.sampled_from("abcdefghij")),

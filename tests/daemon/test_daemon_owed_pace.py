@@ -14,6 +14,7 @@ from reliability_lab import InProcessPool, assembly_of, is_slow, make_vault, unh
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.index.build import Pool
 from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
@@ -93,7 +94,7 @@ def source(built: Assembly, current: OpenGeneration) -> VaultSync:
     return made
 
 
-def worked_off(embedding: EmbeddingTask, current: OpenGeneration, clock: Clock) -> list[float]:
+def worked_off(embedding: Upkeep, current: OpenGeneration, clock: Clock) -> list[float]:
     """Steps until nothing is owed; the seconds that were waited between portions."""
     waited: list[float] = []
     for _ in range(400):
@@ -113,13 +114,14 @@ def test_a_portion_grows_or_shrinks_to_half_a_second(
 ) -> None:
     pool, clock = scripted(current), Clock()
     pool.seconds = seconds
-    embedding = EmbeddingTask(source, clock)
+    task = EmbeddingTask(clock)
+    embedding = Upkeep(source, [task])
     assert worked_off(embedding, current, clock) == []
     embedding.step(idle=True)
     assert pool.sizes[0] == 16
     assert expected in pool.sizes
     assert all(size * seconds <= 0.55 for size in pool.sizes[4:])
-    assert (pool.closed, embedding.busy, embedding.trouble) == (1, False, "")
+    assert (pool.closed, embedding.busy, task.trouble) == (1, False, "")
 
 
 @pytest.mark.parametrize(
@@ -131,24 +133,25 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     pool, clock = scripted(current), Clock()
     owed, bad = current.writer.owed, current.writer.next_owed(1).keys[0]
     pool.poison, pool.failure = {bad}, failure
-    embedding = EmbeddingTask(source, clock)
+    task = EmbeddingTask(clock)
+    embedding = Upkeep(source, [task])
     for _ in range(200):
         embedding.step(idle=True)
         clock.now += 0.5
     assert current.writer.owed == 1 < owed
     assert current.writer.next_owed(9).keys == (bad,)
-    assert "tried again" in embedding.trouble
-    assert failure.reason in embedding.trouble
+    assert "tried again" in task.trouble
+    assert failure.reason in task.trouble
     pool.poison = set()
     worked_off(embedding, current, clock)
     embedding.step(idle=True)
-    assert embedding.trouble == ""
+    assert task.trouble == ""
 
 
 def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, current: OpenGeneration) -> None:
     pool, clock = scripted(current), Clock()
     pool.poison = set(current.writer.next_owed(999).keys)
-    embedding, before = EmbeddingTask(source, clock), current.writer.owed
+    embedding, before = Upkeep(source, [EmbeddingTask(clock)]), current.writer.owed
     for _ in range(3600):
         embedding.step(idle=True)
         clock.now += 1.0
@@ -159,7 +162,7 @@ def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, curre
 def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
     source: VaultSync, current: OpenGeneration
 ) -> None:
-    pool, embedding = scripted(current), EmbeddingTask(source, Clock())
+    pool, embedding = scripted(current), Upkeep(source, [EmbeddingTask(Clock())])
     embedding.step(idle=False)
     assert (pool.sizes, embedding.busy) == ([], False)
     embedding.step(idle=True)
@@ -170,7 +173,7 @@ def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
 
 
 def test_a_generation_that_is_replaced_takes_its_portion_along(source: VaultSync) -> None:
-    embedding = EmbeddingTask(source, Clock())
+    embedding = Upkeep(source, [EmbeddingTask(Clock())])
     embedding.step(idle=True)
     assert embedding.busy
     source.current = None

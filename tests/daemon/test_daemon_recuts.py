@@ -16,6 +16,7 @@ from vault_at_work import Place, daemon, hits, opened, place, wait_for
 
 from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -103,9 +104,9 @@ class ScriptedIndex:
     def begin(self, job: PrepareJob) -> None:
         self.requested.extend(job.paths)
 
-    def result(self) -> tuple[None, list[SimpleNamespace]]:
+    def result(self) -> tuple[PrepareJob, list[SimpleNamespace]]:
         reason = "" if self.requested[-1] in self.answered else REASON
-        return None, [SimpleNamespace(file=SimpleNamespace(reason=reason))]
+        return PrepareJob((self.requested[-1],)), [SimpleNamespace(file=SimpleNamespace(reason=reason))]
 
     def close(self) -> None:
         """The process has ended."""
@@ -118,10 +119,15 @@ class ScriptedIndex:
         self.seq += 1
 
 
+def upkeep(index: ScriptedIndex, clock: Clock) -> Upkeep:
+    vault_sync = cast(VaultSync, index)
+    return Upkeep(vault_sync, [RechunkTask(vault_sync, clock, first_s=10)])
+
+
 def asked_at(index: ScriptedIndex, seconds: int) -> list[int]:
     """When the model was asked for a note; each answer takes a second."""
     clock, moments = Clock(), []
-    task = RechunkTask(cast(VaultSync, index), clock, first_s=10)
+    task = upkeep(index, clock)
     for second in range(seconds):
         clock.now, before = second, len(index.requested)
         task.step(idle=True)
@@ -132,17 +138,17 @@ def asked_at(index: ScriptedIndex, seconds: int) -> list[int]:
 
 def test_a_model_that_stays_down_is_asked_less_and_less_and_for_each_note_in_its_turn() -> None:
     index = ScriptedIndex(sorted(NOTES))
-    assert asked_at(index, 200) == [0, 2, 4, 6, 8, 10, 21, 41, 81, 161]
+    assert asked_at(index, 200) == [0, 1, 2, 3, 4, 5, 11, 31, 71, 151]
     assert index.requested == [*sorted(NOTES), *sorted(NOTES)[:4]]
 
 
 def test_a_note_that_changed_is_asked_for_at_once() -> None:
     index, clock = ScriptedIndex(["A.md"]), Clock()
-    task = RechunkTask(cast(VaultSync, index), clock, first_s=10)
+    task = upkeep(index, clock)
     for _ in range(20):
         task.step(idle=True)
     assert index.requested == ["A.md"]
-    assert task.trouble == "1 note split without the language model, which has not answered yet"
+    assert task.troubles == ("1 note split without the language model, which has not answered yet",)
     index.waiting["A.md"] = "another digest"
     index.seq += 1
     task.step(idle=True)
@@ -151,13 +157,13 @@ def test_a_note_that_changed_is_asked_for_at_once() -> None:
 
 def test_once_it_answers_the_others_follow_at_once() -> None:
     index = ScriptedIndex(sorted(NOTES), answered=NOTES)
-    assert asked_at(index, 30) == [0, 2, 4, 6, 8, 10]
+    assert asked_at(index, 30) == [0, 1, 2, 3, 4, 5]
     assert not index.waiting
 
 
 def test_nothing_is_split_again_beside_an_edit() -> None:
     index = ScriptedIndex(sorted(NOTES))
-    RechunkTask(cast(VaultSync, index), Clock()).step(idle=False)
+    upkeep(index, Clock()).step(idle=False)
     assert index.requested == []
 
 

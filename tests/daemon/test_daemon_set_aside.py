@@ -13,6 +13,7 @@ from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.index.build import Pool
 from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job
@@ -83,7 +84,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     vault_sync: VaultSync, where: Place
 ) -> None:
     clock = Clock()
-    retry = SetAsideRetry(vault_sync, clock, first_s=60)
+    retry = Upkeep(vault_sync, [SetAsideRetry(vault_sync, clock, first_s=60)])
     current = vault_sync.current
     assert current is not None
     refusing = Refusing(clock)
@@ -98,7 +99,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     assert vault_sync.set_aside() == ("Hostile.md",)
 
     where.write("Hostile.md", "# Tame\n\nzirconium\n")  # nobody watches
-    vault_sync.current, retry = current, SetAsideRetry(vault_sync, clock, first_s=0)
+    vault_sync.current, retry = current, Upkeep(vault_sync, [SetAsideRetry(vault_sync, clock, first_s=0)])
     retry.step(idle=False)
     assert not retry.busy
 

@@ -300,7 +300,7 @@ def test_each_trouble_ends_by_itself() -> None:
 
 def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:
     clock = Clock()
-    retry = Retry(tmp_path, 3, 20, clock)
+    retry = Retry(3, 20, clock, tmp_path)
     waits = []
     for _ in range(5):
         retry.record_failure(ProviderError("down"))

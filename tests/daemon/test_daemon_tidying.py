@@ -12,6 +12,7 @@ from vault_at_work import NOTES, Place, opened, place, wait_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.system.process_limits import ProcessLimits
 
@@ -46,8 +47,8 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def merging(source: VaultSync, now: list[float]) -> Iterator[MergeTask]:
-    made = MergeTask(source, ProcessLimits(), clock=lambda: now[0])
+def merging(source: VaultSync, now: list[float]) -> Iterator[Upkeep]:
+    made = Upkeep(source, [MergeTask(ProcessLimits(), lambda: now[0])])
     yield made
     made.end()
 
@@ -58,12 +59,12 @@ def keys(writer: IndexWriter) -> list[int]:
     return found
 
 
-def under_way(merging: MergeTask) -> bool:
+def under_way(merging: Upkeep) -> bool:
     return merging.busy
 
 
 def test_a_merge_begins_after_some_rest_and_changes_no_content(
-    source: VaultSync, merging: MergeTask, now: list[float]
+    source: VaultSync, merging: Upkeep, now: list[float]
 ) -> None:
     writer = writer_of(source)
     before = keys(writer)
@@ -84,9 +85,7 @@ def test_a_merge_begins_after_some_rest_and_changes_no_content(
     assert not under_way(merging), "there is nothing left to do"
 
 
-def test_edits_that_never_pause_put_a_merge_off_for_a_minute_only(
-    merging: MergeTask, now: list[float]
-) -> None:
+def test_edits_that_never_pause_put_a_merge_off_for_a_minute_only(merging: Upkeep, now: list[float]) -> None:
     for _ in range(31):
         merging.step(idle=False)
         merging.step(idle=True)
@@ -100,7 +99,7 @@ def test_edits_that_never_pause_put_a_merge_off_for_a_minute_only(
 
 
 @pytest.mark.long
-def test_a_merge_ends_when_its_generation_is_closed(source: VaultSync, merging: MergeTask) -> None:
+def test_a_merge_ends_when_its_generation_is_closed(source: VaultSync, merging: Upkeep) -> None:
     writer = writer_of(source)
     before = keys(writer)
     merging.step(idle=True)

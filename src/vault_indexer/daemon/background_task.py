@@ -18,8 +18,8 @@ class BackgroundTask(Protocol):
         ...
 
     @property
-    def trouble(self) -> str:
-        """What does not succeed at the moment, as one line for the user; "" for nothing."""
+    def troubles(self) -> tuple[str, ...]:
+        """What does not succeed at the moment, each as one line for the user."""
         ...
 
     def step(self, *, idle: bool) -> None:

@@ -7,9 +7,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.upkeep import UpkeepTask, Work
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.job import Died, Failed, JobWorker
 from vault_indexer.index.worker_pool import Worker, WorkerPool
 from vault_indexer.index.writer import IndexWriter
@@ -20,24 +23,21 @@ log = logging.getLogger("vault_indexer.daemon")
 
 _RETRY_S = 60.0
 
+Pool = WorkerPool[CompactionJob, Failed | None]
+
 
 def _is_due(writer: IndexWriter) -> bool:
     return writer.derived.worth_compacting
 
 
-class CompactionTask:
-    """Implements BackgroundTask: a process writes the base, a thread loads it, and `step` switches to it.
+class CompactionTask(UpkeepTask):
+    """A process writes the base, a thread loads it, and `accept` switches to it.
 
-    Each of the two takes seconds for a large vault; the switch takes what the changes since take. The process
-    ends with its base, because that takes memory.
+    Each of the two takes seconds for a large vault; the switch takes what the changes since take.
     """
-
-    trouble = ""
-    """A compaction that fails is only logged: the index answers without it."""
 
     def __init__(
         self,
-        vault_sync: VaultSync,
         limits: ProcessLimits,
         clock: Callable[[], float] = time.monotonic,
         start: Callable[[], Worker[CompactionJob, Failed | None]] = JobWorker,
@@ -45,78 +45,66 @@ class CompactionTask:
     ) -> None:
         """`start` is called in the process; `is_due` says when one should be begun."""
         self._is_due = is_due
-        self._vault_sync = vault_sync
-        self._pool: WorkerPool[CompactionJob, Failed | None] = WorkerPool(1, start, limits)
-        self._clock = clock
-        self._begun_for: IndexWriter | None = None
-        self._loading: _Loading | None = None
-        self._not_before = 0.0
+        self._pool: Pool = WorkerPool(1, start, limits)
+        self._retry = Retry(_RETRY_S, _RETRY_S, clock)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a base is being made."""
-        return self._begun_for is not None
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Implements UpkeepTask."""
+        if not self._retry.is_due or not self._is_due(current.writer):
+            return None
+        return _Compaction(self._pool, current.writer.derived)
 
-    def step(self, *, idle: bool) -> None:
-        """Switch to the base that is there, or begin one if the loop is `idle`. Raises VaultIndexerError or
-        OSError if the index cannot be written."""
-        current = self._vault_sync.current
-        writer = current.writer if current else None
-        if self._begun_for is not None and self._begun_for is not writer:
-            self.end()  # its generation is no longer the active one
-        if writer is None:
+    def accept(self, current: OpenGeneration, _job: object, outcome: object) -> None:
+        """Switch to the base that is there."""
+        if isinstance(outcome, Failed | Died):
+            log.info("vectors could not be compacted, and will be later: %s", outcome.reason)
+            self._retry.record_failure()
             return
+        assert isinstance(outcome, VectorSnapshot)
+        self._retry.reset()
+        current.writer.derived.adopt_base(outcome)
+
+
+class _Compaction:
+    """Implements Work: first in the process, which ends with its base because that takes memory, then in a
+    thread."""
+
+    def __init__(self, pool: Pool, derived: DerivedIndices) -> None:
+        self._pool = pool
+        self._derived = derived
+        self._loading: _Loading | None = None
+        pool.begin(derived.begin_compaction())
+
+    def result(self) -> tuple[object, object] | None:
+        """The base as it was loaded."""
         if self._loading is not None:
-            self._adopt(writer, self._loading)
-        elif self._begun_for is not None:
-            self._load(writer)
-        elif idle and self._clock() >= self._not_before and self._is_due(writer):
-            self._pool.begin(writer.derived.begin_compaction())
-            self._begun_for = writer
-
-    def end(self) -> None:
-        """End the process, and drop what it has written or the thread is loading: nothing of it counts."""
-        self._begun_for = self._loading = None
-        self._pool.close()
-
-    def _load(self, writer: IndexWriter) -> None:
+            return None if self._loading.is_alive() else (None, self._loading.outcome)
         done = self._pool.result()
         if done is None:
-            return
+            return None
         self._pool.close()
-        if isinstance(done[1], Failed | Died):
-            self._fail(done[1].reason)
-        else:
-            self._loading = _Loading(writer.derived.load_next_base)
+        if done[1] is not None:
+            return done
+        self._loading = _Loading(self._derived.load_next_base)
+        return None
 
-    def _adopt(self, writer: IndexWriter, loading: _Loading) -> None:
-        if loading.is_alive():
-            return
-        self.end()
-        if loading.made is not None:
-            writer.derived.adopt_base(loading.made)
-        else:
-            self._fail(loading.error)
-
-    def _fail(self, reason: str) -> None:
-        self.end()
-        self._not_before = self._clock() + _RETRY_S
-        log.info("vectors could not be compacted, and will be later: %s", reason)
+    def end(self) -> None:
+        """Drop what the process has written or the thread is loading: nothing of it counts."""
+        self._pool.close()
 
 
 class _Loading(threading.Thread):
-    """Loads a base; once it has ended, that is in `made`, or what is wrong with it in `error`."""
+    """Loads a base; once it has ended, that is its `outcome`, or what is wrong with it."""
 
     def __init__(self, load: Callable[[], VectorSnapshot]) -> None:
         super().__init__(name="indexer-load-vectors", daemon=True)
-        self.made: VectorSnapshot | None = None
-        self.error = "the thread ended"
+        self.outcome: VectorSnapshot | Failed = Failed("the thread ended")
         self._load = load
         self.start()
 
     def run(self) -> None:
         """In the thread."""
         try:
-            self.made = self._load()
+            self.outcome = self._load()
         except (VaultIndexerError, OSError, MemoryError) as error:
-            self.error = str(error)
+            self.outcome = Failed(str(error))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 from vault_indexer.daemon.assembly import OpenGeneration
-from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.turn import Turn
+from vault_indexer.daemon.upkeep import SpareWork, UpkeepTask, Work
 from vault_indexer.index.job import Died, Failed
-from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
+from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store import SnapshotHolder
 
@@ -25,90 +27,65 @@ _RETRY_S = 1.0
 _RETRY_LATEST_S = 300.0
 
 
-class EmbeddingTask:
-    """Implements BackgroundTask: one portion at a time, made in the generation's spare process.
+class EmbeddingTask(UpkeepTask):
+    """One portion at a time, made in the generation's spare process.
 
     A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
     alone: then that comes last. Nothing is lost by a failure; `trouble` names it.
     """
 
-    def __init__(
-        self,
-        vault_sync: VaultSync,
-        clock: Callable[[], float] = time.monotonic,
-        turn: Turn | None = None,
-    ) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, turn: Turn | None = None) -> None:
         """`turn` is had for each portion; it is shared with other vaults."""
-        self.trouble = ""
+        self._trouble = ""
         self._turn = turn or Turn()
-        self._vault_sync = vault_sync
-        self._clock = clock
         self._texts = _FIRST_TEXTS
-        self._retry_s = _RETRY_S
-        self._not_before = 0.0
-        self._begun_for: IndexWriter | None = None
+        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
 
     @property
-    def busy(self) -> bool:
-        """Whether a portion is under way."""
-        return self._begun_for is not None
+    def trouble(self) -> str:
+        """Why the last portion failed."""
+        return self._trouble
 
-    def step(self, *, idle: bool) -> None:
-        """Store the portion that is done, and begin the next if the loop is `idle`. Raises VaultIndexerError
-        or OSError if vectors cannot be written: they are made again later."""
-        current = self._vault_sync.current
-        if current is None or (self.busy and self._begun_for is not current.writer):
-            self.end()  # its generation is closed, and its process ended
-        if current is None:
-            return
-        if self.busy:
-            done = current.spare.result()
-            if done is None:
-                return
-            self.end()
-            self._store(current, *done)
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Implements UpkeepTask."""
         if not current.writer.owed:
-            self.trouble = ""
-        elif idle and self._clock() >= self._not_before and self._turn.take(self):
-            current.spare.begin(current.writer.next_owed(self._texts))
-            self._begun_for = current.writer
+            self._trouble = ""
+            return None
+        if not self._retry.is_due or not self._turn.take(self):
+            return None
+        job = current.writer.next_owed(self._texts)
+        return SpareWork(current, job, partial(self._turn.give_back, self))
 
-    def end(self) -> None:
-        """Forget the portion under way. Its process ends with the generation."""
-        self._begun_for = None
-        self._turn.give_back(self)
-
-    def _store(self, current: OpenGeneration, job: Job, result: Outcome | Died) -> None:
+    def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
+        """Store the vectors. Where they cannot be written they are made again later."""
         assert isinstance(job, EmbedJob)
-        if isinstance(result, Failed | Died):
-            self._record_failure(current.writer, job, result.reason)
+        writer = current.writer
+        if isinstance(outcome, Failed | Died):
+            self._record_failure(writer, job, outcome.reason)
             return
-        assert isinstance(result, Embedded)
+        assert isinstance(outcome, Embedded)
         try:
-            current.writer.put_vectors(result.vectors)
+            writer.put_vectors(outcome.vectors)
         except BaseException:
-            self._wait()
+            self._retry.record_failure()
             raise
-        if current.writer.owes(job):
-            self._record_failure(current.writer, job, "the index contains other texts by now")
+        if writer.owes(job):
+            self._record_failure(writer, job, "the index contains other texts by now")
             return
-        self._texts = _next_size(self._texts, result.seconds)
-        self._retry_s, self.trouble = _RETRY_S, ""
-        if not current.writer.owed:
+        self._texts = _next_size(self._texts, outcome.seconds)
+        self._retry.reset()
+        self._trouble = ""
+        if not writer.owed:
             current.spare.close()  # the model takes memory
             log.info("all chunks have their vectors")
 
     def _record_failure(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
-        self.trouble = f"embedding failed, will retry: {reason}"
-        log.warning("%s", self.trouble)
+        self._trouble = f"embedding failed, will retry: {reason}"
+        log.warning("%s", self._trouble)
         if len(job.keys) == 1:
             writer.postpone(job)
         self._texts = max(1, len(job.keys) // 2)
-        self._wait()
-
-    def _wait(self) -> None:
-        self._not_before = self._clock() + self._retry_s
-        self._retry_s = min(2 * self._retry_s, _RETRY_LATEST_S)
+        self._retry.record_failure()
 
 
 def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.plan import Applied
@@ -94,30 +95,27 @@ class IndexLoop:
         self._troubles = Troubles()
         builds, vectors = turns or (Turn(), Turn())
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
-        self._embedding = EmbeddingTask(vault_sync, clock, vectors)
-        self._merge = MergeTask(vault_sync, upkeep_limits(assembly.settings.index), clock)
-        self._compaction = CompactionTask(vault_sync, upkeep_limits(assembly.settings.index), clock)
+        self._embedding = EmbeddingTask(clock, vectors)
         self._publish_task = PublishTask(vault_sync, clock)
         self._set_aside = SetAsideRetry(vault_sync, clock)
         self._rechunk = RechunkTask(vault_sync, clock)
-        # In order of priority, each with those that must not be busy when it begins something. The first
-        # three share the generation's spare process; a merge would slow down the making of vectors; merge and
-        # compaction take a core and much memory each.
-        self._tasks: tuple[tuple[BackgroundTask, tuple[BackgroundTask, ...]], ...] = (
-            (self._set_aside, (self._embedding, self._rechunk)),
-            (self._embedding, (self._set_aside, self._rechunk)),
-            (self._rechunk, (self._set_aside, self._embedding)),
-            (self._merge, (self._embedding, self._compaction)),
-            (self._compaction, (self._embedding, self._merge)),
-            (WordsTask(vault_sync), ()),
-            (self._publish_task, ()),
+        limits = upkeep_limits(assembly.settings.index)
+        # Vectors may be owed for hours: a note that is to be read again comes first. Merge and compaction
+        # take a core and much memory each.
+        self._reading = Upkeep(vault_sync, [self._set_aside, self._rechunk, self._embedding])
+        self._rewriting = Upkeep(vault_sync, [MergeTask(limits, clock), CompactionTask(limits, clock)])
+        self._tasks: tuple[BackgroundTask, ...] = (
+            self._reading,
+            self._rewriting,
+            WordsTask(vault_sync),
+            self._publish_task,
         )
         self._checks: RequestQueue[Problems] = RequestQueue()
         self._presence = IndexPresence(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._failed = FailedEdits(clock)
-        self._tasks_retry = Retry(self._root, _TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock)
+        self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
         self._remaining = 0
         self._scans_begun = 0
         self._scans_done = 0
@@ -201,7 +199,7 @@ class IndexLoop:
             self.step()
         self._checks.close()
         self._rebuild.end()
-        for task, _ in self._tasks:
+        for task in self._tasks:
             task.end()
 
     def step(self) -> None:
@@ -230,7 +228,7 @@ class IndexLoop:
             scans_done=self._scans_done,
             vault_problem=self._vault_sync.degraded,
             troubles=troubles,
-            task_troubles=tuple(task.trouble for task, _ in self._tasks if task.trouble),
+            task_troubles=tuple(trouble for task in self._tasks for trouble in task.troubles),
             unwritable=self._troubles.any_degraded(),
             happened=tuple(self._happened),
             failure=self._failure,
@@ -317,16 +315,20 @@ class IndexLoop:
         # A build makes the same vectors: background tasks wait for it.
         idle = batch is None and not self._rebuild.busy
         try:
-            for task, excluding in self._tasks:
-                # Vectors may be owed for hours: a note that is to be read again comes first.
-                waits = task is self._embedding and (self._set_aside.is_due or self._rechunk.is_due)
-                task.step(idle=idle and not waits and not any(other.busy for other in excluding))
+            for task in self._tasks:
+                # A merge or a compaction would slow down the making of vectors.
+                waits = task is self._rewriting and self._is_embedding
+                task.step(idle=idle and not waits)
             self._vault_sync.purge_if_needed()
         except Exception as error:
             self._tasks_retry.record_failure(error)
             raise
         self._tasks_retry.reset()
         return True
+
+    @property
+    def _is_embedding(self) -> bool:
+        return self._reading.doing is self._embedding
 
     def _end_idle_workers(self, batch: Batch | None) -> None:
         """Give the memory of the workers back where no edit has come for long; the next one starts others."""
@@ -403,8 +405,7 @@ class IndexLoop:
 
     def _end_rewriting(self) -> None:
         """End what writes parts of the index again, beside: what it reads may no longer be wanted."""
-        self._merge.end()
-        self._compaction.end()
+        self._rewriting.end()
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
@@ -416,7 +417,7 @@ class IndexLoop:
             self._watcher.request_scan("to confirm what is missing")
 
     def _patience(self) -> float:
-        if self._rebuild.busy or self._embedding.busy:
+        if self._rebuild.busy or self._is_embedding:
             return min(_BUILDING_TICK_S, self._pace.tick_s)
         due = self._vault_sync.hold.next_due()
         return self._pace.tick_s if due is None else min(self._pace.tick_s, max(0.0, due - self._clock()))

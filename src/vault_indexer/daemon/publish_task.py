@@ -49,6 +49,11 @@ class PublishTask:
             return ""
         return f"publishing to Milvus failed and will be retried; local search is not affected: {reason}"
 
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """Implements BackgroundTask."""
+        return tuple(filter(None, [self.trouble]))
+
     def behind(self) -> int:
         """The commits with which the server does not answer yet; 1 while it is not known what it has. Any
         thread."""

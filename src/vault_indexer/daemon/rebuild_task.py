@@ -57,7 +57,7 @@ class RebuildTask:
         self._waiting: RequestQueue[RebuildReport] = RequestQueue()
         self._started: list[LoopRequest[RebuildReport]] = []
         self._repairs: list[tuple[LoopRequest[Problems], Problems]] = []
-        self._retry = Retry(self._root, _RETRY_S, _RETRY_LATEST_S)
+        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, folder=self._root)
         self._turn = turn
         self._waits_for_turn = False
 

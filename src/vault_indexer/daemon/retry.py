@@ -19,7 +19,11 @@ class Retry:
     """
 
     def __init__(
-        self, folder: Path, first_s: float, latest_s: float, clock: Callable[[], float] = time.monotonic
+        self,
+        first_s: float,
+        latest_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        folder: Path | None = None,
     ) -> None:
         self._folder = folder
         self._first_s, self._latest_s = first_s, latest_s
@@ -28,11 +32,15 @@ class Retry:
         self._not_before = 0.0
         self._full_at: int | None = None
 
-    def record_failure(self, error: Exception) -> None:
+    def record_failure(self, error: Exception | None = None) -> None:
         """The work failed once more."""
         self.wait(min(max(self._first_s, 2 * self._wait_s), self._latest_s))
-        if isinstance(error, DiskFullError):
+        if self._folder is not None and isinstance(error, DiskFullError):
             self._full_at = free_bytes(self._folder)
+
+    def wait_again(self) -> None:
+        """As long as the last time."""
+        self.wait(max(self._first_s, self._wait_s))
 
     def wait(self, seconds: float) -> None:
         """Try again after so many seconds."""
@@ -48,4 +56,6 @@ class Retry:
         """Whether the work may be tried now."""
         if self._clock() >= self._not_before:
             return True
-        return self._full_at is not None and free_bytes(self._folder) >= self._full_at + _ROOM_BYTES
+        if self._full_at is None or self._folder is None:
+            return False
+        return free_bytes(self._folder) >= self._full_at + _ROOM_BYTES

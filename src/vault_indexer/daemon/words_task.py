@@ -16,7 +16,7 @@ class WordsTask:
     words at all have been read, as after a start, nothing is begun: `warm_in_background` reads them.
     """
 
-    trouble = ""
+    troubles = ()
     """A search reads what is missing."""
 
     def __init__(self, vault_sync: VaultSync) -> None:
