@@ -10,6 +10,7 @@ from reliability_lab import assembly_of, make_vault, opened
 
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.upkeep import Upkeep
 from vault_indexer.system.process_limits import ProcessLimits
 
 
@@ -19,7 +20,7 @@ def test_an_index_that_was_just_built_is_left_as_it_is(tmp_path: Path) -> None:
         pass
     with closing(VaultSync(assembly, live=False)) as sync:
         assert sync.open_current() == ()
-        task = CompactionTask(sync, ProcessLimits())
-        task.step(idle=True)
-        assert not task.busy
-        task.end()
+        upkeep = Upkeep(sync, (CompactionTask(ProcessLimits()),))
+        upkeep.step(idle=True)
+        assert not upkeep.busy
+        upkeep.end()
