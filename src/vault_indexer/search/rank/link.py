@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,15 +49,16 @@ def link(table: Candidates, request: RankRequest) -> None:
 def _linked(table: Candidates, request: RankRequest) -> dict[int, GraphReason]:
     """What links say of chunks, by key."""
     strongest = table.best_first(fused_scores(table, request.settings))
-    notes = list(dict.fromkeys(table.note[strongest].tolist()))
-    linking, seeds = np.array(notes[:STRONGEST], np.int64), np.array(notes[:SEEDS], np.int64)
+    note_of, vault_of = table.note[strongest].tolist(), table.vault[strongest]
+    first = list(dict.fromkeys(note_of))
+    linking, seeds = set(first[:STRONGEST]), set(first[:SEEDS])
     found: dict[int, GraphReason] = {}
     for number, query in enumerate(request.queries):
-        own = strongest[table.vault[strongest] == number]
-        keys = table.local_key[own]
-        rows = query.snapshot.catalog.notes(_note_ids(keys[np.isin(table.note[own], linking)]))
-        graph = by_link_text(query.snapshot, rows, keys.tolist(), query.terms)
-        ids = _note_ids(keys[np.isin(table.note[own], seeds)])
+        own = np.flatnonzero(vault_of == number).tolist()
+        key_of = dict(zip(own, table.local_key[strongest[own]].tolist(), strict=True))
+        rows = query.snapshot.catalog.notes(_note_ids(key_of[at] for at in own if note_of[at] in linking))
+        graph = by_link_text(query.snapshot, rows, list(key_of.values()), query.terms)
+        ids = _note_ids(key_of[at] for at in own if note_of[at] in seeds)
         paths = [rows[note_id].path for note_id in ids if note_id in rows]
         reasons = by_link(query, paths, graph)
         names = global_keys(number, np.array(list(reasons), np.int64)).tolist()
@@ -65,9 +66,9 @@ def _linked(table: Candidates, request: RankRequest) -> dict[int, GraphReason]:
     return found
 
 
-def _note_ids(keys: Ints) -> list[int]:
+def _note_ids(keys: Iterable[int]) -> list[int]:
     """The distinct notes of chunks, in order of first appearance."""
-    return list(dict.fromkeys(map(note_id_of, keys.tolist())))
+    return list(dict.fromkeys(map(note_id_of, keys)))
 
 
 def by_link_text(
