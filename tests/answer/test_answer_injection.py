@@ -13,7 +13,7 @@ from injected_notes import GLAZE, INSTRUCTIONS, SECRET, injected_notes
 from vault_indexer.answer.prompt import read_claims
 
 QUESTION = "At how many degrees is the celadon glaze fired in the kiln?"
-WIDE = {"limit": 50, "max_tokens": 100_000}
+WIDE = {"limit": 50, "max_tokens": 100_000, "min_relevance": 0}
 LARGE = {"context_window": 200_000}
 
 
