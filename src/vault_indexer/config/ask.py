@@ -27,7 +27,7 @@ class AskSettings(Table):
         description="largest amount of text of your notes that one question sends to the language "
         "model; what llm.context_window leaves is a bound, too",
     )
-    min_relevance: Annotated[float, Field(ge=0, le=1), Trust.USER] = Field(
+    min_relevance: Annotated[float, Field(ge=0, le=1), Unit("relevance"), Trust.USER, TUNING] = Field(
         default=0.3,
         description="passages with a lower relevance are not sent to the language model",
     )

@@ -101,7 +101,7 @@ def _load(
     active, problems = _check_values(item for item in parsed if item not in added)
     beside, more = _check_values(added)
     problems.extend(more)
-    former = _replace_former(active)
+    replaced = _replace_former(active)
     settings, disagreements = _assemble(active, {problem.key for problem in problems})
     if settings is None or problems or disagreements:
         raise ConfigError([*problems, *disagreements])
@@ -117,7 +117,7 @@ def _load(
         vault,
         looked_at,
         MappingProxyType({name: value.origin for name, value in beside.items()}),
-        (*former, *unknown_variables(environ, _key_variables([*sources, chosen], environ))),
+        (*former, *replaced, *unknown_variables(environ, _key_variables([*sources, chosen], environ))),
     )
 
 

@@ -44,7 +44,7 @@ System = Annotated[
     typer.Option(
         "--system",
         metavar="NAME",
-        help=f"What starts services: {', '.join(SUPERVISORS)} (default: what this system has).",
+        help=f"What starts services: {', '.join(SUPERVISORS)}; by itself, what this system has.",
     ),
 ]
 
