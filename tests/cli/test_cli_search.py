@@ -59,7 +59,7 @@ def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed
     assert as_written["corrections"] == []
     assert all(hit["why"]["keyword"] is None for hit in as_written["results"])
     said = indexed.indexer("search", "telescpoe")
-    assert "no note holds 'telescpoe': searched for 'telescope' as well" in said.err
+    assert "No note holds 'telescpoe': searched for 'telescope' as well" in said.err
 
 
 def test_by_note_gives_each_note_once(indexed: Sandbox) -> None:

@@ -140,7 +140,7 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
         clock.now += 0.5
     assert current.writer.owed == 1 < owed
     assert current.writer.next_owed(9).keys == (bad,)
-    assert "tried again" in task.trouble
+    assert "will retry" in task.trouble
     assert failure.reason in task.trouble
     pool.poison = set()
     worked_off(embedding, current, clock)

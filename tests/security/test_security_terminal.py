@@ -121,8 +121,6 @@ NAMES_NOTHING = {
     *("open", "rebuild", "start", "init", "pause", "resume", "unpublish", "verify", "completion"),
     *(
         "config check",
-        "config edit",
-        "config path",
         "vault add",
         "vault list",
         "eval rank",

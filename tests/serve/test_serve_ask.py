@@ -31,6 +31,7 @@ def test_the_whole_answer(api: Api) -> None:
         "took_ms",
         "index",
         "notices",
+        "prompt",
     ]
     assert (answer["question"], answer["kind"], answer["model"]) == (QUESTION, "quotes", "")
     sentences = answer["sentences"]

@@ -151,6 +151,7 @@ class FolderService:
     """The part of the service that `run_eval` asks."""
 
     def __init__(self, vault: Path) -> None:
+        self.vault = vault
         self._status = StatusReport(str(vault), "", "", 1, 1, 0, IndexCounts(0, 0, 0, 0))
 
     def status(self) -> StatusReport:

@@ -208,7 +208,7 @@ _SET_CHUNKER = ToolView(
         name="set_chunker",
         method="POST",
         path=PATH,
-        help="How notes are split: writes the configuration, rebuilds the index. The user must agree.",
+        help="Split notes another way: writes the configuration, rebuilds. The user must agree.",
         parameters=(
             Parameter(name="strategy", required=True, help=""),
             Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
@@ -226,7 +226,7 @@ _RUN_EVAL = ToolView(
         name="run_eval",
         method="POST",
         path=PATH,
-        help="Run the evaluation cases of a folder of the vault.",
+        help="Run the evaluation cases of a folder.",
         parameters=(
             Parameter(name="cases", holds="note", required=True, help="Folder in the vault."),
             Parameter(name="layers", default="1,2", help="Of 1, 2, 3."),
