@@ -95,7 +95,7 @@ def test_a_note_whose_worker_was_killed_twice_is_found_soon(kept: LoopByHand) ->
     kept.faults.deadly = {"Note.md"}
     kept.save("Note.md", "Contains cerium.\n")
     kept.run(1.5)
-    assert kept.vault_sync.set_aside() == ("Note.md",)
+    assert [*kept.vault_sync.set_aside()] == ["Note.md"]
     assert kept.loop.pending() == 1, "it may have been something else that killed it"
     kept.faults.deadly.clear()
     kept.run(SOON_S)
@@ -103,12 +103,24 @@ def test_a_note_whose_worker_was_killed_twice_is_found_soon(kept: LoopByHand) ->
     assert kept.loop.pending() == 0
 
 
+def test_a_note_that_was_saved_again_while_it_killed_its_worker_is_found_soon(kept: LoopByHand) -> None:
+    """Its second change is not "another note that was indexed"."""
+    kept.faults.deadly = {"Note.md"}
+    for word in ("cerium", "thulium"):
+        kept.save("Note.md", f"Contains {word}.\n")
+        kept.run(3.0)
+    kept.faults.deadly.clear()
+    kept.save("Other.md", "Contains holmium.\n")
+    kept.run(SOON_S)
+    assert kept.holding("thulium") == {"Note.md"}
+
+
 def test_a_note_that_kills_its_worker_again_is_set_aside_by_name(kept: LoopByHand) -> None:
     kept.faults.deadly = {"Note.md"}
     kept.save("Note.md", "Contains cerium.\n")
     kept.run(60.0)
     assert kept.loop.pending() == 0
-    assert kept.vault_sync.set_aside() == ("Note.md",)
+    assert [*kept.vault_sync.set_aside()] == ["Note.md"]
     kept.faults.deadly.clear()
     kept.save("Other.md", "Contains holmium.\n")
     kept.run(SOON_S)

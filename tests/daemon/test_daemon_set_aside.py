@@ -96,7 +96,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     assert waits[0] == 60
     assert waits == sorted(waits)
     assert 3600 <= waits[-1] <= 3660
-    assert vault_sync.set_aside() == ("Hostile.md",)
+    assert [*vault_sync.set_aside()] == ["Hostile.md"]
 
     where.write("Hostile.md", "# Tame\n\nzirconium\n")  # nobody watches
     vault_sync.current, retry = current, Upkeep(vault_sync, [SetAsideRetry(vault_sync, clock, first_s=0)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from vault_indexer.daemon.assembly import OpenGeneration
@@ -22,9 +22,11 @@ _LATEST_S = 3600.0
 
 @dataclass(slots=True)
 class _Wait:
-    """`seconds` is the wait that ends at `until`; the next is twice as long. `tried`: the note was read again
-    since it was set aside. `at_fault`: it was so after another note was indexed."""
+    """`seconds` is the wait that ends at `until`; the next is twice as long. `changed_ns`: the time of the
+    change that was set aside. `tried`: the note was read again since. `at_fault`: it was set aside though
+    another note was indexed."""
 
+    changed_ns: int
     until: float
     seconds: float
     tried: bool = False
@@ -88,11 +90,14 @@ class SetAsideRetry(UpkeepTask):
             self._known = known
         self.untried = sum(not wait.tried for wait in self._waits.values())
 
-    def _use(self, paths: tuple[str, ...], *, is_first: bool) -> None:
-        """The catalog of an earlier run says nothing new. If no note was added, another one was indexed."""
+    def _use(self, changes: Mapping[str, int], *, is_first: bool) -> None:
+        """The catalog of an earlier run says nothing new. If no change was added, another note was indexed."""
         now = self._clock()
-        if self._waits.keys() >= set(paths):
-            for wait in self._waits.values():
+        known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.changed_ns}
+        if len(known) == len(changes):
+            for wait in known.values():
                 wait.until, wait.at_fault = wait.until if wait.at_fault else now, True
-        fresh = {path: _Wait(now + self._first_s, self._first_s, tried=is_first) for path in paths}
-        self._waits = {path: self._waits.get(path, wait) for path, wait in fresh.items()}
+        self._waits = {
+            path: known.get(path) or _Wait(changed, now + self._first_s, self._first_s, tried=is_first)
+            for path, changed in changes.items()
+        }

@@ -229,10 +229,11 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.notes_without_model()
 
-    def set_aside(self) -> tuple[str, ...]:
-        """The notes that ended the process that read them, or took more than they may, in order."""
+    def set_aside(self) -> dict[str, int]:
+        """The notes that ended the process that read them, or took more than they may, in order, with the
+        time of the change that did (`mtime_ns`)."""
         if self.current is None:
-            return ()
+            return {}
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.set_aside()
 

@@ -231,13 +231,14 @@ class CatalogReader:
         sql = "SELECT path, digest FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
         return {str(path): str(digest) for path, digest in self.rows(sql)}
 
-    def set_aside(self) -> tuple[str, ...]:
-        """The notes that ended the process that read them, or took more than they may, in order."""
+    def set_aside(self) -> dict[str, int]:
+        """The notes that ended the process that read them, or took more than they may, in order, with the
+        time of the change that did (`mtime_ns`)."""
         sql = (
-            "SELECT path FROM files WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ?"
+            "SELECT path, mtime_ns FROM files WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ?"
             " ORDER BY path"
         )
-        return tuple(path for (path,) in self.rows(sql, (len(SET_ASIDE), SET_ASIDE)))
+        return {str(path): int(mtime) for path, mtime in self.rows(sql, (len(SET_ASIDE), SET_ASIDE))}
 
     def file(self, path: str) -> FileRow | None:
         """One file as last seen."""
