@@ -91,7 +91,7 @@ class SetAsideRetry(UpkeepTask):
         self.untried = sum(not wait.tried for wait in self._waits.values())
 
     def _use(self, changes: Mapping[str, int], *, is_first: bool) -> None:
-        """The catalog of an earlier run says nothing new. If no change was added, another note was indexed."""
+        """The catalog of an earlier run says nothing new. If no change was added, another was indexed."""
         now = self._clock()
         known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.changed_ns}
         if len(known) == len(changes):

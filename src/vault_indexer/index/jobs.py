@@ -253,7 +253,11 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
             raise IndexUnusableError("it contains changes that the index has lost")
-        changes = catalog.changes(index.applied_seq) or _compare_keys(index, catalog)
+        changes = catalog.changes(index.applied_seq)
+        if changes is None:
+            changes = _compare_keys(index, catalog)
+        elif not changes.touches_text:
+            return catalog.seq  # the words are those of this state: nothing is written for it
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
     finally:

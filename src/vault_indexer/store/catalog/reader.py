@@ -235,8 +235,8 @@ class CatalogReader:
         """The notes that ended the process that read them, or took more than they may, in order, with the
         time of the change that did (`mtime_ns`)."""
         sql = (
-            "SELECT path, mtime_ns FROM files WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ?"
-            " ORDER BY path"
+            "SELECT path, mtime_ns FROM files"
+            " WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
         )
         return {str(path): int(mtime) for path, mtime in self.rows(sql, (len(SET_ASIDE), SET_ASIDE))}
 
