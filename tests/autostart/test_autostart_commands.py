@@ -146,7 +146,7 @@ def test_without_a_systemd_for_the_user_it_says_what_to_do(sandbox: Sandbox, pro
 
 def test_what_cannot_be_installed_is_refused(sandbox: Sandbox) -> None:
     nothing = sandbox.run("service", "install", "--system", "systemd")
-    assert (nothing.code, nothing.complains("--vault DIR", "indexer vault add")) == (2, True)
+    assert (nothing.code, nothing.complains("--vault DIR", "indexer init")) == (2, True)
 
     odd = sandbox.root / "two\nlines"
     odd.mkdir()

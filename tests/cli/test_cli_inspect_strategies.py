@@ -81,7 +81,7 @@ def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
     with pytest.raises(SystemExit) as ended:
         run(
             [
-                *("inspect", f"{strategy}/Note.md", "--strategy", strategy),
+                *("inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json"),
                 *("--vault", str(cut.vault), "--index-dir", str(cut.index_dir)),
             ]
         )
@@ -92,7 +92,7 @@ def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
 
 
 def test_inspect_without_a_strategy_follows_the_rules(cut: Sandbox, stored: dict[str, Chunks]) -> None:
-    ran = cut.indexer("inspect", "token/Note", "parent_child/Note", "semantic/Note")
+    ran = cut.indexer("inspect", "token/Note", "parent_child/Note", "semantic/Note", "--json")
     assert ran.code == 0, ran.err
     inspected = dict(
         zip(("token", "parent_child", "semantic"), map(chunks_of, ran.out.splitlines()), strict=True)
@@ -101,7 +101,7 @@ def test_inspect_without_a_strategy_follows_the_rules(cut: Sandbox, stored: dict
 
 
 def test_token_needs_no_index(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("inspect", "Welcome", "--strategy", "token")
+    ran = sandbox.indexer("inspect", "Welcome", "--strategy", "token", "--json")
     assert ran.code == 0, ran.err
     assert [chunk[3] for chunk in chunks_of(ran.out)] == ["token"]
     assert not sandbox.index_dir.exists()

@@ -114,7 +114,7 @@ def test_an_edit_of_a_property_is_seen(library: Sandbox) -> None:
 
 
 def test_the_stored_chunk_is_what_inspect_shows(library: Sandbox) -> None:
-    inspected = library.indexer("inspect", *NOTES)
+    inspected = library.indexer("inspect", *NOTES, "--json")
     assert inspected.code == 0, inspected.err
     expected = {}
     for line in inspected.out.splitlines():

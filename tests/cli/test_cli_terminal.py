@@ -14,7 +14,7 @@ from vault_indexer.cli.start_hint import HINT_FILE
 pytestmark = pytest.mark.long
 
 
-HINT = "`indexer start` keeps this vault open"
+HINT = "Searches are faster while the daemon runs (indexer start)."
 
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
 LINKS = re.compile(r"\x1b\]8;[^;]*;([^\x1b]*)\x1b\\")

@@ -169,7 +169,7 @@ def test_every_command_about_a_note_takes_an_absolute_path(served_alone: Sandbox
         assert served_alone.run("related", *place, "--json").data["note"] == "Kitchen/Bread.md"
         assert served_alone.run("links", *place, "--json").data["path"] == "Kitchen/Bread.md"
         assert served_alone.run("links", "--mentions", *place, "--json").data["path"] == "Kitchen/Bread.md"
-        assert served_alone.run("inspect", *place).data["path"] == "Kitchen/Bread.md"
+        assert served_alone.run("inspect", *place, "--json").data["path"] == "Kitchen/Bread.md"
         explained = served_alone.run("explain", str(note), "flour", *place[1:], "--json")
         assert explained.data["path"] == "Kitchen/Bread.md"
 

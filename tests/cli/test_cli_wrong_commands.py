@@ -134,7 +134,7 @@ def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -
         shutil.copytree(copied.vault, copied.root / "kept")
         empty(copied)
         ran = copied.indexer("rebuild")
-        assert (ran.code, ran.complains("not rebuilt", "--force")) == (3, True), ran.err
+        assert (ran.code, ran.complains("Not rebuilt", "--force")) == (3, True), ran.err
         assert copied.indexer("status", "--json").data["notes"] == 3
         shutil.copytree(copied.root / "kept", copied.vault, dirs_exist_ok=True)
         assert copied.indexer("rebuild", "--json").data["notes"] == 3

@@ -48,7 +48,7 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
         "vault", "add", "shed", str(house.vault("shed")), "--index-dir", str(house.index_dir("shed"))
     )
     assert added.code == 0, added.err
-    assert "the daemon opens it now" in added.err
+    assert "The running daemon indexes it now" in added.err
     wait_until(lambda: names(house) == {"garden", "shed", "work"}, "the vault is kept")
     house.wait_for("shed", "ready")
     assert ("shed", "Lantern.md") in house.hits("lantern")

@@ -98,6 +98,10 @@ def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
         chosen.append(statement)
     if not chosen:
         return Finding.dropped("it has no words")
+    own = content_words(text, language)
+    lacking = unheld_words(own, _words_of(statements), language)
+    if own and len(lacking) == len(own):
+        return Finding.dropped(f"what it cites holds none of its words: {', '.join(map(repr, lacking))}")
     if not _are_joined(text, chosen, language):
         return Finding.dropped("it joins sentences that are not about the same")
     return Finding("unchecked" if unchecked else "supported", "", tuple(dict.fromkeys(unchecked)))
@@ -109,8 +113,7 @@ def _best_finding(clause: str, text: str, statements: Sequence[Statement]) -> tu
     best, statement = min(found, key=lambda one: (one[0].verdict == "dropped", len(one[0].unchecked)))
     language = statement.language
     if len(statements) > 1 and best.verdict == "unchecked":
-        known = {key: word for one in statements for key, word in one.words.items()}
-        lacking = unheld_words(content_words(clause, language), known, language)
+        lacking = unheld_words(content_words(clause, language), _words_of(statements), language)
         if elsewhere := [word for word in best.unchecked if word not in lacking]:
             return Finding.dropped(f"no single sentence that it cites says it of {elsewhere[0]}"), statement
     return best, statement
@@ -131,6 +134,10 @@ def _check_clause(clause: str, text: str, statement: Statement) -> Finding:
             "unchecked", "", tuple(_runs(unheld, clause) if language in SPACELESS else unheld) + added
         )
     return Finding("supported")
+
+
+def _words_of(statements: Sequence[Statement]) -> dict[str, str]:
+    return {key: word for one in statements for key, word in one.words.items()}
 
 
 def _runs(characters: Sequence[str], clause: str) -> list[str]:

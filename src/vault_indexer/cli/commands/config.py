@@ -80,7 +80,8 @@ def show(
     for path in loaded.looked_at:
         found = path in loaded.files
         console.print(
-            text((f"  {path}", "cyan"), ("  read" if found else "  not found", "" if found else "dim"))
+            text((f"  {path}", "cyan"), ("  read" if found else "  not found", "" if found else "dim")),
+            soft_wrap=True,  # a path is copied, so nothing cuts it
         )
     shown = [row for row in rows(loaded) if every or row.origin != "default"]
     if not shown:
