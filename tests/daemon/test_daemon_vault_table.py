@@ -61,7 +61,7 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     events = house.connect("/vault/shed/v1/events")
     assert events.readline().startswith(b"event: status")
     removed = house.run("vault", "remove", "shed")
-    assert "the daemon closes it now" in removed.err
+    assert "The running daemon closes it now" in removed.err
     wait_until(lambda: names(house) == {"garden", "work"}, "the vault is no longer kept")
     assert b"lantern" not in events.read()  # it ends
     assert house.ask("/v1/search?q=lantern&vault=shed").status == 422

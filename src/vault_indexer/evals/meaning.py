@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from vault_indexer.answer.check import Claim, Evidence, check_claim
+from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
 from vault_indexer.errors import ProviderError
 from vault_indexer.evals.agents import AgentAnswer
 from vault_indexer.evals.cases import MeaningExpected
@@ -115,7 +115,10 @@ def difference(golden: str, answer: str, language: str = "") -> str:
     (ISO 639-1), if it is known."""
     language = language or detect_query(f"{golden}\n{answer}", ()) or "en"
     offered = {"answer": Evidence(answer, answer, "", language)}
+    said = on_one_line(answer)
     for start, end in sentences(golden):
+        if on_one_line(golden[start:end]) in said:
+            continue  # word for word, whatever else the answer denies
         finding = check_claim(Claim(golden[start:end], ("answer",), answer), offered)
         if finding.verdict == "dropped":
             return f"of the golden answer, {golden[start:end]!r}: {finding.reason}"

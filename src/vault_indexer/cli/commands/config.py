@@ -97,7 +97,8 @@ def show(
                 (row.value, "green" if chosen else "dim"),
                 (f" {row.counted}" if row.counted else "", "dim"),
                 (f"  {row.origin}" if chosen else "", "cyan"),
-            )
+            ),
+            soft_wrap=True,
         )
 
 

@@ -77,6 +77,8 @@ def remove(
     if name in vaults_in_config(place, os.environ):
         remove_vault(_file(place), name)
         note(f"Removed {name} from {_file(place)}. Its notes stay.")
+        if daemon is not None:
+            note("The running daemon closes it now.")
     if not delete:
         remember_vault(vault, index_dir, is_removed=True)
         if has_index(index_dir):
