@@ -81,7 +81,8 @@ def test_a_model_that_is_not_set_up_is_one_clear_line(copied: Sandbox) -> None:
     copied.write(".indexer.toml", "")
     config = copied.root / "config.toml"
     config.write_text(
-        '[llm]\nprovider = "openai"\nmodel = "none"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'
+        '[llm]\nprovider = "openai"\nmodel = "none"\nurl = "http://127.0.0.1:9/v1"\n'
+        'api_key_env = "NO_SUCH_KEY"\n'
     )
     asked = ("ask", "--config", str(config), "What does the telescope show on a clear night?")
     ran = copied.indexer(*asked)
