@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -77,12 +78,14 @@ def known_vaults() -> dict[str, Path]:
     named: dict[str, Path] = {}
     for known in recorded_vaults():
         if not known.is_left_over:
-            named[_free_name(folder_slug(known.folder), named)] = known.folder
+            named[free_name(folder_slug(known.folder), named)] = known.folder
     return named
 
 
-def _free_name(name: str, taken: dict[str, Path]) -> str:
-    numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name of a vault, with a number behind it where it is taken; at most 40 characters, as a name may
+    have."""
+    numbers = (f"{name[:37]}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbers if one not in taken)
 
 

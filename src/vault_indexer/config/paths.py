@@ -26,11 +26,6 @@ def vault_config_file(vault: Path) -> Path:
     return vault / VAULT_CONFIG_NAME
 
 
-def looks_like_vault(folder: Path) -> bool:
-    """Whether Obsidian or this program has left its configuration in the folder."""
-    return any((folder / name).exists() for name in (".obsidian", VAULT_CONFIG_NAME))
-
-
 def default_index_dir(vault: Path, environ: Mapping[str, str]) -> Path:
     """The index folder of a vault: outside of it, since sync tools would copy it along.
 

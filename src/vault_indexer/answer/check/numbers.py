@@ -106,11 +106,6 @@ def quantities(text: str, language: str = "") -> list[Quantity]:
     return sorted(found, key=lambda one: one.start)
 
 
-def unit_names() -> Iterator[str]:
-    """Every way in which a unit is written."""
-    yield from _units()
-
-
 def _quantity(text: str, value: Decimal, start: int, end: int) -> Quantity:
     if sign := _minus().search(text[max(start - 12, 0) : start]):
         value, start = -value, max(start - 12, 0) + sign.start()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from vault_indexer.cli.in_process import reach
-from vault_indexer.cli.known_vaults import has_index
+from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.parameters import Place, one_command
 from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reached import Reached
@@ -91,14 +90,9 @@ def _register(place: Place, vault: Path, name: str) -> None:
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_config(file, starter_config())
-    chosen = name or _free_name(folder_slug(vault), listed)
+    chosen = name or free_name(folder_slug(vault), listed)
     add_vault(file, NamedVault(chosen, vault, place.index_dir))
     note(f"Added {chosen} ({vault}) to {file}.")
-
-
-def _free_name(name: str, listed: Mapping[str, Path]) -> str:
-    numbers = (f"{name[:37]}-{number}" for number in range(2, len(listed) + 3))
-    return name if name not in listed else next(one for one in numbers if one not in listed)
 
 
 def _index(reached: Reached) -> None:
