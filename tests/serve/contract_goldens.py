@@ -34,7 +34,7 @@ def stable(value: JsonValue, root: Path) -> JsonValue:
     """The value without times, sizes, ports, and the folder of this run."""
     if isinstance(value, dict):
         return {
-            name: _VOLATILE[name] if name in _VOLATILE and part else stable(part, root)
+            name: _VOLATILE[name] if part and _is_volatile(name, part) else stable(part, root)
             for name, part in value.items()
         }
     if isinstance(value, list):
@@ -44,6 +44,11 @@ def stable(value: JsonValue, root: Path) -> JsonValue:
             value = value.replace(own, "<root>")
         return _PORT.sub("127.0.0.1:<port>", value)
     return value
+
+
+def _is_volatile(name: str, value: JsonValue) -> bool:
+    """Not so a property of that name in a schema."""
+    return name in _VOLATILE and isinstance(value, dict) == isinstance(_VOLATILE[name], dict)
 
 
 def compare(name: str, found: JsonValue) -> None:
