@@ -5,41 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vault_indexer.evals.ranking.measures import ndcg, recall, reciprocal_rank
+from vault_indexer.evals.ranking.statistics import randomisation_p
 
 MEASURES = ("nDCG@5", "nDCG@10", "MRR", "Hit@1", "Recall@10")
 OPENS = "Opens@1"
 """The first hit is relevant and is its note's first chunk. NaN where a set does not ask for that."""
 RESAMPLES = 2000
-RANDOMISATIONS = 4999
 _SEED = 20261121
 
 
 def measured(ranking: Sequence[str], grades: Mapping[str, int]) -> tuple[float, ...]:
-    """One value for each of `MEASURES`. The gain of a grade g is 2^g - 1; MRR, Hit and Recall count all
-    grades above 0 alike, MRR within the first 10."""
-    found = [grades.get(item, 0) for item in ranking[:10]]
-    first = next((rank for rank, grade in enumerate(found, start=1) if grade), 0)
-    relevant = sum(1 for grade in grades.values() if grade)
+    """One value for each of `MEASURES`, as `indexer eval rank` defines them: a grade is its own gain."""
     return (
-        _ndcg(found, grades, 5),
-        _ndcg(found, grades, 10),
-        1 / first if first else 0.0,
-        float(first == 1),
-        sum(1 for grade in found if grade) / min(relevant, 10) if relevant else 0.0,
+        ndcg(ranking, grades, 5),
+        ndcg(ranking, grades, 10),
+        reciprocal_rank(ranking, grades, 10),
+        float(bool(ranking) and grades.get(ranking[0], 0) > 0),
+        recall(ranking, grades, 10),
     )
-
-
-def _ndcg(found: Sequence[int], grades: Mapping[str, int], depth: int) -> float:
-    best = _dcg(sorted(grades.values(), reverse=True)[:depth])
-    return _dcg(found[:depth]) / best if best else 0.0
-
-
-def _dcg(grades: Sequence[int]) -> float:
-    return sum((2.0**grade - 1) / log2(rank + 1) for rank, grade in enumerate(grades, start=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +88,12 @@ class PairedDifference:
         """The mean over sets of their changes."""
         changes = [np.array(b, np.float64) - np.array(a, np.float64) for a, b in zip(old, new, strict=True)]
         weighted = np.concatenate([one / len(one) for one in changes])
-        return cls(Mean.of_sets([one.tolist() for one in changes]), _randomisation_p(weighted))
+        return cls(Mean.of_sets([one.tolist() for one in changes]), randomisation_p(weighted.tolist()))
 
     def __str__(self) -> str:
         """As in a table: +.012 [+.003, +.021] p .008; a smaller p than .001 is printed as that."""
         low, high = (_signed(value) for value in (self.change.low, self.change.high))
         return f"{_signed(self.change.value)} [{low}, {high}] p {_short(max(self.p, 0.001))}"
-
-
-def _randomisation_p(changes: NDArray[np.float64]) -> float:
-    """A query that does not change adds nothing to any sum, so it is left out."""
-    moved = changes[changes != 0]
-    if not len(moved):
-        return 1.0
-    random = np.random.default_rng(_SEED)
-    signs = random.integers(0, 2, (RANDOMISATIONS, len(moved)), np.int8) * 2 - 1
-    extreme = np.count_nonzero(np.abs(signs @ moved) >= abs(moved.sum()) - 1e-9)
-    return float(extreme + 1) / (RANDOMISATIONS + 1)
 
 
 def _signed(value: float) -> str:
