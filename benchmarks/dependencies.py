@@ -35,7 +35,7 @@ MODULES: Mapping[str, str] = {
     "llama-index-core": "llama_index.core.base.embeddings.base",
     "pystemmer": "Stemmer",
     "pyyaml": "yaml",
-    "tomli-w": "tomli_w",
+    "tomlkit": "tomlkit",
     "tree-sitter": "tree_sitter",
     "tree-sitter-markdown": "tree_sitter_markdown",
     "watchdog": "watchdog.observers",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config import StrategyInFile, load, with_strategy
-from vault_indexer.config.file_edit import parsed_config
+from vault_indexer.config.editing import parsed_config
 from vault_indexer.errors import ConfigError, UsageError
 
 FILE = Path("x.toml")
@@ -27,12 +27,13 @@ FILE = Path("x.toml")
             "[chunking]\r\nstrategy='none' # x\r\nmax = 1\r\n",
             '[chunking]\r\nstrategy="word" # x\r\nmax = 1\r\n',
         ),
-        ("[chunking]\r\nmax = 1\r\n", '[chunking]\r\nstrategy = "word"\r\nmax = 1\r\n'),
+        ("[chunking]\r\nmax = 1\r\n", '[chunking]\r\nmax = 1\r\nstrategy = "word"\r\n'),
         ('chunking.strategy = "none"\n', 'chunking.strategy = "word"\n'),
         (
             '[chunking.word]\nstrategy = "no"\n',
-            '[chunking.word]\nstrategy = "no"\n\n[chunking]\nstrategy = "word"\n',
+            '[chunking]\nstrategy = "word"\n\n[chunking.word]\nstrategy = "no"\n',
         ),
+        ('chunking = {strategy = "none"} # x\n', 'chunking = {strategy = "word"} # x\n'),
         (
             '[chunking]\ntext = """\nstrategy = "no"\n"""\nstrategy = "none"\n',
             '[chunking]\ntext = """\nstrategy = "no"\n"""\nstrategy = "word"\n',
@@ -43,7 +44,7 @@ def test_nothing_else_changes(before: str, after: str) -> None:
     assert with_strategy(before, "word", FILE) == after
 
 
-@pytest.mark.parametrize("text", ['chunking = {strategy = "none"}\n', "[chunking\n", 'chunking = "x"\n'])
+@pytest.mark.parametrize("text", ["[chunking\n", 'chunking = "x"\n'])
 def test_what_cannot_be_changed_for_sure_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"x\.toml"):
         with_strategy(text, "word", FILE)

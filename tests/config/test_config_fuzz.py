@@ -6,7 +6,7 @@ import re
 import tempfile
 from pathlib import Path
 
-import tomli_w
+import tomlkit
 from config_sandbox import Sandbox
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -86,7 +86,7 @@ def test_text_never_raises_anything_else(text: str) -> None:
 @given(tables)
 @example({"\x80\u200c\x80": {}})
 def test_tables_never_raise_anything_else(table: dict[str, object]) -> None:
-    attempt(tomli_w.dumps(table).encode())
+    attempt(tomlkit.dumps(table).encode())
 
 
 @given(set_keys)

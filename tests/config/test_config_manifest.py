@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import tomli_w
+import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -257,4 +257,4 @@ def test_unrelated_keys_change_nothing() -> None:
 
 
 def _toml(table: dict[str, JsonValue]) -> str:
-    return tomli_w.dumps(table)
+    return tomlkit.dumps(table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import tomli_w
+import tomlkit
 from vault_at_work import Place, daemon, hits, holding, opened, paths, place, silent, wait_for
 
 from vault_indexer.config import Manifest
@@ -110,7 +110,7 @@ def test_a_manifest_with_a_field_missing_rebuilds(where: Place, field: str) -> N
     kept = Manifest.from_toml(text).model_dump(mode="json")
     del kept[field]
 
-    manifest_of(where, 1).write_text(tomli_w.dumps(kept))
+    manifest_of(where, 1).write_text(tomlkit.dumps(kept))
     with opened(where) as service:
         assert service.status().generation == 2
 

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import get_args
 
 import tomli
-import tomli_w
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
@@ -70,7 +69,9 @@ class Manifest(BaseModel):
 
     def to_toml(self) -> str:
         """The text of `manifest.toml`."""
-        return tomli_w.dumps(self.model_dump(mode="json"))
+        import tomlkit
+
+        return tomlkit.dumps(self.model_dump(mode="json"))
 
 
 _FIELD_ERRORS: Mapping[str, str] = MappingProxyType(

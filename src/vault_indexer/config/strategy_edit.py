@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.config.file_edit import (
-    config_text,
-    first_that_says,
-    parsed_config,
-    replace_config,
-    tables_named,
-    with_table,
-)
+from vault_indexer.config.editing import config_text, replace_config, with_values
 from vault_indexer.config.load import DEFAULT_ORIGIN, LoadedConfig
 from vault_indexer.config.trust import OPEN_STRATEGIES
-from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError
 
 _KEY = "chunking.strategy"
-_ASSIGNMENT = re.compile(r"^([ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
-_DOTTED = re.compile(
-    r"^([ \t]*chunking[ \t]*\.[ \t]*strategy[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,30 +71,5 @@ class StrategyInFile:
 
 
 def with_strategy(text: str, strategy: str, file: Path) -> str:
-    """The text of a configuration with another `[chunking] strategy`. Comments, order and line breaks stay.
-
-    Raises UsageError if the text is no TOML, or sets the key in a way that cannot be changed for sure.
-    """
-    wanted = _strategy_set(parsed_config(text, file), strategy)
-    found = first_that_says(_candidates(text, strategy), wanted)
-    if found is None:
-        raise UsageError(f"{file} cannot be changed for sure: set [chunking] strategy = {strategy!r} by hand")
-    return found
-
-
-def _strategy_set(document: dict[str, object], strategy: str) -> dict[str, object]:
-    table = document.get("chunking", {})
-    return {**document, "chunking": {**(table if isinstance(table, dict) else {}), "strategy": strategy}}
-
-
-def _candidates(text: str, strategy: str) -> Iterator[str]:
-    """Texts that may be right: TOML decides which is."""
-    value = toml_text(strategy)
-    line = f"strategy = {value}"
-    for table in tables_named(text, "chunking"):
-        for found in _ASSIGNMENT.finditer(text, table.start, table.end):
-            yield text[: found.start(2)] + value + text[found.end(2) :]
-        yield f"{text[: table.start]}{table.line_break}{line}{text[table.start :]}"
-    for found in _DOTTED.finditer(text):
-        yield text[: found.start(2)] + value + text[found.end(2) :]
-    yield with_table(text, "chunking", line)
+    """The text of a configuration with another `[chunking] strategy`. Raises as `with_values`."""
+    return with_values(text, {("chunking", "strategy"): strategy}, file)

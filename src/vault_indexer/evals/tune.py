@@ -6,7 +6,6 @@ on. A choice is worth writing only where the lower bound of its paired differenc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import tomli
 
 from vault_indexer.config import vault_config_file
-from vault_indexer.config.file_edit import config_text, replace_config
+from vault_indexer.config.editing import config_text, replace_config, with_values
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of
@@ -151,84 +150,27 @@ def apply(vault: Path, values: Mapping[str, str]) -> Path:
     """
     file = vault_config_file(vault)
     text = config_text(file, "the settings", follow_links=False) or ""
-    new = with_values(text, values)
-    _check(new, values, file)
+    new = with_settings(text, values, file)
     replace_config(file, new)
     return file
 
 
-def with_values(text: str, values: Mapping[str, str]) -> str:
-    """The TOML text with the values set: in their line where one stands, else in their table, else in a new
-    table at the end. Comments stay, also one behind a value."""
-    lines = text.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    for key, value in values.items():
+def with_settings(text: str, values: Mapping[str, str], file: Path) -> str:
+    """The text of a vault's configuration with values for these keys, each written as TOML. Comments stay.
+
+    Raises UsageError for a key that does not exist or that a vault must not set, and as `with_values`.
+    """
+    new: dict[tuple[str, ...], object] = {}
+    for key, written in values.items():
+        value = tomli.loads(f"v = {written}")["v"]
         if key not in SCHEMA:
             raise UsageError(f"no setting {key!r}")
-        if not vault_may_set(key, tomli.loads(f"v = {value}")["v"]):
-            raise UsageError(f"{key} = {value}: a vault's file must not set this; use your own configuration")
-        lines = _with_value(lines, key, value)
-    return "".join(lines)
-
-
-_TABLE = re.compile(r"^\s*\[(?P<name>[^\[\]]+)\]\s*(?:#.*)?$")
-_ANY_TABLE = re.compile(r"^\s*\[")
-
-
-def _with_value(lines: list[str], key: str, value: str) -> list[str]:
-    table, _, name = key.rpartition(".")
-    current = ""
-    last_of_table = 0 if not table else None
-    for at, line in enumerate(lines):
-        header = _TABLE.match(line)
-        if header:
-            current = re.sub(r"\s|\"", "", header["name"])
-        elif _ANY_TABLE.match(line):
-            current = "\0"  # an array of tables: none of its lines are ours
-        else:
-            full = f"{current}.{name_of(line)}" if current else name_of(line)
-            if full == key:
-                return [*lines[:at], _replaced(line, value), *lines[at + 1 :]]
-        if current == table and (header or line.strip()):
-            last_of_table = at + 1
-    if last_of_table is not None:
-        return [*lines[:last_of_table], f"{name} = {value}\n", *lines[last_of_table:]]
-    gap = ["\n"] if lines and lines[-1].strip() else []
-    return [*lines, *gap, f"[{table}]\n", f"{name} = {value}\n"]
-
-
-_ASSIGNMENT = re.compile(
-    r"^(?P<before>\s*(?P<name>[\w.\s-]+?)\s*=\s*)(?P<value>\"[^\"]*\"|'[^']*'|[^#\"']*?)(?P<after>\s*(?:#.*)?)$"
-)
-
-
-def name_of(line: str) -> str:
-    """The dotted name that the line gives a value to, "" for none."""
-    found = _ASSIGNMENT.match(line.rstrip("\n"))
-    return re.sub(r"\s", "", found["name"]) if found else ""
-
-
-def _replaced(line: str, value: str) -> str:
-    found = _ASSIGNMENT.match(line.rstrip("\n"))
-    assert found is not None
-    return f"{found['before']}{value}{found['after']}\n"
-
-
-def _check(text: str, values: Mapping[str, str], file: Path) -> None:
-    """Raises UsageError unless the text is TOML and holds the values."""
-    try:
-        root = tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        raise UsageError(
-            f"{file}: cannot be changed by a program: {error}; set the values by hand"
-        ) from error
-    for key, value in values.items():
-        found: object = root
-        for name in key.split("."):
-            found = found.get(name) if isinstance(found, dict) else None
-        if toml_text(found) != value and found != tomli.loads(f"v = {value}")["v"]:
-            raise UsageError(f"{file}: {key} cannot be changed by a program; set it to {value} by hand")
+        if not vault_may_set(key, value):
+            raise UsageError(
+                f"{key} = {written}: a vault's file must not set this; use your own configuration"
+            )
+        new[tuple(key.split("."))] = value
+    return with_values(text, new, file)
 
 
 def _whole(report: RankingReport) -> Slice:

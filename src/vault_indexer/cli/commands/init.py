@@ -23,7 +23,7 @@ from vault_indexer.cli.vault_folder import (
     vaults_in_config,
 )
 from vault_indexer.config import NamedVault, add_vault, starter_config
-from vault_indexer.config.file_edit import replace_config
+from vault_indexer.config.editing import replace_config
 from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import STATUS

@@ -1,0 +1,123 @@
+"""Changing a configuration file that a person wrote: all else in it stays as it is."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli
+
+from vault_indexer.config.sources import MAX_CONFIG_BYTES
+from vault_indexer.config.values import toml_text
+from vault_indexer.errors import UsageError, VaultError
+from vault_indexer.system import write_atomically
+
+Place = tuple[str, ...]
+"""The names of the tables that a key is in, and its own."""
+
+
+def config_text(file: Path, part: str, *, follow_links: bool) -> str | None:
+    """The text of a configuration file of which `part` is to be changed; None if there is no file.
+
+    Raises UsageError for what no program should change (too large, not UTF-8, or no regular file where links
+    are not followed), and VaultError where it cannot be read.
+    """
+    by_hand = f"change {part} by hand"
+    try:
+        if not (follow_links or stat.S_ISREG(file.lstat().st_mode)):
+            raise UsageError(f"{file} is not a regular file: {by_hand}")
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VaultError(f"cannot read {file}: {error.strerror}") from error
+    if len(data) > MAX_CONFIG_BYTES:
+        raise UsageError(f"{file} is larger than {MAX_CONFIG_BYTES} bytes: {by_hand}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not UTF-8: {by_hand}") from error
+
+
+def replace_config(file: Path, text: str) -> None:
+    """Replace a configuration file atomically; its mode stays. Raises VaultError."""
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
+        write_atomically(file, text.encode(), mode)
+    except OSError as error:
+        raise VaultError(f"cannot write {file}: {error.strerror}") from error
+
+
+def parsed_config(text: str, file: Path) -> dict[str, object]:
+    """What a configuration says. Raises UsageError if it is no TOML."""
+    try:
+        return tomli.loads(text)
+    except (tomli.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} is not TOML: {error}") from error
+
+
+def with_values(text: str, values: Mapping[Place, object], file: Path) -> str:
+    """The text of a configuration with these values; a value of None takes the key out.
+
+    Comments, order and line breaks stay. A table that is missing is added at the end. Raises UsageError if
+    the text is no TOML, or if what comes out says anything else than what was asked for.
+    """
+    from tomlkit.exceptions import TOMLKitError
+
+    wanted = parsed_config(text, file)
+    changed = text.replace("\r\n", "\n")
+    try:
+        for place, value in values.items():
+            _set(wanted, place, value)
+            changed = _changed(changed, place, value)
+        is_right = _without_empty(tomli.loads(changed)) == _without_empty(wanted)
+    # Whatever the library makes of a file that it does not understand, the file stays.
+    except (tomli.TOMLDecodeError, TOMLKitError, LookupError, TypeError, ValueError, AttributeError):
+        is_right = False
+    if not is_right:
+        keys = ", ".join(".".join(place) for place in values)
+        raise UsageError(f"{file} cannot be changed for sure: change {keys} by hand")
+    return changed.replace("\n", "\r\n") if "\r\n" in text else changed
+
+
+def _set(document: dict[str, object], place: Place, value: object) -> None:
+    *tables, name = place
+    table: object = document
+    for one in tables:
+        assert isinstance(table, dict)
+        table = table.setdefault(one, {})
+    if not isinstance(table, dict):
+        raise TypeError(f"{tables} is no table")
+    if value is None:
+        table.pop(name, None)
+    else:
+        table[name] = value
+
+
+def _changed(text: str, place: Place, value: object) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    *tables, name = place
+    table: Any = document
+    for one in tables:
+        if one not in table:
+            gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+            return f"{text}{gap}[{'.'.join(tables)}]\n{name} = {toml_text(value)}\n"
+        table = table[one]
+    if value is None:
+        table.remove(name)
+    elif isinstance(value, dict):
+        inline = tomlkit.inline_table()
+        inline.update(value)
+        table[name] = inline
+    else:
+        table[name] = value
+    return tomlkit.dumps(document)
+
+
+def _without_empty(document: Mapping[str, object]) -> Mapping[str, object]:
+    """A table whose last key was taken out may stay as a header or not."""
+    return {name: value for name, value in document.items() if value != {}}
