@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,11 +104,15 @@ def test_a_note_whose_worker_was_killed_twice_is_found_soon(kept: LoopByHand) ->
     assert kept.loop.pending() == 0
 
 
-def test_a_note_that_was_saved_again_while_it_killed_its_worker_is_found_soon(kept: LoopByHand) -> None:
+@pytest.mark.parametrize("later_ns", [0, 10**9], ids=["in the same moment", "later"])
+def test_a_note_that_was_saved_again_while_it_killed_its_worker_is_found_soon(
+    kept: LoopByHand, later_ns: int
+) -> None:
     """Its second change is not "another note that was indexed"."""
     kept.faults.deadly = {"Note.md"}
-    for word in ("cerium", "thulium"):
+    for at, word in enumerate(("cerium", "thulium")):
         kept.save("Note.md", f"Contains {word}.\n")
+        os.utime(kept.where.vault / "Note.md", ns=(0, 10**18 + at * later_ns))
         kept.run(3.0)
     kept.faults.deadly.clear()
     kept.save("Other.md", "Contains holmium.\n")

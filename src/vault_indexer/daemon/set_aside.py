@@ -22,11 +22,11 @@ _LATEST_S = 3600.0
 
 @dataclass(slots=True)
 class _Wait:
-    """`seconds` is the wait that ends at `until`; the next is twice as long. `changed_ns`: the time of the
-    change that was set aside. `tried`: the note was read again since. `at_fault`: it was set aside though
+    """`seconds` is the wait that ends at `until`; the next is twice as long. `change`: time and
+    digest of what was set aside. `tried`: the note was read again since. `at_fault`: it was set aside though
     another note was indexed."""
 
-    changed_ns: int
+    change: tuple[int, str]
     until: float
     seconds: float
     tried: bool = False
@@ -90,14 +90,14 @@ class SetAsideRetry(UpkeepTask):
             self._known = known
         self.untried = sum(not wait.tried for wait in self._waits.values())
 
-    def _use(self, changes: Mapping[str, int], *, is_first: bool) -> None:
+    def _use(self, changes: Mapping[str, tuple[int, str]], *, is_first: bool) -> None:
         """The catalog of an earlier run says nothing new. If no change was added, another was indexed."""
         now = self._clock()
-        known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.changed_ns}
+        known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.change}
         if len(known) == len(changes):
             for wait in known.values():
                 wait.until, wait.at_fault = wait.until if wait.at_fault else now, True
         self._waits = {
-            path: known.get(path) or _Wait(changed, now + self._first_s, self._first_s, tried=is_first)
-            for path, changed in changes.items()
+            path: known.get(path) or _Wait(change, now + self._first_s, self._first_s, tried=is_first)
+            for path, change in changes.items()
         }

@@ -229,9 +229,9 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.notes_without_model()
 
-    def set_aside(self) -> dict[str, int]:
+    def set_aside(self) -> dict[str, tuple[int, str]]:
         """The notes that ended the process that read them, or took more than they may, in order, with the
-        time of the change that did (`mtime_ns`)."""
+        change that did: `mtime_ns` and digest."""
         if self.current is None:
             return {}
         with self.current.writer.holder.lease() as snapshot:
