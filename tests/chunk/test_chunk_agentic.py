@@ -90,7 +90,7 @@ def test_an_answer_that_names_nothing_that_is_there_is_a_failure(server: ModelSe
 
 
 def test_summaries_stand_beside_the_text(server: ModelServer, note: Note) -> None:
-    says(server, {"summaries": ["The first.", " The\n second. ", "x " * 900, "Last"]})
+    says(server, {"summaries": ["The first.", " The\n second. ", "x " * 900, "More", "Last"]})
     chunks = cut(agentic(server, mode="summarize"), note)
     assert firsts(chunks) == BY_BOUNDARY
     assert [chunk.preamble for chunk in chunks[:2]] == ["The first.", "The second."]
@@ -101,14 +101,15 @@ def test_summaries_stand_beside_the_text(server: ModelServer, note: Note) -> Non
 
 
 @pytest.mark.parametrize(
-    "summaries", [["a", "b", "c"], ["a", "b", "c", "d", "e"], ["a", 2, "c", "d"], ["a", "--", "c", "d"]]
+    "summaries",
+    [["a", "b", "c", "d"], [*"abcdef"], ["a", 2, "c", "d", "e"], ["a", "--", "c", "d", "e"]],
 )
 def test_summaries_that_are_not_one_a_chunk_are_refused(
     server: ModelServer, note: Note, summaries: list[object]
 ) -> None:
     says(server, {"summaries": summaries})
     chunks = cut(agentic(server, mode="summarize"), note)
-    assert [chunk.preamble for chunk in chunks] == [""] * 4
+    assert [chunk.preamble for chunk in chunks] == [""] * len(BY_BOUNDARY)
     assert all(chunk.extra["no_summary"] == chunk.extra["reason"] for chunk in chunks)
 
 
