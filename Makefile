@@ -103,6 +103,7 @@ format: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -c 'from vault_indexer.config.documents import main; main()'
+	$(BIN)/python .ci/commands.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: bytecode

@@ -76,6 +76,15 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     assert "Lantern.md" in alone.out, alone.err
 
 
+def test_init_ends_when_the_daemon_has_indexed_the_folder(house: House) -> None:
+    house.write("loft", "Beam.md", "# Beam\n\nThe beam is dry.\n")
+    added = house.run("init", str(house.vault("loft")))
+    assert "Indexed 1 note." in added.err, added.err
+    assert ("loft", "Beam.md") in house.hits("beam")
+    house.run("vault", "remove", "loft", "--delete-index")
+    wait_until(lambda: "loft" not in names(house), "the vault is no longer kept")
+
+
 def test_a_vault_that_moves_is_opened_where_it_is(house: House) -> None:
     house.write("barn", "Plough.md", "# Plough\n\nThe plough is in the barn.\n")
     house.configure("garden", "work", "barn")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from collections.abc import Iterator, Mapping
 from typing import Protocol, cast
 
@@ -70,3 +71,8 @@ def test_the_guide_describes_the_options_of_the_program() -> None:
 
 def test_an_undocumented_option_is_found() -> None:
     assert undocumented(iter(["--keep", "--keep-weights"]), "With `--keep-weights` …") == {"--keep"}
+
+
+def test_the_reference_of_the_commands_is_theirs() -> None:
+    module = runpy.run_path(str(ROOT / ".ci" / "commands.py"))
+    assert module["PAGE"].read_text(encoding="utf-8") == module["reference"](), "run `make docs`"

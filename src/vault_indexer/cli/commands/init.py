@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -25,11 +26,19 @@ from vault_indexer.cli.vault_folder import (
 from vault_indexer.config import NamedVault, add_vault, starter_config
 from vault_indexer.config.editing import replace_config
 from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
-from vault_indexer.errors import UsageError
-from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.endpoints import STATUS, VAULTS
 from vault_indexer.system import folder_slug
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
+
+_NOTICED_S = 30.0
+"""A daemon looks at its configuration every few seconds."""
+
+_LOOK_EVERY_S = 0.1
+
+_NOT_OPENED = frozenset({"unavailable", "locked", "unusable"})
 
 _NEXT_STEPS = (
     "Next:",
@@ -58,8 +67,9 @@ def init(
     root_identity(vault)
     own = Place(vault, place.index_dir, place.config)
     _register(place, vault.absolute(), name)
-    if read_daemon(shared_daemon_dir(config_of(place, os.environ))):
-        note("The running daemon indexes it now (indexer status).")
+    if daemon := read_daemon(shared_daemon_dir(config_of(place, os.environ))):
+        note("The running daemon indexes it now.")
+        note(_indexed_by(DaemonClient(daemon), vault))
     else:
         _index(reach(own))
     for line in _NEXT_STEPS:
@@ -93,6 +103,25 @@ def _register(place: Place, vault: Path, name: str) -> None:
     chosen = name or free_name(folder_slug(vault), listed)
     add_vault(file, NamedVault(chosen, vault, place.index_dir))
     note(f"Added {chosen} ({vault}) to {file}.")
+
+
+def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
+    """What became of the vault in a daemon, which reads the changed configuration by itself."""
+    until = time.monotonic() + _NOTICED_S
+    while True:
+        try:
+            kept = [
+                one for one in daemon.ask(VAULTS)["vaults"] if Path(one["path"]).resolve() == vault.resolve()
+            ]
+        except (NotListeningError, DaemonError) as error:
+            return f"{error} (indexer status)"
+        if kept and kept[0]["state"] in _NOT_OPENED:
+            return f"It is not indexed: {kept[0]['problem']}"
+        if kept and kept[0]["state"] == "ready" and not kept[0]["pending"]:
+            return f"Indexed {quantity(kept[0]['notes'], 'note')}."
+        if not kept and time.monotonic() > until:
+            return "The daemon has not seen the new vault yet (indexer status)."
+        time.sleep(_LOOK_EVERY_S)
 
 
 def _index(reached: Reached) -> None:

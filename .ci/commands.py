@@ -1,0 +1,80 @@
+"""Writes docs/commands.md, the reference of all commands, from the commands themselves (`make docs`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, program_of
+
+PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+HEAD = """# Commands
+
+Every command with its arguments and options, written by `make docs` from the commands themselves.
+[[guide]] says what they are for. Every command takes `--vault`, `--index-dir`, `--config` and `--json`.
+"""
+SHARED = frozenset({"--vault", "--index-dir", "--config", "--json", "--help"})
+
+
+def reference() -> str:
+    """The page."""
+    return "\n".join([HEAD, *(line for group in (*GROUPS, ADVANCED) for line in _group(group))]) + "\n"
+
+
+def _group(group: str) -> Iterator[str]:
+    yield f"## {group}\n"
+    for row in COMMANDS:
+        if row.group == group:
+            found = program_of([row.name]).commands[row.name]
+            parts = getattr(found, "commands", None)
+            if parts is None:
+                yield from _command(found, row.name)
+                continue
+            yield f"### `indexer {row.name}`\n\n{row.help}\n"
+            for name, part in parts.items():
+                if not part.hidden:
+                    yield from _command(part, f"{row.name} {name}", "####")
+
+
+def _command(command: Any, name: str, heading: str = "###") -> Iterator[str]:
+    arguments = [one for one in command.params if one.param_type_name == "argument" and not one.hidden]
+    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+    own = [one for one in options if not SHARED & set(one.opts)]
+    yield f"{heading} `{' '.join(['indexer', name, *map(_argument, arguments)])}`\n"
+    yield "\n".join(line.strip() for line in (command.help or "").splitlines()).strip() + "\n"
+    rows = [(_argument(one), one.help or "") for one in arguments if getattr(one, "help", "")]
+    rows += [(_names(one), one.help or "") for one in own]
+    if rows:
+        yield "| | |\n| --- | --- |"
+        yield "\n".join(f"| `{_cell(names)}` | {_cell(text)} |" for names, text in rows) + "\n"
+
+
+def _argument(argument: Any) -> str:
+    name = argument.metavar or argument.name.upper()
+    return name if argument.required or name.startswith("[") else f"[{name}]"
+
+
+def _names(option: Any) -> str:
+    names = ", ".join(sorted([*option.opts, *option.secondary_opts], key=lambda name: (len(name) > 2, name)))
+    value = option.metavar or _value(option)
+    return f"{names} {value}" if value else names
+
+
+def _value(option: Any) -> str:
+    """What stands behind an option: one of its choices, a number, or a text."""
+    if option.is_flag:
+        return ""
+    choices = getattr(option.type, "choices", None)
+    if choices:
+        return "|".join(str(getattr(one, "value", one)) for one in choices if getattr(one, "value", one))
+    name = option.type.name
+    return "N" if name.startswith("int") else "X" if name.startswith("float") else "TEXT"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference(), encoding="utf-8")
