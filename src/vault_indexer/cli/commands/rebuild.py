@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.names import Strategy
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note, out, print_json, text
+from vault_indexer.errors import UsageError
 from vault_indexer.serve.shapes import RebuildJson
 from vault_indexer.text.counts import quantity
 
@@ -23,10 +25,16 @@ def rebuild(
     output: Output,
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Do not weigh words anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Rebuild even if the vault looks empty.")] = False,
+    strategy: Strategy = "",
 ) -> None:
     """Build the index again. The old one answers until the new one is complete."""
 
     def build(reached: Reached) -> RebuildJson:
+        if strategy and reached.index_dir is None:
+            raise UsageError(
+                "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
+                "or set [chunking] strategy in the configuration"
+            )
         with showing() as show:
             return reached.index.rebuild(show, refit=not keep_weights, force=force)
 

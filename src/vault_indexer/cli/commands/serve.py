@@ -17,6 +17,7 @@ from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.in_process import NO_VAULTS, target_of
 from vault_indexer.cli.known_vaults import remember_vault
+from vault_indexer.cli.names import Strategy
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
@@ -61,11 +62,13 @@ def serve(
         typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
     ] = None,
     all_vaults: AllVaults = False,
+    strategy: Strategy = "",
 ) -> None:
     """Run the daemon in the foreground: watch, index changes, answer over HTTP on this computer.
 
     It keeps the vault that is named or that you are in; without one, all your vaults.
     """
+    del strategy  # its callback has put it where the configuration is read
     missing = missing_limits()
     if missing:
         raise UnavailableError(missing)

@@ -12,6 +12,7 @@ import typer
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.daemon_command import indexer_command, place_options
+from vault_indexer.cli.names import Strategy
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
@@ -34,11 +35,13 @@ def start(
         typer.Option("--wait", min=0.1, metavar="SECONDS", help="Wait at most SECONDS for an answer."),
     ] = 30.0,
     all_vaults: AllVaults = False,
+    strategy: Strategy = "",
 ) -> None:
     """Keep the index current while you write, in the background.
 
     The log is `daemon.log` in the index folder.
     """
+    del strategy  # its callback has put it where the daemon finds it
     is_shared = all_vaults or keeps_all(place, os.environ)
     folder = daemon_folder(place, is_shared=is_shared)
     running = read_daemon(folder)
