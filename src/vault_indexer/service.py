@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,9 +23,13 @@ from vault_indexer.links import (
     links_of,
     mentions,
     neighbourhood,
+    note_of,
     orphans,
+    part_of,
+    path_of,
     related_notes,
     unresolved_links,
+    vault_path,
 )
 from vault_indexer.model import (
     AskAnswer,
@@ -41,7 +44,6 @@ from vault_indexer.model import (
     NoteChunks,
     NoteGraph,
     NoteOutline,
-    NoteRow,
     NoteView,
     Orphan,
     Passage,
@@ -55,22 +57,17 @@ from vault_indexer.model import (
     StatusReport,
     UnresolvedTarget,
     VaultHealth,
-    doc_id_of,
 )
-from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.parse.reading_view import property_view, reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
 from vault_indexer.search.present import file_uri, is_obsidian_vault
-from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
-from vault_indexer.store.graph import LinkPlaces
 from vault_indexer.text.bounds import (
     DEFAULT_MENTIONS,
     MAX_LIMIT,
     MAX_PAUSE_S,
-    check_note_name,
     check_query,
 )
 from vault_indexer.vault import (
@@ -262,13 +259,13 @@ class VaultService:
         check_request(request)
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            known = snapshot.catalog.file(_vault_path(self._session.vault, note))
+            known = snapshot.catalog.file(vault_path(self._session.vault, note))
             if known and known.reason and known.state != "note":
                 raise UnknownNoteError(f"{known.path} is not in the index: {known.reason}")
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             if known and known.state == "linked" and kind_of(known.path) is FileKind.ATTACHMENT:
                 return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)
-            row = _note_of(snapshot, self._session.vault, note)
+            row = note_of(snapshot, self._session.vault, note)
             return opened.searcher.explain(snapshot, row, request, deadline)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
@@ -278,19 +275,19 @@ class VaultService:
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             return tuple(
-                related_notes(snapshot, _path_of(snapshot, self._session.vault, note), opened.model, limit)
+                related_notes(snapshot, path_of(snapshot, self._session.vault, note), opened.model, limit)
             )
 
     def path_of(self, note: str) -> str:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
         with self._session.reader().holder.lease() as snapshot:
-            return _path_of(snapshot, self._session.vault, note)
+            return path_of(snapshot, self._session.vault, note)
 
     def outline(self, note: str) -> NoteOutline:
         """The text and the headings of a note, as indexed. Raises UnknownNoteError if there is no such
         note."""
         with self._session.reader().holder.lease() as snapshot:
-            row = _note_of(snapshot, self._session.vault, note)
+            row = note_of(snapshot, self._session.vault, note)
             headings = tuple(snapshot.catalog.headings(row.note_id))
             return NoteOutline(row.path, snapshot.catalog.text(row.note_id), headings)
 
@@ -327,7 +324,7 @@ class VaultService:
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UnknownNoteError if there is no such note."""
         with self._session.reader().holder.lease() as snapshot:
-            return links_of(snapshot, _path_of(snapshot, self._session.vault, note))
+            return links_of(snapshot, path_of(snapshot, self._session.vault, note))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
         """What links of the vault name and no file is, most wanted first."""
@@ -344,7 +341,7 @@ class VaultService:
         UnknownNoteError if there is no such note."""
         _check_limit(limit)
         with self._session.reader().holder.lease() as snapshot:
-            return mentions(snapshot, _path_of(snapshot, self._session.vault, note), limit)
+            return mentions(snapshot, path_of(snapshot, self._session.vault, note), limit)
 
     def graph(
         self, note: str = "", query: str = "", *, depth: int = 1, limit: int = MAX_NODES, related: bool = True
@@ -364,7 +361,7 @@ class VaultService:
         hits = self.search(SearchRequest(query, _GRAPH_HITS, by_note=True)).results if query else ()
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            named = [_path_of(snapshot, self._session.vault, note)] if note else [hit.path for hit in hits]
+            named = [path_of(snapshot, self._session.vault, note)] if note else [hit.path for hit in hits]
             centres = [path for path in dict.fromkeys(named) if snapshot.catalog.file(path)]
             return neighbourhood(
                 snapshot, centres, depth=depth, limit=limit, model=opened.model if related else ""
@@ -389,11 +386,11 @@ class VaultService:
         """
         vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
-            row = _note_of(snapshot, vault, note)
+            row = note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
             resolved = {"": row.path} | {normal(link.target.strip()): link.resolved for link in links}
-            start, end = _part_of(snapshot, row, text, part)
+            start, end = part_of(snapshot, row, text, part)
 
             def resolve(target: str) -> str | None:
                 return resolved.get(normal(target.strip()))
@@ -426,7 +423,7 @@ class VaultService:
         """
         vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
-            known = snapshot.catalog.file(_vault_path(vault, path))
+            known = snapshot.catalog.file(vault_path(vault, path))
             real = resolved_path(vault, known.path) if known is not None else ""
             is_known = known is not None and (real == known.path or snapshot.catalog.file(real) is not None)
         if known is None or not is_known or known.state != "linked" or not is_picture_name(known.path):
@@ -449,7 +446,7 @@ class VaultService:
         if strategy and strategy not in OPEN_STRATEGIES:
             raise UsageError(f"strategy {strategy!r}: choose one of {', '.join(OPEN_STRATEGIES)}")
         with self._session.reader().holder.lease() as snapshot:
-            row = _note_of(snapshot, self._session.vault, note)
+            row = note_of(snapshot, self._session.vault, note)
             stored = [one.chunk for one in snapshot.catalog.chunks_of(row.note_id)]
             text = snapshot.catalog.text(row.note_id) if strategy else ""
         if strategy:
@@ -575,76 +572,3 @@ def check_request(request: SearchRequest) -> None:
 def _check_limit(limit: int) -> None:
     if not 1 <= limit <= MAX_LIMIT:
         raise UsageError(f"limit {limit}: allowed is 1 to {MAX_LIMIT}")
-
-
-def _path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
-    """A note by its path in the vault or its absolute path, with or without `.md`, or by its name if only one
-    note has it. Raises UsageError or UnknownNoteError."""
-    wanted = _vault_path(vault, note)
-    for path in (wanted, f"{wanted}.md"):
-        if snapshot.catalog.note(path):
-            return path
-    if wanted != wanted.strip():  # no such name: the blanks are not part of it
-        return _path_of(snapshot, vault, wanted.strip())
-    folded = doc_id_of(wanted).casefold()
-    matches = [
-        path
-        for path in snapshot.catalog.note_paths()
-        if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
-    ]
-    if Path(note).is_absolute():
-        matches = []  # an absolute path means one file
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
-    raise UnknownNoteError(f"no such note in the index: {note!r}")
-
-
-def _part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:
-    """The span of a block, or of a heading with all below it; of the note's body if `part` is empty.
-
-    Raises UnknownNoteError.
-    """
-    if not part:
-        return (read_frontmatter(text).body_start if row.path.lower().endswith(".md") else 0), len(text)
-    place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
-    if place.start is None or place.end is None:
-        raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
-    headings = [one for one in snapshot.catalog.headings(row.note_id) if one.start >= place.start]
-    if not headings or headings[0].start != place.start:
-        return place.start, place.end
-    after = (one.start for one in headings[1:] if one.level <= headings[0].level and not one.nested)
-    return place.start, next(after, len(text))
-
-
-def _note_of(snapshot: Snapshot, vault: Path, note: str) -> NoteRow:
-    row = snapshot.catalog.note(_path_of(snapshot, vault, note))
-    assert row is not None
-    return row
-
-
-def _vault_path(vault: Path, note: str) -> str:
-    """The name of a note as given; the path inside the vault of an absolute one. No file is read.
-
-    Raises UsageError for a name that is empty or too long, UnknownNoteError for a path outside the vault.
-    """
-    check_note_name(note)
-    wanted = Path(note)
-    if not wanted.is_absolute():
-        return note.removeprefix("./")
-    normal = Path(os.path.normpath(wanted))
-    if normal.is_relative_to(vault):
-        return normal.relative_to(vault).as_posix()
-    # The vault may be reached by a symbolic link: then a folder above the note is the same folder.
-    for folder in reversed(normal.parents):
-        if _is_same_folder(folder, vault):
-            return normal.relative_to(folder).as_posix()
-    raise UnknownNoteError(f"{note!r} is outside of the vault")
-
-
-def _is_same_folder(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except (OSError, ValueError):  # missing; or the name holds a NUL
-        return False

@@ -102,7 +102,21 @@ def test_an_absolute_path_that_is_no_note_of_the_index_is_named(place: Sandbox) 
     # Only a relative name may stand for a note in any folder.
     missing = str(place.vault / "Bread.md")
     ran = place.indexer("links", missing)
-    assert (ran.code, ran.err) == (2, f"indexer: no such note in the index: {missing!r}\n")
+    hint = "; did you mean Kitchen/Bread.md?"
+    assert (ran.code, ran.err) == (2, f"indexer: no such note in the index: {missing!r}{hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("Bred", "; did you mean Kitchen/Bread.md?"),
+        ("kitchen/braed", "; did you mean Kitchen/Bread.md?"),
+        ("x", ""),
+    ],
+)
+def test_a_misspelt_note_is_told_the_nearest_name(place: Sandbox, written: str, hint: str) -> None:
+    ran = place.indexer("related", written)
+    assert (ran.code, ran.err) == (2, f"indexer: no such note in the index: {written!r}{hint}\n")
 
 
 def test_python_takes_the_same(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

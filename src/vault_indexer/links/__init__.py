@@ -1,5 +1,5 @@
 """Answers about links: links and backlinks of a note, unlinked mentions, related notes, unresolved links,
-and the graph of some notes or of the whole vault."""
+the graph of some notes or of the whole vault; and which note a name means."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from vault_indexer.links.clusters import cluster_map
 from vault_indexer.links.links import links_of, orphans, unresolved_links
 from vault_indexer.links.mentions import mentions
 from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, neighbourhood
+from vault_indexer.links.note_names import note_of, part_of, path_of, vault_path
 from vault_indexer.links.related import related_notes
 
 __all__ = [
@@ -16,7 +17,11 @@ __all__ = [
     "links_of",
     "mentions",
     "neighbourhood",
+    "note_of",
     "orphans",
+    "part_of",
+    "path_of",
     "related_notes",
     "unresolved_links",
+    "vault_path",
 ]

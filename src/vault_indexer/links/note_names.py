@@ -1,0 +1,104 @@
+"""The note, and the part of it, that a person means by a name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from vault_indexer.errors import UnknownNoteError, UsageError
+from vault_indexer.model import NoteRow, doc_id_of
+from vault_indexer.parse.frontmatter import read_frontmatter
+from vault_indexer.store import Snapshot
+from vault_indexer.store.graph import LinkPlaces
+from vault_indexer.text.bounds import check_note_name
+
+_ALIKE = 75.0
+"""Of 100: from here on a name may be a misspelling of another (a rule of thumb: one letter of four)."""
+
+
+def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
+    """A note by its path in the vault or its absolute path, with or without `.md`, or by its name if only one
+    note has it. Raises UsageError or UnknownNoteError."""
+    wanted = vault_path(vault, note)
+    for path in (wanted, f"{wanted}.md"):
+        if snapshot.catalog.note(path):
+            return path
+    if wanted != wanted.strip():  # no such name: the blanks are not part of it
+        return path_of(snapshot, vault, wanted.strip())
+    folded = doc_id_of(wanted).casefold()
+    matches = [
+        path
+        for path in snapshot.catalog.note_paths()
+        if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
+    ]
+    if Path(note).is_absolute():
+        matches = []  # an absolute path means one file
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
+    near = _nearest(folded, snapshot.catalog.note_paths())
+    hint = f"; did you mean {near}?" if near else ""
+    raise UnknownNoteError(f"no such note in the index: {note!r}{hint}")
+
+
+def _nearest(name: str, paths: Iterable[str]) -> str:
+    """The note whose name is written most like this one, "" if none is."""
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extractOne
+
+    wanted = name.rpartition("/")[2]
+    names = {path: doc_id_of(path).rpartition("/")[2].casefold() for path in paths}
+    found = extractOne(wanted, names, scorer=ratio, score_cutoff=_ALIKE)
+    return str(found[2]) if found else ""
+
+
+def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:
+    """The span of a block, or of a heading with all below it; of the note's body if `part` is empty.
+
+    Raises UnknownNoteError.
+    """
+    if not part:
+        return (read_frontmatter(text).body_start if row.path.lower().endswith(".md") else 0), len(text)
+    place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
+    if place.start is None or place.end is None:
+        raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
+    headings = [one for one in snapshot.catalog.headings(row.note_id) if one.start >= place.start]
+    if not headings or headings[0].start != place.start:
+        return place.start, place.end
+    after = (one.start for one in headings[1:] if one.level <= headings[0].level and not one.nested)
+    return place.start, next(after, len(text))
+
+
+def note_of(snapshot: Snapshot, vault: Path, note: str) -> NoteRow:
+    """The note that a name means. Raises as `path_of`."""
+    row = snapshot.catalog.note(path_of(snapshot, vault, note))
+    assert row is not None
+    return row
+
+
+def vault_path(vault: Path, note: str) -> str:
+    """The name of a note as given; the path inside the vault of an absolute one. No file is read.
+
+    Raises UsageError for a name that is empty or too long, UnknownNoteError for a path outside the vault.
+    """
+    check_note_name(note)
+    wanted = Path(note)
+    if not wanted.is_absolute():
+        return note.removeprefix("./")
+    normal = Path(os.path.normpath(wanted))
+    if normal.is_relative_to(vault):
+        return normal.relative_to(vault).as_posix()
+    # The vault may be reached by a symbolic link: then a folder above the note is the same folder.
+    for folder in reversed(normal.parents):
+        if _is_same_folder(folder, vault):
+            return normal.relative_to(folder).as_posix()
+    raise UnknownNoteError(f"{note!r} is outside of the vault")
+
+
+def _is_same_folder(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # missing; or the name holds a NUL
+        return False
