@@ -158,14 +158,16 @@ def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: P
         kept = session._vault_sync
         assert kept is not None and kept.current is not None
         live = kept.current.writer
-        (vault / "small.md").write_text("# Small\n\nOne zirconium.\n")
+        (vault / "small.md").write_text("# Small\n\nOne zirconium crystal in a drawer.\n")
         kept.sync([""])
         assert live.owed == 0
         for number in range(AT_ONCE):
-            (vault / f"many {number}.md").write_text(f"# Many\n\nNote {number} of hafnium.\n")
+            (vault / f"many {number}.md").write_text(
+                f"# Many\n\nNote {number} of hafnium and what it is good for.\n"
+            )
         kept.sync([""])
         assert live.owed == AT_ONCE
-        (vault / "small.md").write_text("# Small\n\nTwo zirconium.\n")
+        (vault / "small.md").write_text("# Small\n\nTwo zirconium crystals in a drawer.\n")
         kept.sync([""])
         assert live.owed == AT_ONCE + 1, "while others wait, no edit waits for the model"
         consistent(live)

@@ -98,9 +98,9 @@ def test_a_neighbour_names_the_strongest_seed_first_and_a_hub_weighs_less(opened
 
 FERRIES = {
     "Ferry.md": "The ferry timetable of summer. [[Island]] [[Harbour]]",
-    "Island.md": "Sheep and a chapel.",
-    "Harbour.md": "Two piers of granite.",
-    "Boat.md": "A ferry of wood.",
+    "Island.md": "Sheep and a chapel on a green hill over the sea.",
+    "Harbour.md": "Two piers of granite and a lamp at the end.",
+    "Boat.md": "A ferry of wood that somebody painted blue.",
 }
 
 

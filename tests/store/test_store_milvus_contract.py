@@ -166,7 +166,9 @@ def test_an_edit_a_rename_and_a_deletion_are_found_at_once(edited: Backend) -> N
     edited.where.write("Gardening.md", "# Gardening\n\nA wheelbarrow stands in the shed.\n")
     (vault / "Sky" / "Saturn.md").rename(vault / "Saturn moved.md")
     (vault / "Garden" / "Compost.md").unlink()
-    edited.where.write("New.md", "---\ntags: [fresh]\n---\n# New\n\nA trombone.\n")
+    edited.where.write(
+        "New.md", "---\ntags: [fresh]\n---\n# New\n\nA trombone that nobody in the house plays.\n"
+    )
     edited.follow()
     assert paths(retriever.best(SCOPE, terms("wheelbarrow"), ALL)) == ["Gardening.md"]
     assert retriever.best(SCOPE, terms("spade"), ALL) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.text.language import detect, detect_query
+from vault_indexer.text.language import detect, detect_note, detect_query
 
 XQUAD = Path(__file__).parents[3] / "shared" / "data" / "bench" / "xquad"
 
@@ -77,3 +77,25 @@ def test_a_query_is_in_the_main_language_unless_words_or_letters_tell_another(
     query: str, languages: tuple[str, ...], expected: str
 ) -> None:
     assert detect_query(query, languages) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$$ a + v = z $$ where $a$, $v$, $z$, $o$ and $k$",
+        "a v z o k s u a v z o k\n\nx = a + v\n",
+        "V2hhdCBpcyBpdCB0aGF0IHlvdSBhcmUgbG9va2luZyBmb3IgaW4gdGhpcw== " * 20,
+        "[[Der Hund und die Katze]] [[Das Haus und der Garten]]\n",
+        "[x](https://example.org/der-die-und-das-ist-ein-und)\n",
+        "~~~\nfor the in of: is = to(and_, that)\n~~~\n",
+        "der Hund",
+    ],
+)
+def test_what_is_no_prose_tells_no_language_of_a_note(text: str) -> None:
+    assert detect_note(text) == ""
+
+
+def test_prose_between_math_and_links_tells_the_language_of_a_note() -> None:
+    text = "$$ a + v = z $$\n\nMan sieht, dass die [[Summe of the parts]] nicht größer ist als $z$.\n"
+    assert detect_note(text) == "de"
+    assert detect_note("日本語の短いメモ") == "ja"

@@ -11,6 +11,7 @@ from pathlib import Path
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.never_send import NeverSend
 from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, prompt_for, within_budget
+from vault_indexer.answer.quotable import quotable
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import Attention, Writer
 from vault_indexer.chunk import UnusableAnswerError
@@ -117,7 +118,9 @@ class Answerer:
             reading = SentenceReader(found.catalogs)
             is_declined = result.verdict == "none"
             if result.verdict == "weak":
-                is_declined = not is_supported(reading.of_hits(_narrow(result.hits)), result.hits, words)
+                is_declined = not is_supported(
+                    quotable(reading.of_hits(_narrow(result.hits))), result.hits, words
+                )
             if result.verdict in ("strong", "likely"):
                 quotes = self._quotes(reading, result.hits, words)
                 readings = self._readings(reading, result.hits) if is_written else ()
@@ -129,8 +132,9 @@ class Answerer:
     def _quotes(
         self, reading: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
     ) -> tuple[AnswerSentence, ...]:
-        chosen = choose_quotes(reading.of_hits(_narrow(hits)), hits, words, self.settings.ask.sentences)
-        return tuple(AnswerSentence(one.readable, (reading.cite(one),), "quoted") for one in chosen)
+        sentences = quotable(reading.of_hits(_narrow(hits)))
+        chosen = choose_quotes(sentences, hits, words, self.settings.ask.sentences)
+        return tuple(AnswerSentence(one.readable, reading.citations(one), "quoted") for one in chosen)
 
     def _readings(self, reading: SentenceReader, hits: Sequence[Hit]) -> tuple[Reading, ...]:
         """The passages that may be sent and fit into the prompt, with their sentences numbered: none of a low

@@ -22,6 +22,13 @@ HEADING_SHARE = 0.2
 CODE_SHARE = 0.5
 """What a line of code counts beside a sentence of prose."""
 
+BEGUN_SHARE = 0.8
+"""What a word of the question counts that a sentence holds only with an ending that no stem takes off."""
+
+SHORTEST_BEGUN = 4
+LONGEST_ENDING = 5
+"""Letters of such a word, and of its ending."""
+
 NOVELTY = 0.1
 """The weight of likeness to sentences chosen before (maximal marginal relevance, Carbonell 1998)."""
 
@@ -90,19 +97,40 @@ def _terms(sentence: Sentence) -> frozenset[str]:
 
 def _candidate(sentence: Sentence, hit: Hit, words: Sequence[QuestionWord]) -> _Candidate:
     terms = _terms(sentence)
-    share = share_held(words, terms)
+    share = _share_held(words, terms)
     title = f"{sentence.note.row.title} {hit.header_path}"
     around = terms.union(analyze(title, sentence.note.row.language))
-    share += HEADING_SHARE * (share_held(words, around) - share)
+    share += HEADING_SHARE * (_share_held(words, around) - share)
     worth = share * (1 - RANK_SHARE + RANK_SHARE * hit.score)
     worth *= CODE_SHARE if sentence.is_code else 1.0
     return _Candidate(sentence, worth, terms, is_related=_has_words(words, around))
 
 
+def _share_held(words: Sequence[QuestionWord], terms: frozenset[str]) -> float:
+    """`share_held`, and a part of it for words that begin others: `fold` in `foldable`."""
+    begun = {
+        term
+        for word in words
+        if word.terms.isdisjoint(terms) and _is_begun(word, terms)
+        for term in word.terms
+    }
+    held = share_held(words, terms)
+    return held + BEGUN_SHARE * (share_held(words, terms | begun) - held) if begun else held
+
+
+def _is_begun(word: QuestionWord, terms: frozenset[str]) -> bool:
+    """Whether one of the terms is the word with an ending."""
+    begin = word.word.lower()
+    least, most = len(begin), len(begin) + LONGEST_ENDING
+    return least >= SHORTEST_BEGUN and any(
+        term.startswith(begin) and least < len(term) <= most for term in terms
+    )
+
+
 def _has_words(words: Sequence[QuestionWord], terms: frozenset[str]) -> bool:
     """Whether a text with these terms has as many words of the question as a quote needs."""
     telling = [word for word in words if word.weight]
-    held = sum(not word.terms.isdisjoint(terms) for word in telling)
+    held = sum(not word.terms.isdisjoint(terms) or _is_begun(word, terms) for word in telling)
     return held >= min(LEAST_WORDS, len(telling))
 
 
@@ -114,9 +142,14 @@ def _without_repeats(candidates: list[_Candidate], most: int) -> list[_Candidate
         left.remove(best)
         if chosen and best.worth < LEAST_WORTH * chosen[0].worth:
             break
-        if _likeness(best, chosen) < 1:
+        if _likeness(best, chosen) < 1 and not any(_within(best.sentence, one.sentence) for one in chosen):
             chosen.append(best)
     return chosen
+
+
+def _within(one: Sentence, other: Sentence) -> bool:
+    """Whether one of the two quotes is a part of the other."""
+    return one.note is other.note and one.start < other.end and other.start < one.end
 
 
 def _likeness(one: _Candidate, chosen: Sequence[_Candidate]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow
 from vault_indexer.parse.frontmatter import BLOCK
@@ -43,7 +43,8 @@ class Sentence:
     """A sentence, list item, row or line of code of a note.
 
     `start` and `end` are characters of the note's text; `readable` is the text between them without markup.
-    `hit` is the number of the hit that it was read for, `is_code` whether it stands in a block of code.
+    `hit` is the number of the hit that it was read for, `block` the block of code that it stands in, and
+    `header` the header of its table, where it is quoted with that.
     """
 
     note: NoteText
@@ -51,7 +52,13 @@ class Sentence:
     end: int
     readable: str
     hit: int
-    is_code: bool = False
+    block: Span | None = None
+    header: Span | None = None
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it stands in a block of code."""
+        return self.block is not None
 
     @property
     def quote(self) -> str:
@@ -106,6 +113,14 @@ class SentenceReader:
             vault=note.vault,
         )
 
+    def citations(self, sentence: Sentence) -> tuple[Citation, ...]:
+        """The citation of a quote, and of the header of its table."""
+        own = self.cite(sentence)
+        if sentence.header is None:
+            return (own,)
+        start, end = sentence.header
+        return own, self.cite(replace(sentence, start=start, end=end))
+
     def preamble(self, hit: Hit) -> str:
         """What a model has said of the hit's chunk when it was split: no text of the note. "" for none."""
         note = self._note(hit)
@@ -157,9 +172,10 @@ def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int
         own = shown.source(first), shown.source(last - 1) + 1
         text = shown.text[first:last]
         if _WORD.search(text) and not _overlaps(own, titles):
-            is_code = _overlaps(own, code)
-            first, last = own if is_code else _with_markup(source, own)
-            yield Sentence(note, start + first, start + last, text, hit, is_code)
+            block = next((span for span in code if _overlaps(own, [span])), None)
+            first, last = own if block else _with_markup(source, own)
+            within = (start + block[0], start + block[1]) if block else None
+            yield Sentence(note, start + first, start + last, text, hit, within)
 
 
 def _with_markup(source: str, span: Span) -> Span:

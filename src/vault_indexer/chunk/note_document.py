@@ -1,20 +1,48 @@
-"""Every note has at least one chunk: where a strategy finds no text, the note's properties are it."""
+"""Every note has at least one chunk: where a strategy finds no text, the note's properties are it.
+
+What has hardly any text has no vector: the model would place it near everything. It is found by its words.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Chunker
+from vault_indexer.text.letters import letters
 
 PROPERTIES = "properties"
 """Marks, in a chunk's `extra`, the only chunk of a note without a body."""
 
 
+LEAST_LETTERS = 20
+"""A chunk of fewer letters has no vector."""
+
+
 def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
     """The chunks of a note; there is at least one. Raises what the chunker raises."""
-    return tuple(chunker.chunk(note)) or (_properties_chunk(note, chunker.strategy),)
+    chunks = tuple(chunker.chunk(note))
+    if not chunks:
+        chunk = _properties_chunk(note, chunker.strategy)
+        return (replace(chunk, embed=_letters_of(dict(note.frontmatter)) >= LEAST_LETTERS),)
+    return tuple(
+        replace(one, embed=False) if one.embed and letters(one.content) < LEAST_LETTERS else one
+        for one in chunks
+    )
+
+
+def _letters_of(value: JsonValue) -> int:
+    """The letters of a property's values, without their names."""
+    match value:
+        case str():
+            return letters(value)
+        case list():
+            return sum(map(_letters_of, value))
+        case dict():
+            return sum(map(_letters_of, value.values()))
+        case _:
+            return 0
 
 
 def _properties_chunk(note: Note, strategy: str) -> Chunk:

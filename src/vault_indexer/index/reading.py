@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vault_indexer.model import Note
 from vault_indexer.parse import parse_any
-from vault_indexer.text.language import detect
+from vault_indexer.text.language import detect_note
 
 
 def note_from(path: str, data: bytes) -> Note:
@@ -15,4 +15,4 @@ def note_from(path: str, data: bytes) -> Note:
     Raises NoteError.
     """
     note = parse_any(path, data)
-    return replace(note, language=note.language or detect(note.text[note.body_start :]))
+    return replace(note, language=note.language or detect_note(note.text[note.body_start :]))

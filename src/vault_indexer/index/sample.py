@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vault_indexer.errors import NoteError
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.text.language import detect
+from vault_indexer.text.language import detect_note
 from vault_indexer.vault.read import read_note
 from vault_indexer.vault.walk import Scan
 
@@ -56,7 +56,7 @@ def sample_languages(vault: Path, found: Scan, max_notes: int = LANGUAGE_NOTES) 
             data = read_note(vault, paths[number * len(paths) // count], _MAX_BYTES).data
         except NoteError:
             continue
-        languages[detect(_without_frontmatter(data.decode("utf-8", "replace")))] += 1
+        languages[detect_note(_without_frontmatter(data.decode("utf-8", "replace")))] += 1
     return languages
 
 

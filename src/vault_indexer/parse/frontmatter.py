@@ -12,6 +12,9 @@ from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
 END = r"(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)"
 BLOCK = re.compile(rf"---[ \t]*(?:\r\n?|\n)((?:(?!{END})[^\r\n]*(?:\r\n?|\n))*+){END}")
+NESTED_NUMBERS = re.compile(r"#\d+(?:/\d+)+")
+"""A tag in the properties, though none in the text: there it is a fraction or a number of something."""
+
 SEPARATOR = re.compile(r"[,\s]+")
 
 
@@ -48,7 +51,8 @@ def property_tags(values: Mapping[str, JsonValue]) -> list[str]:
     names = []
     for word in _words(values, ("tags", "tag"), SEPARATOR):
         written = "#" + word.strip().removeprefix("#").rstrip("/")
-        if WHOLE_TAG.fullmatch(written) and tag_name(written[1:]) == written[1:]:
+        is_tag = WHOLE_TAG.fullmatch(written) and tag_name(written[1:]) == written[1:]
+        if is_tag or NESTED_NUMBERS.fullmatch(written):
             names.append(written[1:])
     return names
 

@@ -20,6 +20,7 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, Leaf, LeafKind, RawHeading, scan_blocks
+from vault_indexer.parse.drawings import without_drawings
 from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, property_text, read_frontmatter
 from vault_indexer.parse.lines import Lines
@@ -96,6 +97,7 @@ def parse_note(path: str, data: bytes) -> Note:
     """
     text = decode(path, data)
     front = read_frontmatter(text)
+    text = without_drawings(text, front.body_start)
     lines = Lines(text)
     body = parse_body(text, front.body_start, len(text), lines, ParseLimits())
     tags = unique_tags([*property_tags(front.values), *body.tags])

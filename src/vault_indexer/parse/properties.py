@@ -10,6 +10,9 @@ from vault_indexer.model import JsonValue
 _OWN_FIELDS = frozenset({"tags", "tag", "aliases", "alias", "title"})
 """Properties that are searched as the note's tags, aliases and title."""
 
+_TIME = re.compile(r"\A(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
+"""In front of a time of day, a day is a word of its own."""
+
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 
 
@@ -37,7 +40,7 @@ def _lines(name: str, value: JsonValue) -> Iterator[str]:
 
 def _text_of(value: str | float | bool | None) -> str:
     if isinstance(value, str):
-        return _LINK.sub(lambda link: link[2] or link[1], value)
+        return _TIME.sub(r"\1 ", _LINK.sub(lambda link: link[2] or link[1], value), count=1)
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -21,13 +21,13 @@ from vault_indexer.search.terms import (
     find_corrections,
     language_of,
     language_weight,
+    query_words,
     weight_by_idf,
     with_compounds,
     with_corrections,
 )
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
-from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def prepare_query(
         raise QueryError("the query has neither words nor filters", 1)
     corrections: dict[str, Correction] = {}
     typing = request.as_you_type and query.open_end
-    words = analyze_query(query.text, statistics.languages, typing=typing)
+    words = query_words(statistics, query.text, typing=typing)
     for one in vaults if request.correct else ():
         for found in find_corrections(one.snapshot, statistics, query, words):
             corrections.setdefault(found.written, found)

@@ -12,9 +12,8 @@ from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
-from vault_indexer.search.terms import language_of
+from vault_indexer.search.terms import language_of, query_words
 from vault_indexer.search.word_statistics import WordStatistics
-from vault_indexer.text.query import analyze_query
 
 _NO_LIMIT_S = 60.0
 _PUNCTUATION = re.compile(r":(?=\s|$)")
@@ -41,7 +40,7 @@ def question_words(vaults: Sequence[SearchedVault], question: str) -> tuple[Ques
     whatever their models. Raises QueryError as a search does."""
     query = parse_query(question)
     statistics = WordStatistics([one.snapshot for one in vaults])
-    words = tuple(analyze_query(query.text, statistics.languages))
+    words = tuple(query_words(statistics, query.text))
     if not words:
         return ()
     prepared = PreparedQuery(

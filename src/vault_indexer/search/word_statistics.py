@@ -41,6 +41,15 @@ class WordStatistics:
             notes.update({name: count for name, count in one.catalog.notes_by_language().items() if name})
         return tuple(sorted(notes, key=lambda name: (-notes[name], name)))
 
+    @cached_property
+    def rare_languages(self) -> frozenset[str]:
+        """Those that a tiny part of the notes of each vault is in."""
+        rare, common = set[str](), set[str]()
+        for one in self._snapshots:
+            rare |= one.catalog.rare_languages()
+            common |= set(one.languages) - one.catalog.rare_languages()
+        return frozenset(rare - common)
+
     def document_frequency(self, term: str) -> int:
         """Chunks that hold the term in the field where it is most frequent; deleted ones count until a
         merge."""

@@ -50,6 +50,19 @@ _SHARED_SCRIPTS = {
 _WORDS = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*[\u0300-\u036f\u0900-\u094f\w]*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\{\{.*?\}\}", re.DOTALL)
+_NOT_PROSE_OF_NOTES = re.compile(
+    r"""
+    (?P<fence>```|~~~).*?(?:(?P=fence)|\Z) | `[^`\n]*` | \{\{.*?\}\} | %%.*?%% | <[^>\n]*>
+    | \$\$.*?(?:\$\$|\Z) | \$[^$\n]+\$ | !?\[\[[^\]\n]*\]\] | (?<=\])\([^)\n]*\) | [a-z]+://\S+
+    | [A-Za-z0-9+/=_-]{40,}
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""Code, templates, comments, HTML, math, links, addresses, and data as base64."""
+
+_NOTE_SAMPLE = 4 * _SAMPLE
+_FEW_LETTERS = 20
+"""So few letters in a script that languages share tell no language of a note."""
 
 
 def detect(text: str, among: Collection[str] = ()) -> str:
@@ -63,6 +76,22 @@ def detect(text: str, among: Collection[str] = ()) -> str:
     if by_script:
         return by_script if not among or by_script in among else ""
     return _by_function_words(prose, among)
+
+
+def detect_note(text: str) -> str:
+    """ISO 639-1 code of the language of a note's body, or "" where it cannot be told: by its prose alone. It
+    cannot be told by few letters, nor by words of a single letter: such are variables."""
+    prose = _NOT_PROSE_OF_NOTES.sub(" ", text[:_NOTE_SAMPLE])[:_SAMPLE]
+    code = detect(prose)
+    if not code or code in _SCRIPTS:
+        return code
+    if sum(map(str.isalpha, prose)) < _FEW_LETTERS:
+        return ""
+    owners, letters = _signs()
+    words = {word for word in _WORDS.findall(normalize(prose)) if len(word) > 1}
+    signs = [owners.get(word, ()) for word in words]
+    signs += [letters.get(letter, ()) for letter in set(_BEYOND_ASCII.findall(prose))]
+    return code if any(code == one for sign in signs for one, _ in sign) else ""
 
 
 def detect_query(text: str, languages: Sequence[str]) -> str:

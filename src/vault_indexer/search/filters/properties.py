@@ -94,9 +94,9 @@ def _is(test: Node, value: str | int | float | bool) -> bool:
         case Regex(pattern, column, match_case):
             return compile_regex(pattern, column, match_case=match_case).is_in(_as_text(value))
         case Phrase(text, _):
-            return plain(text) == plain(_as_text(value)) or _same_number(text, value)
+            return plain(text) == plain(_as_text(value)) or _same_number_or_day(text, value)
         case Word(text, _):
-            return _same_number(text, value) or (text_pattern(text).is_in(_as_text(value)))
+            return _same_number_or_day(text, value) or (text_pattern(text).is_in(_as_text(value)))
         case _:
             return False
 
@@ -105,9 +105,13 @@ def _as_text(value: str | int | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _same_number(text: str, value: object) -> bool:
+def _same_number_or_day(text: str, value: object) -> bool:
+    """Whether the value is the number, or a time within the day, month or minute that the text names."""
     wanted = number(text)
-    return wanted is not None and wanted == number(value)
+    if wanted is not None:
+        return wanted == number(value)
+    day, held = iso_date(text), iso_date(value)
+    return day is not None and held is not None and held.startswith(day)
 
 
 def _passes_comparison(test: Compare, value: object) -> bool:

@@ -12,6 +12,13 @@ from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
+from vault_indexer.search.present.borders import (
+    after_pictures,
+    markup_end,
+    markup_start,
+    word_end,
+    word_start,
+)
 from vault_indexer.search.present.graphemes import cluster_end, cluster_start
 from vault_indexer.search.present.readable import ReadableText, open_fence, readable
 from vault_indexer.text.fold import fold, normalize
@@ -126,6 +133,8 @@ class Snippets:
         self, body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], fence: str
     ) -> Snippet | None:
         """The snippet of a part of the body; None if a reader sees nothing of it."""
+        first = next((match.start for match in found if within[0] <= match.start < within[1]), within[1])
+        within = after_pictures(body, within[0], within[1], first), within[1]
         start, end = _region(body, within, found, wanted, self._size)
         if start > within[0]:
             fence = open_fence(body[within[0] : start], fence)
@@ -290,7 +299,8 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
             break
     low = _region_start(body, start, max(start, place - size // 2), place)
     high = min(end, place + size + size // 2)
-    return low, end if end - high < size // 2 else _word_end(body, high)
+    low = max(start, markup_start(body, low))
+    return low, end if end - high < size // 2 else min(end, markup_end(body, word_end(body, high)))
 
 
 def _region_start(body: str, start: int, low: int, place: int) -> int:
@@ -298,7 +308,7 @@ def _region_start(body: str, start: int, low: int, place: int) -> int:
     if low == start:
         return start
     after = _SENTENCE_END.search(body, low, place)
-    return after.end() if after else _word_start(body, low)
+    return after.end() if after else word_start(body, low)
 
 
 @lru_cache(maxsize=65_536)
@@ -375,18 +385,8 @@ def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:
         default=None,
     )
     start = within[0] if best is None else max(within[0], starts[best] - size // 4)
-    start = _word_start(body, max(within[0], min(start, within[1] - size)))
-    return start, _word_end(body, min(within[1], start + size))
-
-
-def _word_start(body: str, at: int) -> int:
-    near = body.rfind(" ", max(0, at - 20), at + 1)
-    return at if at == 0 or near < 0 else near + 1
-
-
-def _word_end(body: str, at: int) -> int:
-    near = body.rfind(" ", max(0, at - 20), at)
-    return at if at >= len(body) or near < 0 else near
+    start = word_start(body, max(within[0], min(start, within[1] - size)))
+    return start, word_end(body, min(within[1], start + size))
 
 
 def _on_one_line(

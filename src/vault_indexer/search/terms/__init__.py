@@ -8,6 +8,7 @@ from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
 from vault_indexer.search.terms.vector_weight import language_of, language_weight, vector_weight
+from vault_indexer.search.terms.words import query_words
 
 __all__ = [
     "expand_terms",
@@ -16,6 +17,7 @@ __all__ = [
     "is_common_word",
     "language_of",
     "language_weight",
+    "query_words",
     "vector_weight",
     "weight_by_idf",
     "with_compounds",

@@ -37,13 +37,22 @@ _STALE_AFTER = 100
 matters."""
 
 
+_RARE = 50
+"""A language of one note in so many, or of a single note of `_FEW_NOTES`, may be a mistake."""
+
+_FEW_NOTES = 10
+
+
 class CountedLanguages:
     """How many notes there were in each language when `last_id` was the highest id of a note."""
 
     def __init__(self, counts: Mapping[str, int], last_id: int) -> None:
         self.in_order = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
+        notes = sum(counts.values())
+        most = max(notes // _RARE, 1) if notes >= _FEW_NOTES else 0
+        self.rare = frozenset(language for language, count in counts.items() if count <= most)
         self._last_id = last_id
-        self._spare = sum(counts.values()) // _STALE_AFTER
+        self._spare = notes // _STALE_AFTER
 
     def is_stale(self, present: Collection[str], last_id: int) -> bool:
         """Whether to count again where these languages are there and `last_id` is the highest id now. Each

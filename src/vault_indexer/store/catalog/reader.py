@@ -188,6 +188,13 @@ class CatalogReader:
     def languages(self) -> tuple[str, ...]:
         """The languages of the notes, most frequent first; notes of unknown language do not count. They are
         counted again once a hundredth of the notes has been written since, or a language came or went."""
+        return self._counted_languages().in_order
+
+    def rare_languages(self) -> frozenset[str]:
+        """Those of `languages` that so few notes are in that they may have been taken for it by mistake."""
+        return self._counted_languages().rare
+
+    def _counted_languages(self) -> CountedLanguages:
         present = frozenset(row[0] for row in self.rows(_LANGUAGES))
         last_id = int(self._one("SELECT max(note_id) FROM notes")[0] or 0)
         known = self._cache.languages
@@ -195,7 +202,7 @@ class CatalogReader:
             counts = {language: count for language, count in self.notes_by_language().items() if language}
             known = CountedLanguages(counts, last_id)
             self._cache.languages = known
-        return known.in_order
+        return known
 
     def notes_by_language(self) -> dict[str, int]:
         """How many notes are in each language; "" stands for unknown."""

@@ -1,0 +1,67 @@
+"""Excalidraw: the data of a drawing is no content, its text elements are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vault_indexer.chunk import chunker_for, chunks_of
+from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.model import Note
+from vault_indexer.parse import parse_any
+
+BANNER = "==⚠  Switch to EXCALIDRAW VIEW in the MORE OPTIONS menu of this document. ⚠== You can decompress it"
+TEXTS = "# Excalidraw Data\n## Text Elements\nThe boiler feeds the radiator ^a1b2c3d4\n"
+COMPRESSED = "```compressed-json\nN4KAkARALgngDgUwgLgAQQQDwMYEMA2A\n\nhADTgQBuCpAzoQPYB2KqATLZMzYBXUti\n```"
+PLAIN = (
+    "```json\n"
+    + json.dumps({"type": "excalidraw", "elements": [{"id": "zzkq", "type": "ellipse"}]})
+    + "\n```"
+)
+FRONT = "---\nexcalidraw-plugin: parsed\ntags: [excalidraw]\n---\n"
+
+
+def drawing(block: str, after: str = "") -> Note:
+    text = f"{FRONT}{BANNER}\n\nMy own note on the pump.\n\n{TEXTS}\n%%\n## Drawing\n{block}\n%%\n{after}"
+    return parse_any("Boiler.excalidraw.md", text.encode())
+
+
+def words_of(note: Note) -> str:
+    return "\n".join(one.content for one in chunks_of(chunker_for(ChunkingSettings()), note))
+
+
+@pytest.mark.parametrize("block", [COMPRESSED, PLAIN, COMPRESSED.replace("\n", "\r\n")])
+def test_a_drawing_is_no_content_and_its_texts_are(block: str) -> None:
+    note = drawing(block)
+    found = words_of(note)
+    assert "The boiler feeds the radiator" in found
+    assert "My own note on the pump." in found
+    for data in ("N4KAk", "hADTgQ", "zzkq", "ellipse", "Drawing", "EXCALIDRAW VIEW"):
+        assert data not in found
+        assert data not in note.text
+    assert [block.id for block in note.blocks] == ["a1b2c3d4"]
+
+
+def test_what_follows_a_drawing_stays_at_its_place() -> None:
+    note = drawing(COMPRESSED, after="\n# Afterwards\n\nCheck the valve.\n")
+    whole = drawing(
+        COMPRESSED.replace("compressed-json", "text"), after="\n# Afterwards\n\nCheck the valve.\n"
+    )
+    assert "Check the valve." in words_of(note)
+    place = len("compressed-json") - len("text")
+    assert note.text.index("Check the valve.") == whole.text.index("Check the valve.") + place
+    assert note.headings[-1].line == whole.headings[-1].line
+
+
+def test_other_json_is_content() -> None:
+    text = '# Settings\n\n```json\n{"type": "server", "port": 8080}\n```\n\nA plugin: "excalidraw".\n'
+    note = parse_any("Settings.md", text.encode())
+    assert note.text == text
+    assert "8080" in words_of(note)
+
+
+def test_a_drawing_that_is_not_closed_ends_with_the_note() -> None:
+    note = drawing(COMPRESSED.removesuffix("```"))
+    assert "hADTgQ" not in note.text
+    assert "radiator" in note.text

@@ -1,0 +1,41 @@
+"""A language of one note adds no stems to queries in the language of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from indexed_vault import indexed_vault, write_notes
+
+from vault_indexer.model import SearchRequest
+from vault_indexer.service import VaultService
+
+NOTES = {
+    "Plane.md": "The plane is in the drawer with the other tools for wood.",
+    "Plan.md": "A plan of the garden, drawn to scale with all the beds.",
+    **{f"Bed {number}.md": f"Bed number {number} of the garden is for the beans." for number in range(12)},
+    "Taken for Czech.md": "---\nlang: cs\n---\nSituace na zahradě, a k tomu dva stromy ve stínu.",
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    folder = tmp_path_factory.mktemp("rare")
+    vault = write_notes(folder / "vault", NOTES)
+    with indexed_vault(vault, folder / "index") as (opened, _):
+        yield opened
+
+
+def holding(service: VaultService, query: str, word: str) -> set[str]:
+    hits = service.search(SearchRequest(query)).results
+    return {hit.path for hit in hits if hit.why.keyword and word in hit.why.keyword.terms}
+
+
+@pytest.mark.parametrize("query", ["plane", "where is the plane"])
+def test_its_stems_are_of_no_word_that_other_notes_hold(service: VaultService, query: str) -> None:
+    assert holding(service, query, "plane") == {"Plane.md"}
+
+
+@pytest.mark.parametrize("query", ["strom", "co je ve stínu a jaký strom"])
+def test_its_words_are_found_by_its_stems(service: VaultService, query: str) -> None:
+    assert holding(service, query, "strom") == {"Taken for Czech.md"}
