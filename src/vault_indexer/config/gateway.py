@@ -65,7 +65,9 @@ class GatewayServer(Table):
         default=(), description="browser origins that may call the API; all others get status 403"
     )
     max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
-        default=32, description="requests answered at the same time; further ones get status 503"
+        default=32,
+        description="requests answered at the same time; further ones wait, and get status 503 after ten "
+        "seconds",
     )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
         default=20.0, description="time after which a request is cancelled"

@@ -24,6 +24,9 @@ PREFLIGHT_SECONDS = 600
 MAX_LONG_LIVED = 16
 """Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
 
+MAX_WAITING = 64
+"""Requests that wait for others to end; each keeps its connection open."""
+
 NOT_STORED = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 """Headers of every answer without rules of its own: it is private, so no cache stores it, and no browser
 takes it for another type than it says."""
@@ -55,6 +58,9 @@ class GuardRules:
     allowed_origins: frozenset[str]
     max_concurrent: int
     timeout_s: float
+    wait_s: float = 10.0
+    """How long a request waits at most while so many others are answered."""
+
     long_lived: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
@@ -186,7 +192,7 @@ def _too_long(query: bytes, headers: Headers) -> Refusal | None:
 
 _TOO_LARGE = Refusal(413, "too_large", f"the body has more than {MAX_BODY_BYTES} bytes")
 _RETRY = (("retry-after", "1"),)
-_BUSY = Refusal(503, "busy", "too many requests at once (server.max_concurrent): try again", _RETRY)
+_BUSY = Refusal(503, "busy", "too many requests at once: try again", _RETRY)
 _BUSY_LONG = Refusal(
     503,
     "busy",
@@ -215,8 +221,8 @@ class Guard:
     def __init__(self, app: App, rules: GuardRules) -> None:
         self._app = app
         self._rules = rules
-        self._running: set[asyncio.Task[None]] = set()
-        self._long_lived = 0
+        self._places = _Places(rules.max_concurrent, rules.wait_s)
+        self._long_places = _Places(MAX_LONG_LIVED, rules.wait_s)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer the request, or have it answered."""
@@ -238,21 +244,20 @@ class Guard:
             await refuse(send, refused)
         elif scope["path"] in self._rules.long_lived:
             await self._serve_long_lived(scope, headers, receive, send)
-        elif len(self._running) >= self._rules.max_concurrent:
+        elif not await self._places.take():
             await refuse(send, _BUSY)
         else:
             await self._in_time(scope, headers, receive, send)
 
     async def _serve_long_lived(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
-        if self._long_lived >= MAX_LONG_LIVED:
+        if not await self._long_places.take():
             await refuse(send, _BUSY_LONG)
             return
-        self._long_lived += 1
         GIVEN_UP.set(threading.Event())
         try:
             await self._serve_limited(scope, headers, receive, send)
         finally:
-            self._long_lived -= 1
+            self._long_places.give_back()
 
     async def _in_time(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
@@ -261,8 +266,7 @@ class Guard:
         given_up = threading.Event()
         GIVEN_UP.set(given_up)
         task = asyncio.ensure_future(self._serve_limited(scope, headers, receive, once.send))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(lambda _: self._places.give_back())
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
         if done:
             task.result()
@@ -294,6 +298,33 @@ class Guard:
             await self._app(scope, _replay(body, receive), send)
         finally:
             watch.cancel()
+
+
+class _Places:
+    """So many requests at once; up to `MAX_WAITING` more wait in a queue, each for `wait_s` at most."""
+
+    def __init__(self, most: int, wait_s: float) -> None:
+        self._free = asyncio.Semaphore(most)
+        self._wait_s = wait_s
+        self._waiting = 0
+
+    async def take(self) -> bool:
+        """Take a place, at once or when one is free. Whether there was one in time."""
+        if self._free.locked() and self._waiting >= MAX_WAITING:
+            return False
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._free.acquire()
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting -= 1
+        return True
+
+    def give_back(self) -> None:
+        """The next in the queue takes the place."""
+        self._free.release()
 
 
 async def _give_up_when_gone(receive: Receive) -> None:

@@ -1,0 +1,95 @@
+"""More requests at once than are answered at once: they wait in a queue, with a bound and a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from vault_indexer.serve.guard import MAX_LONG_LIVED, MAX_WAITING, Guard, GuardRules, Message, Receive, Send
+
+MOST = 3
+LONG = "/mcp"
+SHORT = "/v1/status"
+PLACES = {LONG: MAX_LONG_LIVED, SHORT: MOST}
+
+
+class Held:
+    """An application that answers when the test lets it."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.free = asyncio.Event()
+
+    async def __call__(self, _scope: Message, _receive: Receive, send: Send) -> None:
+        self.begun += 1
+        await self.free.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def guard(app: Held, wait_s: float) -> Guard:
+    rules = GuardRules("secret", 80, frozenset(), MOST, 60.0, wait_s, long_lived=frozenset({LONG}))
+    return Guard(app, rules)
+
+
+async def ask(guarded: Guard, path: str) -> int:
+    """The status of one request."""
+    statuses: list[int] = []
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        return {}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    headers = [(b"host", b"localhost:80"), (b"authorization", b"Bearer secret")]
+    scope: Message = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "headers": headers,
+    }
+    await guarded(scope, receive, send)
+    return statuses[0]
+
+
+async def settled(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not done():
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_those_that_wait_are_answered_when_others_end(path: str) -> None:
+    async def run() -> list[int]:
+        app = Held()
+        guarded = guard(app, wait_s=60.0)
+        asked = [asyncio.ensure_future(ask(guarded, path)) for _ in range(PLACES[path] + 8)]
+        await settled(lambda: app.begun == PLACES[path])
+        assert not any(one.done() for one in asked)
+        app.free.set()
+        return await asyncio.gather(*asked)
+
+    assert asyncio.run(run()) == [200] * (PLACES[path] + 8)
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_the_queue_has_an_end_and_a_time(path: str) -> None:
+    async def run() -> None:
+        app = Held()
+        patient, hasty = guard(app, wait_s=60.0), guard(app, wait_s=0.05)
+        held = [asyncio.ensure_future(ask(patient, path)) for _ in range(PLACES[path] + MAX_WAITING)]
+        held += [asyncio.ensure_future(ask(hasty, path)) for _ in range(PLACES[path])]
+        await settled(lambda: app.begun == 2 * PLACES[path])
+        assert await ask(patient, path) == 503, "the queue is full"
+        assert await ask(hasty, path) == 503, "no place was free in time"
+        app.free.set()
+        assert set(await asyncio.gather(*held)) == {200}
+        assert [await ask(one, path) for one in (patient, hasty)] == [200, 200]
+
+    asyncio.run(run())
