@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
@@ -18,12 +17,17 @@ PLACES = {LONG: MAX_LONG_LIVED, SHORT: MOST}
 class Held:
     """An application that answers when the test lets it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.begun = 0
+        self.full = asyncio.Event()
+        """`most` requests are under way."""
         self.free = asyncio.Event()
+        self._most = most
 
     async def __call__(self, _scope: Message, _receive: Receive, send: Send) -> None:
         self.begun += 1
+        if self.begun == self._most:
+            self.full.set()
         await self.free.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
@@ -58,20 +62,14 @@ async def ask(guarded: Guard, path: str) -> int:
     return statuses[0]
 
 
-async def settled(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not done():
-            await asyncio.sleep(0)
-
-
 @pytest.mark.parametrize("path", PLACES)
 def test_those_that_wait_are_answered_when_others_end(path: str) -> None:
     async def run() -> list[int]:
-        app = Held()
+        app = Held(PLACES[path])
         guarded = guard(app, wait_s=60.0)
         asked = [asyncio.ensure_future(ask(guarded, path)) for _ in range(PLACES[path] + 8)]
-        await settled(lambda: app.begun == PLACES[path])
-        assert not any(one.done() for one in asked)
+        await app.full.wait()
+        assert (app.begun, any(one.done() for one in asked)) == (PLACES[path], False)
         app.free.set()
         return await asyncio.gather(*asked)
 
@@ -81,11 +79,11 @@ def test_those_that_wait_are_answered_when_others_end(path: str) -> None:
 @pytest.mark.parametrize("path", PLACES)
 def test_the_queue_has_an_end_and_a_time(path: str) -> None:
     async def run() -> None:
-        app = Held()
+        app = Held(2 * PLACES[path])
         patient, hasty = guard(app, wait_s=60.0), guard(app, wait_s=0.05)
         held = [asyncio.ensure_future(ask(patient, path)) for _ in range(PLACES[path] + MAX_WAITING)]
         held += [asyncio.ensure_future(ask(hasty, path)) for _ in range(PLACES[path])]
-        await settled(lambda: app.begun == 2 * PLACES[path])
+        await app.full.wait()
         assert await ask(patient, path) == 503, "the queue is full"
         assert await ask(hasty, path) == 503, "no place was free in time"
         app.free.set()
