@@ -42,10 +42,10 @@ class Fragile:
         self._vault = vault
         self.embed, self.set_aside, self.warm = sound.embed, sound.set_aside, sound.warm
 
-    def parse(self, path: str) -> Parsed | Skipped:
+    def parse(self, path: str, *, ask: bool = True) -> Parsed | Skipped:
         if MARK in (self._vault / path).read_text(encoding="utf-8", errors="replace"):
             os.abort()
-        return self._sound.parse(path)
+        return self._sound.parse(path, ask=ask)
 
 
 def fragile_preparer(worker: WorkerSpec) -> Preparer:
