@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo demo-team test test-all hunt mutants check gates format docs torture plugin package site lock test-ranges clean
+.PHONY: help venv bytecode demo demo-team test test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -30,6 +30,7 @@ help:
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
+	@echo "make api-types  write the types of the JSON for Python, the plugin and the page from the dataclasses of the answers"
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
 	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
@@ -104,6 +105,10 @@ format: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -c 'from vault_indexer.config.documents import main; main()'
 	$(BIN)/python .ci/commands.py
+
+api-types: $(STAMP)
+	$(BIN)/python -c 'from vault_indexer.serve.generated_types import main; main()'
+	$(BIN)/ruff format --quiet src/vault_indexer/serve/shapes.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: bytecode

@@ -13,6 +13,12 @@ from vault_indexer.answer import Answerer, AskEvent
 from vault_indexer.chunk import chunks_of, sentences_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
+from vault_indexer.contract.bounds import (
+    DEFAULT_MENTIONS,
+    MAX_LIMIT,
+    MAX_PAUSE_S,
+    check_query,
+)
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.index.reading import note_from
 from vault_indexer.index.vault_health import vault_health
@@ -64,12 +70,6 @@ from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
 from vault_indexer.search.present import file_uri, is_obsidian_vault
 from vault_indexer.store.catalog import export_lines
-from vault_indexer.text.bounds import (
-    DEFAULT_MENTIONS,
-    MAX_LIMIT,
-    MAX_PAUSE_S,
-    check_query,
-)
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
     FileKind,
@@ -310,7 +310,7 @@ class VaultService:
             )
         start, end = spans[int(number)]
         first, text = parsed.text.count("\n", 0, start) + 1, parsed.text[start:end]
-        return Passage(start, end, first, first + text.count("\n"), text, "sentence")
+        return Passage("sentence", start, end, first, first + text.count("\n"), text)
 
     def note_paths(self) -> list[str]:
         """The paths of all notes of the index, in order."""
@@ -410,6 +410,7 @@ class VaultService:
                 blocks=shown.blocks,
                 first_line=shown.first_line,
                 last_line=shown.last_line,
+                more=shown.is_cut_before or shown.is_cut_after,
                 is_cut_before=shown.is_cut_before,
                 is_cut_after=shown.is_cut_after,
                 modified_time=modified.isoformat().replace("+00:00", "Z"),
@@ -436,7 +437,7 @@ class VaultService:
         media_type = picture_type(known.path, data)
         if media_type is None:
             raise NoteError(f"{known.path} is not the kind of picture that its name says")
-        return Picture(known.path, media_type, data)
+        return Picture(known.path, media_type, len(data), data)
 
     def chunks(self, note: str, strategy: str = "") -> NoteChunks:
         """The chunks of a note: those of the index, or as another strategy would make them of the same text.

@@ -96,7 +96,7 @@ class FakeService:
         return ()
 
     def links(self, note: str) -> LinksAnswer:
-        return LinksAnswer(note, (), (), ())
+        return LinksAnswer(note, (), (), (), (), 0, 0, 0)
 
     def status(self) -> StatusReport:
         return StatusReport(str(self.vault), "", "idle", 1, 1, 0, IndexCounts(len(self.notes), 0, 0, 0))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reliability_lab import assembly_of, opened
 
+from vault_indexer.model import ClusterEdge
 from vault_indexer.service import VaultService
 
 
@@ -24,4 +25,4 @@ def test_links_count_within_a_folder_and_between_two(tmp_path: Path) -> None:
     with opened(assembly_of(vault, tmp_path / "index")) as session:
         found = VaultService(session).clusters("folder")
     assert [(one.folder, one.notes, one.links) for one in found.clusters] == [("one", 3, 3), ("two", 2, 1)]
-    assert found.edges == ((0, 1, 3),)
+    assert found.edges == (ClusterEdge(0, 1, 3),)

@@ -6,16 +6,14 @@ from dataclasses import replace
 
 from chunk_laws import build, note_of
 
-from vault_indexer.serve.wire import chunk_json
-
 
 def test_a_chunk_says_its_size_and_what_a_model_wrote() -> None:
     (chunk,) = build("token").chunk(note_of("Four words of text."))
-    plain = chunk_json(chunk)
+    plain = chunk.to_json()
     assert (plain["word_count"], plain["token_count"]) == (4, 6)
     assert (plain["preamble"], plain["written_by_model"]) == ("", [])
-    told = chunk_json(replace(chunk, preamble="What it is about."))
+    told = replace(chunk, preamble="What it is about.").to_json()
     assert (told["preamble"], told["written_by_model"]) == ("What it is about.", ["preamble"])
     assert told["content"] == plain["content"]
     title = replace(chunk, preamble="Title", extra={"properties": True})
-    assert chunk_json(title)["written_by_model"] == []
+    assert title.to_json()["written_by_model"] == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -22,6 +22,7 @@ from vault_indexer.serve.endpoints import (
     UNRESOLVED,
     Value,
 )
+from vault_indexer.serve.openapi import answer_type
 
 
 def test_each_endpoint_has_a_name_and_a_route_of_its_own() -> None:
@@ -40,6 +41,12 @@ def test_each_endpoint_but_the_rebuild_has_a_function_with_its_parameters() -> N
     assert taken == {
         name: names for name, names in expected.items() if name not in (REBUILD.name, REBUILD_STATE.name)
     }
+
+
+def test_each_function_returns_what_its_row_says() -> None:
+    rows = {one.name: answer_type(one.answer) for one in ENDPOINTS}
+    returned = {name: get_type_hints(function)["return"] for name, function in FUNCTIONS.items()}
+    assert returned == {name: rows[name] for name in FUNCTIONS}
 
 
 def test_a_default_is_a_value_that_the_endpoint_takes() -> None:

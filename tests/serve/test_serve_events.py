@@ -8,19 +8,19 @@ import json
 from serve_api import Api
 
 from vault_indexer.errors import UnavailableError
+from vault_indexer.model import IndexCounts, StatusReport
 from vault_indexer.serve.events import StatusEvents
-from vault_indexer.serve.shapes import StatusJson
 
 
 def stream(*notes: int) -> list[int]:
     """The numbers of notes that are told where looks see these, and then no vault."""
     looks = iter(notes)
 
-    def look() -> StatusJson:
+    def look() -> StatusReport:
         seen = next(looks, None)
         if seen is None:
             raise UnavailableError("the vault has gone")
-        return {"notes": seen}  # type: ignore[typeddict-item] # the rest is of no interest
+        return StatusReport("", "", "", 1, 1, 0, IndexCounts(seen, 0, 0, 0))
 
     async def read() -> list[int]:
         events = StatusEvents(look, lambda: False)

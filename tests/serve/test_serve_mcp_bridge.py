@@ -29,7 +29,7 @@ from waiting import DEADLINE_S
 
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
-from vault_indexer.model import IndexCounts, JsonValue, StatusReport
+from vault_indexer.model import DaemonState, IndexCounts, JsonValue, StatusReport
 from vault_indexer.serve.answers import AnswerContext
 from vault_indexer.serve.endpoints import ENDPOINTS
 from vault_indexer.serve.mcp import protocol
@@ -38,7 +38,6 @@ from vault_indexer.serve.mcp.bridge import Bridge, header_value
 from vault_indexer.serve.mcp.server import make_server
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import tool_views
-from vault_indexer.serve.wire import NO_DAEMON
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
 
@@ -162,7 +161,7 @@ def run_eval(
     vault: Path, runner: EvalRunner, given: Mapping[str, object], timeout_s: float = DEADLINE_S
 ) -> CallToolResult:
     service = cast("VaultService", FolderService(vault))
-    context = ToolContext(AnswerContext(Vaults.of(service), NO_DAEMON), AgentActions(run_evals=runner))
+    context = ToolContext(AnswerContext(Vaults.of(service), DaemonState()), AgentActions(run_evals=runner))
     views = [replace(one, timeout_s=timeout_s) for one in tool_views(ENDPOINTS, has_evals=True)]
 
     async def run() -> CallToolResult:

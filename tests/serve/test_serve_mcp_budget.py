@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.model import JsonValue
+from vault_indexer.contract.codec import encode
+from vault_indexer.model import JsonValue, NoteText
 from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
 from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, fitting, page, tokens_of
-from vault_indexer.serve.mcp.reading import NotePartJson, lines_of, part_of
-from vault_indexer.serve.shapes import NoteJson
+from vault_indexer.serve.mcp.reading import lines_of, part_of
 
 ROOT = Path(__file__).parents[2]
 DIGEST = hashlib.sha512(b"x").digest() * 4
@@ -90,15 +90,15 @@ def test_an_entry_larger_than_a_page_is_cut_and_says_so() -> None:
 
 @given(st.text(alphabet="a\n\r é漢", max_size=400).map(lambda text: text * 60))
 def test_the_pages_of_a_text_are_the_text(text: str) -> None:
-    note: NoteJson = {"path": "a.md", "text": text, "modified_time": ""}
+    note = NoteText("a.md", text, "")
     span, offset, found = lines_of(text, 1, None), 0, ""
     for _ in range(10_000):
-        part: NotePartJson = part_of(note, span, offset)
-        assert tokens_of(json.dumps(part, ensure_ascii=False)) <= PAGE_TOKENS
-        assert part["start_line"] == text[: len(found)].count("\n") + 1 or not part["text"]
-        found += part["text"]
-        if "next_offset" not in part:
+        part = part_of(note, span, offset)
+        assert tokens_of(json.dumps(encode(part), ensure_ascii=False)) <= PAGE_TOKENS
+        assert part.start_line == text[: len(found)].count("\n") + 1 or not part.text
+        found += part.text
+        if not part.next_offset:
             break
-        assert part["next_offset"] == len(found)
-        offset = part["next_offset"]
+        assert part.next_offset == len(found)
+        offset = part.next_offset
     assert found == text

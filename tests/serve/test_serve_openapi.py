@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 from serve_api import Answer, Api
 
-from vault_indexer.model import JsonValue
-from vault_indexer.serve.openapi import Schema, schema_of
-from vault_indexer.serve.shapes import SearchJson
+from vault_indexer.contract.codec import schema_of
+from vault_indexer.contract.json_value import Json
+from vault_indexer.model import JsonValue, SearchAnswer
 
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -51,7 +51,7 @@ def misfits(value: JsonValue, schema: JsonValue, at: str = "") -> list[str]:
     return []
 
 
-def _of_object(value: dict[str, JsonValue], schema: Schema, at: str) -> list[str]:
+def _of_object(value: dict[str, JsonValue], schema: Json, at: str) -> list[str]:
     fields = schema.get("properties")
     if not isinstance(fields, dict):
         return [
@@ -67,10 +67,10 @@ def _of_object(value: dict[str, JsonValue], schema: Schema, at: str) -> list[str
 
 
 def test_the_check_below_can_fail() -> None:
-    schema = schema_of(SearchJson)
+    schema = schema_of(SearchAnswer)
     assert misfits({"query": "x"}, schema)
     state: JsonValue = {"generation": 1, "seq": 1, "pending": 0}
-    right: Schema = {"query": "x", "took_ms": 1, "index": state, "results": []}
+    right: Json = {"query": "x", "took_ms": 1, "index": state, "results": []}
     right |= {"notices": [], "corrections": [{"from": "a", "to": "b"}], "verdict": "none"}
     right |= {"missing_words": ["b"]}
     assert not misfits(right, schema)
@@ -172,14 +172,14 @@ def body_of(found: Answer) -> JsonValue:
     return body
 
 
-def described(api: Api, route: str, method: str) -> dict[str, Schema]:
+def described(api: Api, route: str, method: str) -> dict[str, Json]:
     """The schemas of a route's answers, by status."""
     document = body_of(api.ask("/openapi.json"))
     for key in ("paths", f"/v1/{route}", method, "responses"):
         assert isinstance(document, dict)
         document = document[key]
     assert isinstance(document, dict)
-    found: dict[str, Schema] = {}
+    found: dict[str, Json] = {}
     for status, response in document.items():
         schema: JsonValue = response
         for key in ("content", "application/json", "schema"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_indexer.cli.terminal import out, text
-from vault_indexer.serve.shapes import ExplainJson, KeywordJson, WhyJson
+from vault_indexer.serve.shapes import ExplanationJson, KeywordReasonJson, WhyJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,7 @@ _NAME_WIDTH = 8
 _LINKS_NAMED = 3
 
 
-def print_explanation(answer: ExplainJson) -> None:
+def print_explanation(answer: ExplanationJson) -> None:
     """The note and its place, the evidence for it, and what else there is to say, on standard output."""
     console = out()
     console.print(text((answer["path"], "cyan"), (f"   {_place(answer)}", "bold")))
@@ -26,7 +26,7 @@ def print_explanation(answer: ExplainJson) -> None:
         console.print(text((f"  {reason}", "")))
 
 
-def _place(answer: ExplainJson) -> str:
+def _place(answer: ExplanationJson) -> str:
     if answer["rank"] is None:
         return "in the answer" if answer["shown"] else "not in the answer"
     place = f"place {answer['rank']:,} of {answer['candidates']:,}"
@@ -52,7 +52,7 @@ def _evidence(query: str, why: WhyJson) -> Iterator[tuple[str, str]]:
         yield "filters", " ".join(why["filters"])
 
 
-def _words(query: str, keyword: KeywordJson) -> str:
+def _words(query: str, keyword: KeywordReasonJson) -> str:
     """The words that the note has, those that tell most first; then the ones searched beside the query's."""
     ordered = [word for word, _ in sorted(keyword["terms"].items(), key=lambda one: -one[1])]
     own = [word for word in ordered if word.casefold() in query.casefold()]

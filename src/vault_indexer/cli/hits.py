@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.rows import cut_text, path_style, print_ends, shorten_path
 from vault_indexer.cli.terminal import note, out, text
-from vault_indexer.serve.shapes import HitJson, InVaultJson, SearchJson, WhyJson
+from vault_indexer.serve.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
 from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class FoldersOfHits:
     only: Path
     by_name: Mapping[str, Path] = field(default_factory=dict)
 
-    def of(self, hit: InVaultJson) -> Path:
+    def of(self, hit: HitJson | CitationJson) -> Path:
         """The folder of the vault of a hit or citation."""
         return self.by_name.get(hit.get("vault", ""), self.only)
 
 
-def hits_to_show(answer: SearchJson, *, nearest: bool = False) -> list[HitJson]:
+def hits_to_show(answer: SearchAnswerJson, *, nearest: bool = False) -> list[HitJson]:
     """The hits that a person or a script gets: all of a clear match, those of three notes of a weak one, and
     none where nothing matches. With `nearest` always all."""
     hits = answer["results"]
@@ -67,7 +67,7 @@ def first_notes(hits: Sequence[HitJson]) -> list[HitJson]:
     return [hit for hit in hits if _note_of(hit) in notes]
 
 
-def print_verdict(answer: SearchJson, shown: Sequence[HitJson]) -> None:
+def print_verdict(answer: SearchAnswerJson, shown: Sequence[HitJson]) -> None:
     """On standard error, before the hits: that they do not match the query, or only weakly, and which words
     no note has. Nothing of a clear match."""
     if answer["verdict"] in ("strong", "likely"):
@@ -97,7 +97,7 @@ def sentence(notice: str) -> str:
     return f"{notice[:1].upper()}{notice[1:]}"
 
 
-def print_notices(answer: SearchJson) -> None:
+def print_notices(answer: SearchAnswerJson) -> None:
     """What the index has to say of itself, on standard error, and which words of a match no note has."""
     if answer["verdict"] in ("strong", "likely") and (missing := missing_words(answer["missing_words"])):
         note(missing)
@@ -135,7 +135,7 @@ def has_text(hit: HitJson) -> bool:
     return hit.get("kind", "note") not in ("attachment", "base")
 
 
-def vault_prefix(found: InVaultJson) -> str:
+def vault_prefix(found: HitJson | CitationJson) -> str:
     """The name of the vault before a path, where several were searched."""
     return f"{found['vault']}: " if "vault" in found else ""
 

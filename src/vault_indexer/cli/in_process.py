@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
@@ -23,14 +24,15 @@ from vault_indexer.cli.vault_folder import (
     vaults_to_choose,
 )
 from vault_indexer.config import NamedVault
+from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
 from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.model import DaemonState, Progress
 from vault_indexer.serve.answers import AnswerContext, answer
 from vault_indexer.serve.endpoints import Answer, Endpoint, Value
-from vault_indexer.serve.shapes import ProgressJson, RebuildJson
-from vault_indexer.serve.wire import NO_DAEMON, progress_json, rebuild_json
+from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
 from vault_indexer.service import VaultService
 from vault_indexer.text.counts import which_vault
 from vault_indexer.vaults import Vaults
@@ -55,7 +57,7 @@ def target_of(place: Place) -> Target:
 def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService]:
     """The index in this process; a build that it needs shows its progress on standard error."""
     with showing() as show:
-        service = open_index(target, lambda progress: show(progress_json(progress)), build=build)
+        service = open_index(target, _encoded(show), build=build)
     with closing(service):
         yield service
 
@@ -79,16 +81,16 @@ class InProcess:
             raise DaemonError(WITHOUT_DAEMON)
         with open_service(self._target, build=endpoint.builds_index) as service:
             self._remember()
-            return answer(endpoint, AnswerContext(Vaults.of(service), NO_DAEMON), arguments)
+            return _answer(endpoint, Vaults.of(service), arguments)
 
     def rebuild(
         self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildJson:
+    ) -> RebuildReportJson:
         """Rebuild in this process, whether or not there is an index."""
         with closing(open_to_rebuild(self._target)) as service:
-            report = service.rebuild(lambda progress: show(progress_json(progress)), refit=refit, force=force)
+            report = service.rebuild(_encoded(show), refit=refit, force=force)
             self._remember()
-            return rebuild_json(report)
+            return cast("RebuildReportJson", encode(report))
 
     def _remember(self) -> None:
         if not self._is_pinned:
@@ -112,14 +114,12 @@ class AllInProcess:
             names = [one.name for one in self._named]
             raise UsageError(which_vault(names))
         with ExitStack() as opened, showing() as show:
-            vaults = open_named(
-                self._named, self._config_file, lambda progress: show(progress_json(progress)), opened
-            )
-            return answer(endpoint, AnswerContext(vaults, NO_DAEMON), arguments)
+            vaults = open_named(self._named, self._config_file, _encoded(show), opened)
+            return _answer(endpoint, vaults, arguments)
 
     def rebuild(
         self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildJson:
+    ) -> RebuildReportJson:
         """Refused: raises UsageError."""
         del show, refit, force
         raise UsageError(which_vault(one.name for one in self._named))
@@ -148,3 +148,11 @@ def in_process(place: Place) -> Reached:
 
 def _in_process(place: Place, target: Target) -> Reached:
     return Reached(InProcess(target, is_pinned=is_pinned(place)), target.vault, target.index_dir)
+
+
+def _answer(endpoint: Endpoint[Answer], vaults: Vaults, arguments: Mapping[str, Value]) -> Answer:
+    return cast("Answer", encode(answer(endpoint, AnswerContext(vaults, DaemonState()), arguments)))
+
+
+def _encoded(show: Callable[[ProgressJson], None]) -> Callable[[Progress], None]:
+    return lambda progress: show(cast("ProgressJson", encode(progress)))

@@ -10,8 +10,8 @@ from typing import Any
 
 from vault_indexer.cli.parameters import complain
 from vault_indexer.cli.plain_help import PlainCommand
+from vault_indexer.contract.bounds import MAX_QUERY_BYTES
 from vault_indexer.errors import UsageError
-from vault_indexer.text.bounds import MAX_QUERY_BYTES
 
 _STANDARD_INPUT = "-"
 _UNKNOWN_LETTER = re.compile(r"-[A-Za-z]")

@@ -10,7 +10,7 @@ from typing import Protocol
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.serve.endpoints import Answer, Endpoint, Value
-from vault_indexer.serve.shapes import ProgressJson, RebuildJson
+from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
 
 
 class Index(Protocol):
@@ -25,7 +25,7 @@ class Index(Protocol):
 
     def rebuild(
         self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildJson:
+    ) -> RebuildReportJson:
         """Rebuild the index; `show` is called with the progress. Raises VaultIndexerError."""
         ...
 

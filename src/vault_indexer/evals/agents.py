@@ -7,9 +7,10 @@ test. `AgentAnswer` is what the layers look at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
+from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.cases import AgentInput, AgentName
 from vault_indexer.model import (
@@ -126,14 +127,14 @@ class ServiceAgents:
         match agent:
             case "search":
                 request = SearchRequest(question.query, question.limit, question.by_note)
-                return read_answer(agent, _json(asdict(self._service.search(request))))
+                return read_answer(agent, encode(self._service.search(request)))
             case "related":
                 near = self._service.related(question.note, question.limit or 10)
-                return read_answer(agent, {"results": [dict(_json(asdict(one))) for one in near]})
+                return read_answer(agent, {"results": [encode(one) for one in near]})
             case "links":
-                return read_answer(agent, _json(asdict(self._service.links(question.note))))
+                return read_answer(agent, encode(self._service.links(question.note)))
             case "ask":
-                return read_answer(agent, _json(asdict(self._ask(question))))
+                return read_answer(agent, encode(self._ask(question)))
 
     def _ask(self, question: AgentInput) -> AskAnswer:
         if not isinstance(self._service, AnswersQuestions):

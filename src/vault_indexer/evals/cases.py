@@ -16,10 +16,10 @@ from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
-from vault_indexer.text.bounds import MAX_LIMIT
 
 AgentName = Literal["search", "related", "links", "ask"]
 """What is asked: a use case of the index."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vault_indexer.contract.bounds import MAX_LIMIT, check_query
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.judging import GRADES, POOL_DEPTH, Judgements, pool_of
 from vault_indexer.evals.question_folder import clicks_folder, judged_folder
@@ -20,7 +21,6 @@ from vault_indexer.search import Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.system import only_writer, open_to_append
-from vault_indexer.text.bounds import MAX_LIMIT, check_query
 from vault_indexer.text.control_characters import json_text
 
 MAX_CLICK_BYTES = 1 << 20

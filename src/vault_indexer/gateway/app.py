@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
+from vault_indexer.contract.bounds import check_query
+from vault_indexer.contract.codec import encode, json_fields
 from vault_indexer.errors import UsageError
 from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
-from vault_indexer.gateway.shapes import (
-    GatewayHealthJson,
-    GatewayHitJson,
-    GatewaySearchJson,
-    GatewayVaultsJson,
+from vault_indexer.model import (
+    Failure,
+    GatewayAnswer,
+    GatewayHealth,
+    GatewayHit,
+    PublishedVault,
+    PublishedVaultList,
 )
 from vault_indexer.serve.endpoints import Endpoint, Value
 from vault_indexer.serve.guard import (
@@ -39,8 +43,6 @@ from vault_indexer.serve.metrics import METRICS_PATH
 from vault_indexer.serve.openapi import answers
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
-from vault_indexer.serve.shapes import FailureJson
-from vault_indexer.text.bounds import check_query
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -80,7 +82,7 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         description="Search the vaults of many keepers.",
         docs_url=None,
         redoc_url=None,
-        responses={"default": answers("An error.", FailureJson)},
+        responses={"default": answers("An error.", Failure)},
     )
     responses: tuple[tuple[Endpoint[Any], Respond], ...] = (
         (GATEWAY_SEARCH, lambda given: _json(_search(parts, given))),
@@ -133,7 +135,7 @@ class _WithUser:
             await self._app(scope, receive, send)
 
 
-def _search(parts: GatewayParts, given: Mapping[str, Value]) -> GatewaySearchJson:
+def _search(parts: GatewayParts, given: Mapping[str, Value]) -> GatewayAnswer:
     query, fields = str(given["q"]), str(given["fields"])
     check_query(query)
     wanted = _hit_keys(fields)
@@ -146,18 +148,11 @@ def _search(parts: GatewayParts, given: Mapping[str, Value]) -> GatewaySearchJso
         kind=str(given["kind"]),
         with_text=bool(wanted & _TEXT_KEYS),
     )
-    found = parts.search.search(_USER.get(), order)
-    if fields:
-        found["results"] = [_part(hit, wanted) for hit in found["results"]]
-    return found
-
-
-def _part(hit: GatewayHitJson, wanted: frozenset[str]) -> GatewayHitJson:
-    return {key: value for key, value in hit.items() if key in wanted}  # type: ignore[return-value]
+    return replace(parts.search.search(_USER.get(), order), keys=wanted if fields else None)
 
 
 def _hit_keys(fields: str) -> frozenset[str]:
-    known = frozenset(GatewayHitJson.__annotations__)
+    known = frozenset(one.key for one in json_fields(GatewayHit))
     wanted = frozenset(name.strip() for name in fields.split(",")) if fields else known
     unknown = sorted(wanted - known)
     if unknown:
@@ -165,28 +160,28 @@ def _hit_keys(fields: str) -> frozenset[str]:
     return wanted
 
 
-def _vaults(parts: GatewayParts) -> GatewayVaultsJson:
+def _vaults(parts: GatewayParts) -> PublishedVaultList:
     states = parts.published.of(_USER.get()).values()
-    return {
-        "vaults": [
-            {
-                "name": state.name,
-                "keeper": state.keeper,
-                "seq": state.seq,
-                "generation": state.generation,
-                "chunks": state.chunks,
-                "languages": list(state.languages),
-                "model": state.model,
-            }
+    return PublishedVaultList(
+        tuple(
+            PublishedVault(
+                name=state.name,
+                keeper=state.keeper,
+                seq=state.seq,
+                generation=state.generation,
+                chunks=state.chunks,
+                languages=tuple(state.languages),
+                model=state.model,
+            )
             for state in sorted(states, key=lambda one: (one.name, one.keeper, one.vault))
-        ]
-    }
+        )
+    )
 
 
 def _add_health(api: FastAPI, parts: GatewayParts) -> None:
     from fastapi.responses import JSONResponse
 
-    described = answers("It is so.", GatewayHealthJson)
+    described = answers("It is so.", GatewayHealth)
 
     @api.get(HEALTH_PATH, response_model=None, responses={200: described}, openapi_extra={"security": []})
     async def healthy() -> JSONResponse:
@@ -210,7 +205,7 @@ def _add_metrics(api: FastAPI, parts: GatewayParts) -> None:
         return Response(content, headers={"Content-Type": kind})
 
 
-def _json(answer: GatewaySearchJson | GatewayVaultsJson) -> Response:
+def _json(answer: GatewayAnswer | PublishedVaultList) -> Response:
     from fastapi.responses import JSONResponse
 
-    return JSONResponse(answer)
+    return JSONResponse(encode(answer))

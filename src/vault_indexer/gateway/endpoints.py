@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from vault_indexer.gateway.shapes import GatewaySearchJson, GatewayVaultsJson
+from typing import TYPE_CHECKING
+
+from vault_indexer.contract.bounds import MAX_LIMIT, MAX_PATH_BYTES
 from vault_indexer.serve.endpoints import SEARCH, Endpoint, Parameter
-from vault_indexer.text.bounds import MAX_LIMIT, MAX_PATH_BYTES
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import GatewayAnswerJson, PublishedVaultListJson
 
 _OF_DAEMON = {parameter.name: parameter for parameter in SEARCH.parameters}
 
-GATEWAY_SEARCH: Endpoint[GatewaySearchJson] = Endpoint(
+GATEWAY_SEARCH: Endpoint[GatewayAnswerJson] = Endpoint(
     name="search",
     path="/v1/search",
     help="Search the vaults that the user may read; the best hits come first.",
@@ -35,14 +39,14 @@ GATEWAY_SEARCH: Endpoint[GatewaySearchJson] = Endpoint(
         ),
         _OF_DAEMON["fields"],
     ),
-    answer=GatewaySearchJson,
+    answer="GatewayAnswer",
     answer_help="Ranked hits.",
 )
 
-GATEWAY_VAULTS: Endpoint[GatewayVaultsJson] = Endpoint(
+GATEWAY_VAULTS: Endpoint[PublishedVaultListJson] = Endpoint(
     name="vaults",
     path="/v1/vaults",
     help="The vaults that the user may read, as they are published.",
-    answer=GatewayVaultsJson,
+    answer="PublishedVaultList",
     answer_help="The vaults, by name.",
 )

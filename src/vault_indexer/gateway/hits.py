@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from vault_indexer.errors import NoteError
 from vault_indexer.gateway.bodies import Bodies
-from vault_indexer.gateway.shapes import GatewayHitJson
+from vault_indexer.model import GatewayHit
 from vault_indexer.parse import parse_note
 from vault_indexer.search.present import ChunkHeading, Snippets, iso_time
 from vault_indexer.store import FoundChunk
@@ -20,14 +20,14 @@ def hits_of(
     bodies: Bodies,
     terms: Sequence[QueryTerm],
     snippets: Snippets,
-) -> list[GatewayHitJson]:
+) -> tuple[GatewayHit, ...]:
     """One hit a chunk, in order; scores in [0, 1] with the best at 1."""
     words = {term.word: term.weight for term in terms}
     best = max((one.score for one in found), default=0.0)
-    return [
+    return tuple(
         _hit(one, states[one.vault], bodies.known.get((one.vault, one.key), ""), words, snippets, best)
         for one in found
-    ]
+    )
 
 
 def _hit(
@@ -37,27 +37,27 @@ def _hit(
     words: Mapping[str, float],
     snippets: Snippets,
     best: float,
-) -> GatewayHitJson:
+) -> GatewayHit:
     is_canvas = found.path.lower().endswith(".canvas")
     snippet = snippets.of(body, words, () if is_canvas else _headings(body)) if body else None
-    return {
-        "vault": state.name,
-        "keeper": state.keeper,
-        "path": found.path,
-        "kind": "canvas" if is_canvas else "note",
-        "title": found.title,
-        "header_path": found.header_path,
-        "start_pos": found.start_pos,
-        "end_pos": found.end_pos,
-        "start_line": found.start_line,
-        "end_line": found.end_line,
-        "line": found.start_line + (body.count("\n", 0, snippet.at) if snippet else 0),
-        "score": round(found.score / best, 4) if best > 0 else 0.0,
-        "snippet": snippet.text if snippet else "",
-        "marks": [list(mark) for mark in snippet.marks] if snippet else [],
-        "content": body,
-        "modified_time": iso_time(found.modified_ns),
-    }
+    return GatewayHit(
+        vault=state.name,
+        keeper=state.keeper,
+        path=found.path,
+        kind="canvas" if is_canvas else "note",
+        title=found.title,
+        header_path=found.header_path,
+        start_pos=found.start_pos,
+        end_pos=found.end_pos,
+        start_line=found.start_line,
+        end_line=found.end_line,
+        line=found.start_line + (body.count("\n", 0, snippet.at) if snippet else 0),
+        score=found.score / best if best > 0 else 0.0,
+        snippet=snippet.text if snippet else "",
+        marks=snippet.marks if snippet else (),
+        content=body,
+        modified_time=iso_time(found.modified_ns),
+    )
 
 
 def _headings(body: str) -> list[ChunkHeading]:

@@ -17,8 +17,7 @@ from vault_indexer.gateway.hits import hits_of
 from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
-from vault_indexer.gateway.shapes import GatewaySearchJson
-from vault_indexer.model import first_per_note
+from vault_indexer.model import GatewayAnswer, first_per_note
 from vault_indexer.search.present import Snippets
 from vault_indexer.search.rank import reciprocal_rank_fusion
 from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order, note_of_chunk
@@ -80,7 +79,7 @@ class GatewaySearch:
         self._settings = settings
         self._models = QueryModels(vaults, calls)
 
-    def search(self, user: GatewayUser, order: SearchOrder) -> GatewaySearchJson:
+    def search(self, user: GatewayUser, order: SearchOrder) -> GatewayAnswer:
         """The best hits of the vaults that the user may read.
 
         Raises QueryError for a query that a gateway cannot answer, UnknownVaultError, UsageError for vaults
@@ -112,12 +111,12 @@ class GatewaySearch:
         snippets = Snippets(words, self._settings.snippet_chars, detect(question.text, languages))
         bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
         self._calls.metrics.count_hits(len(hits))
-        return {
-            "query": order.query,
-            "took_ms": round(1000 * (time.monotonic() - began), 2),
-            "results": hits_of(hits, states, bodies, terms, snippets),
-            "notices": [*dict.fromkeys([*notices, *bodies.notices])],
-        }
+        return GatewayAnswer(
+            query=order.query,
+            took_ms=1000 * (time.monotonic() - began),
+            results=hits_of(hits, states, bodies, terms, snippets),
+            notices=tuple(dict.fromkeys([*notices, *bodies.notices])),
+        )
 
     def _ask(
         self, group: _Group, question: Question, order: SearchOrder

@@ -12,7 +12,7 @@ from vault_indexer.chunk import ChoosingChunker, chunks_of
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
 from vault_indexer.index.reading import note_from
-from vault_indexer.model import Chunk, Diagnostic, Note, SkippedFile
+from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, Note, SkippedFile
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
@@ -29,6 +29,26 @@ class Inspection:
     chunks: tuple[Chunk, ...]
     resolved: tuple[str | None, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def answer(self) -> InspectedNote:
+        """What a user sees of it."""
+        note = self.note
+        return InspectedNote(
+            path=note.path,
+            title=note.title,
+            language=note.language,
+            frontmatter=note.frontmatter,
+            aliases=note.aliases,
+            tags=note.tags,
+            headings=note.headings,
+            links=tuple(
+                InspectedLink(link.kind, link.target, link.subpath, link.display, link.line, resolved)
+                for link, resolved in zip(note.links, self.resolved, strict=True)
+            ),
+            blocks=note.blocks,
+            chunks=self.chunks,
+            diagnostics=self.diagnostics,
+        )
 
 
 class Inspector:

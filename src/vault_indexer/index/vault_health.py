@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from pathlib import Path
 
-from vault_indexer.model import UnresolvedTarget, VaultHealth
+from vault_indexer.model import SizeBucket, UnresolvedTarget, VaultHealth
 from vault_indexer.store import Snapshot
 
 _BOUNDS = (100, 250, 500, 1000, 1500, 2000, 3000, 5000)
@@ -27,8 +27,10 @@ def vault_health(snapshot: Snapshot, root: Path, unresolved: tuple[UnresolvedTar
     return VaultHealth(
         notes=catalog.counts().notes,
         chunks=len(sizes),
-        histogram=tuple(zip((*_BOUNDS, None), counts, strict=True)),
-        chunk_chars=(sizes[0], sizes[len(sizes) // 2], sizes[-1]) if sizes else (0, 0, 0),
+        smallest=sizes[0] if sizes else 0,
+        median=sizes[len(sizes) // 2] if sizes else 0,
+        largest=sizes[-1] if sizes else 0,
+        histogram=tuple(map(SizeBucket, (*_BOUNDS, None), counts)),
         strategies=dict(strategies),
         languages=catalog.notes_by_language(),
         index_bytes=_size_of(root),

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from vault_indexer.links.neighbourhood import graph_nodes
-from vault_indexer.model import Cluster, ClusterKind, ClusterMap, GraphNode
+from vault_indexer.model import Cluster, ClusterEdge, ClusterKind, ClusterMap, GraphNode
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import communities
 
@@ -52,7 +52,7 @@ def cluster_map(snapshot: Snapshot, by: ClusterKind, folder: str = "") -> Cluste
         taken.add(shown)
         where = prefix + name if by == "folder" and name not in (_REST, _here(prefix)) else ""
         clusters.append(Cluster(shown, where, len(members), inside[number], nodes))
-    edges = tuple((one, other, links) for (one, other), links in sorted(between.items()))
+    edges = tuple(ClusterEdge(one, other, links) for (one, other), links in sorted(between.items()))
     return ClusterMap(by, prefix.rstrip("/"), len(paths), tuple(clusters), edges)
 
 

@@ -41,7 +41,16 @@ def links_of(snapshot: Snapshot, path: str) -> LinksAnswer:
         for number, arrival in enumerate(arrivals)
     )
     unresolved = tuple(link for link in outgoing if link.resolved is None)
-    return LinksAnswer(path, outgoing, backlinks, unresolved, tuple(_diagnostics(outgoing)))
+    return LinksAnswer(
+        path,
+        outgoing,
+        backlinks,
+        unresolved,
+        tuple(_diagnostics(outgoing)),
+        outgoing_count=len(outgoing),
+        backlink_count=len(backlinks),
+        unresolved_count=len(unresolved),
+    )
 
 
 def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
@@ -54,7 +63,11 @@ def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
         places[key].append(LinkPlace(path, line, kind))
     ordered = sorted(places, key=lambda key: (-len(places[key]), key))
     return tuple(
-        UnresolvedTarget(min(spellings[key], key=lambda one: (-spellings[key][one], one)), tuple(places[key]))
+        UnresolvedTarget(
+            min(spellings[key], key=lambda one: (-spellings[key][one], one)),
+            len(places[key]),
+            tuple(places[key]),
+        )
         for key in ordered
     )
 

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from vault_indexer.contract.bounds import check_note_name
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import NoteRow, doc_id_of
 from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkPlaces
-from vault_indexer.text.bounds import check_note_name
 
 _ALIKE = 75.0
 """Of 100: from here on a name may be a misspelling of another (a rule of thumb: one letter of four)."""

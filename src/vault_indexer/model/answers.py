@@ -1,13 +1,23 @@
-"""Requests and answers of the use cases. Their fields are the keys of the JSON that users see."""
+"""Requests and answers of the use cases. Their fields are the keys of the JSON, in its order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
 
+from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract.marks import (
+    FLAT,
+    HIDDEN,
+    OMIT_EMPTY,
+    ON_REQUEST,
+    ChosenKeys,
+    Digits,
+    Key,
+)
 from vault_indexer.model.chunk import Chunk
-from vault_indexer.model.note import Diagnostic, Heading, JsonValue
+from vault_indexer.model.note import Diagnostic, Heading
 
 Expand = Literal["", "section", "window", "section_or_window"]
 """How much text around a hit is wanted; "" for none."""
@@ -44,13 +54,15 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed, and
-    at least `missing` notes of the vault have never been."""
+    """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed.
+
+    At least `missing` notes of the vault have never been indexed.
+    """
 
     generation: int
     seq: int
     pending: int
-    missing: int = 0
+    missing: Annotated[int, HIDDEN] = 0
 
     def restrict(self, verdict: Verdict) -> Verdict:
         """The verdict as far as this index can give it: while notes are missing, "none" becomes "weak"."""
@@ -63,7 +75,7 @@ class VectorReason:
     ranking gave have one rank, behind the last."""
 
     rank: int
-    score: float
+    score: Annotated[float, Digits(4)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +85,10 @@ class KeywordReason:
     that the chunk holds, each word at its weight (None: it does not count)."""
 
     rank: int
-    score: float
-    terms: Mapping[str, float]
-    fields: Mapping[str, float] = field(default_factory=dict)
-    coverage: float | None = None
+    score: Annotated[float, Digits(3)]
+    terms: Annotated[Mapping[str, float], Digits(3)]
+    fields: Annotated[Mapping[str, float], Digits(3)] = field(default_factory=dict)
+    coverage: Annotated[float | None, Digits(4)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +97,7 @@ class GraphReason:
     links."""
 
     rank: int
-    score: float
+    score: Annotated[float, Digits(4)]
     via: tuple[str, ...]
 
 
@@ -94,8 +106,8 @@ class NoteReason:
     """What the whole note says. `cosine` is that of its mean vector (None: it has none); `coverage`, in
     [0, 1], is the part of the query's words that it holds anywhere, each word at its weight."""
 
-    cosine: float | None
-    coverage: float
+    cosine: Annotated[float | None, Digits(4)]
+    coverage: Annotated[float, Digits(4)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +124,13 @@ class Why:
     vector: VectorReason | None
     keyword: KeywordReason | None
     graph: GraphReason | None
-    recency: float
-    fused: float = 0.0
-    title: float = 0.0
+    recency: Annotated[float, Digits(3)]
+    fused: Annotated[float, Digits(6)] = 0.0
+    fused_rank: int = 0
+    evidence: Annotated[float | None, Digits(6)] = None
+    title: Annotated[float, Digits(6)] = 0.0
     filters: tuple[str, ...] = ()
     note: NoteReason | None = None
-    fused_rank: int = 0
-    evidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +138,25 @@ class Passage:
     """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk" where
     nothing fits around the hit."""
 
+    kind: str
     start_pos: int
     end_pos: int
     start_line: int
     end_line: int
     text: str
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the highest
+    one of the answer, the cosine, and the weight by link."""
+
+    words: Annotated[float, Digits(2, (0.0, 1.0))]
+    meaning: Annotated[float, Digits(2, (0.0, 1.0))]
+    links: Annotated[float, Digits(2, (0.0, 1.0))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based.
 
@@ -145,13 +167,16 @@ class Hit:
     can be compared between queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
-    several were searched, else "". `chunk` is the chunk of the index, with what its strategy says of it.
+    several were searched, else "". `chunk` is the chunk of the index, with what its strategy says of it;
+    `shares` are there only if a request names them.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
 
     path: str
+    kind: HitKind = "note"
     title: str
+    language: str = ""
     header_path: str
     chunk_id: str
     chunk_index: int
@@ -159,51 +184,54 @@ class Hit:
     end_pos: int
     start_line: int
     end_line: int
-    score: float
+    line: int = 0
+    uri: str = ""
+    score: Annotated[float, Digits(4, (0.0, 1.0))]
+    relevance: Annotated[float, Digits(4)] = 0.0
     snippet: str
+    marks: tuple[tuple[int, int], ...] = ()
     content: str
     modified_time: str
     tags: tuple[str, ...]
-    stale: bool
-    why: Why
     aliases: tuple[str, ...] = ()
     frontmatter: Mapping[str, JsonValue] = field(default_factory=dict)
-    marks: tuple[tuple[int, int], ...] = ()
-    line: int = 0
-    uri: str = ""
+    stale: bool
     passage: Passage | None = None
-    kind: HitKind = "note"
-    relevance: float = 0.0
-    vault: str = ""
-    language: str = ""
-    chunk: Chunk | None = None
+    why: Why
+    vault: Annotated[str, OMIT_EMPTY] = ""
+    shares: Annotated[Shares | None, ON_REQUEST] = None
+    chunk: Annotated[Chunk | None, ON_REQUEST] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
     """A word of the query that no note holds, and the likely spelling that was searched as well."""
 
-    written: str
-    searched: str
+    written: Annotated[str, Key("from")]
+    searched: Annotated[str, Key("to")]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the
     best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of the query
-    that no note has."""
+    that no note has.
+
+    `keys` are those of each hit that the JSON has (None: all).
+    """
 
     query: str
-    took_ms: float
+    took_ms: Annotated[float, Digits(2)]
     index: IndexState
-    results: tuple[Hit, ...]
+    results: Annotated[tuple[Hit, ...], ChosenKeys("keys")]
     notices: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
     verdict: Verdict = "none"
     missing_words: tuple[str, ...] = ()
+    keys: Annotated[frozenset[str] | None, HIDDEN] = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Where a note is in the answer to a query, and why, or why not.
 
@@ -215,11 +243,11 @@ class Explanation:
     query: str
     path: str
     rank: int | None
+    candidates: int = 0
     shown: bool
     why: Why | None
+    relevance: Annotated[float | None, Digits(4)] = None
     reasons: tuple[str, ...]
-    relevance: float | None = None
-    candidates: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,13 +294,30 @@ class Backlink:
 
 @dataclass(frozen=True, slots=True)
 class LinksAnswer:
-    """All links of one note. `diagnostics` are of kind "unresolved", "ambiguous" or "subpath"."""
+    """The links of one note. `diagnostics` are of kind "unresolved", "ambiguous" or "subpath". The counts are
+    of all; `more`: a list was cut short."""
 
     path: str
     outgoing: tuple[OutgoingLink, ...]
     backlinks: tuple[Backlink, ...]
     unresolved: tuple[OutgoingLink, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...]
+    outgoing_count: int
+    backlink_count: int
+    unresolved_count: int
+    more: bool = False
+
+    def first(self, limit: int | None) -> LinksAnswer:
+        """The same with at most so many entries in each list; None means all."""
+        lists = (self.outgoing, self.backlinks, self.unresolved, self.diagnostics)
+        return replace(
+            self,
+            outgoing=self.outgoing[:limit],
+            backlinks=self.backlinks[:limit],
+            unresolved=self.unresolved[:limit],
+            diagnostics=self.diagnostics[:limit],
+            more=limit is not None and any(len(one) > limit for one in lists),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +334,25 @@ class UnresolvedTarget:
     """What links of the vault name and no file is: as it is most often written, and who links there."""
 
     target: str
-    places: tuple[LinkPlace, ...]
+    count: int
+    places: Annotated[tuple[LinkPlace, ...], Key("sources")]
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedLinks:
+    """The targets of links that no file has. `links` and `targets` count all that the vault has; `more`: the
+    list was cut short."""
+
+    links: int
+    targets: int
+    more: bool
+    unresolved: tuple[UnresolvedTarget, ...]
+
+    @classmethod
+    def of(cls, found: Sequence[UnresolvedTarget], limit: int | None) -> UnresolvedLinks:
+        """At most so many of the targets that were found."""
+        more = limit is not None and len(found) > limit
+        return cls(sum(one.count for one in found), len(found), more, tuple(found[:limit]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +361,20 @@ class Orphan:
 
     path: str
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Orphans:
+    """The notes without links. `count` is of all; `more`: the list was cut short."""
+
+    orphans: tuple[Orphan, ...]
+    count: int
+    more: bool
+
+    @classmethod
+    def of(cls, found: Sequence[Orphan], limit: int | None) -> Orphans:
+        """At most so many of the notes that were found."""
+        return cls(tuple(found[:limit]), len(found), limit is not None and len(found) > limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,9 +406,9 @@ class Nearness:
     """The shares of a related note's score, before they are scaled: by cosine, by a link between the two,
     by what both are linked with."""
 
-    meaning: float
-    link: float
-    shared: float
+    meaning: Annotated[float, Digits(4)]
+    link: Annotated[float, Digits(4)]
+    shared: Annotated[float, Digits(4)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,14 +422,31 @@ class RelatedNote:
 
     path: str
     title: str
-    score: float
-    similarity: float | None
+    score: Annotated[float, Digits(4)]
+    similarity: Annotated[float | None, Digits(4)]
     links: tuple[str, ...]
     chunk_id: str | None = None
     header_path: str = ""
     shared: tuple[str, ...] = ()
     shared_count: int = 0
     why: Nearness = Nearness(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedAnswer:
+    """The notes near the one at the vault path `note`."""
+
+    note: str
+    results: tuple[RelatedNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """A file of the vault as it is now, if it is a note of the index."""
+
+    path: str
+    text: str
+    modified_time: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,18 +459,20 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild did; `embedded` and `reused` count texts. `left_out` notes of the vault were left for
-    later: a first build begins with a part."""
+    """What a rebuild did; `embedded` and `reused` count texts.
+
+    `left_out` notes of the vault were left for later: a first build begins with a part.
+    """
 
     generation: int
     notes: int
     chunks: int
     skipped: tuple[SkippedFile, ...]
-    seconds: float
+    seconds: Annotated[float, Digits(2)]
     embedded: int = 0
     reused: int = 0
     reasons: tuple[str, ...] = ()
-    left_out: int = 0
+    left_out: Annotated[int, HIDDEN] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,17 +483,53 @@ class Progress:
     notes: int
     total: int
     chunks: int
-    seconds: float
+    seconds: Annotated[float, Digits(2)]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """An error: its class, and one line that explains it."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The answer of a route that failed."""
+
+    error: ErrorReport
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRun:
+    """The rebuild that is running, or the last one."""
+
+    running: bool
+    progress: Progress | None
+    report: RebuildReport | None
+    error: ErrorReport | None
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something `verify` found: which store, what kind, the detail, and the file it concerns ("": none)."""
+    """A difference that `verify` found: which store, what kind, and the detail.
+
+    `path` is the file that it concerns ("": none).
+    """
 
     store: str
     kind: str
     detail: str
-    path: str = ""
+    path: Annotated[str, HIDDEN] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The differences between the vault and its index."""
+
+    ok: bool
+    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +552,15 @@ class NoteOutline:
 
 
 @dataclass(frozen=True, slots=True)
+class DaemonState:
+    """Whether a daemon is running, and where."""
+
+    running: bool = False
+    pid: int | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index and of the process that keeps it.
 
@@ -435,9 +576,8 @@ class StatusReport:
     generation: int
     seq: int
     pending: int
-    counts: IndexCounts
+    counts: Annotated[IndexCounts, FLAT]
     skipped: tuple[SkippedFile, ...] = ()
-    manifest: Mapping[str, JsonValue] = field(default_factory=dict)
     detail: str = ""
     watching: str = ""
     progress: Progress | None = None
@@ -445,7 +585,18 @@ class StatusReport:
     paused_until: str = ""
     vectors_owed: int = 0
     records_clicks: bool = False
-    unpublished: int = 0
+    daemon: DaemonState = DaemonState()
+    manifest: Mapping[str, JsonValue] = field(default_factory=dict)
+    unpublished: Annotated[int, HIDDEN] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PauseState:
+    """Whether indexing is paused, and how many changes wait for its end; `paused_until` may be empty."""
+
+    paused: bool
+    paused_until: str
+    pending: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,3 +611,37 @@ class VaultSummary:
     notes: int
     pending: int
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class VaultList:
+    """The vaults of a server. `problem` says why a changed configuration is not used, "" if nothing is wrong
+    with it."""
+
+    vaults: tuple[VaultSummary, ...]
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkBody:
+    """The body of a chunk, and where it stands in its note."""
+
+    key: int
+    path: str
+    start_pos: int
+    end_pos: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Those of the wanted chunks that the index has."""
+
+    bodies: tuple[ChunkBody, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """That the server knows the token."""
+
+    proof: str

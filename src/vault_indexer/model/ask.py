@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from vault_indexer.model.answers import Hit, IndexState, Verdict
+from vault_indexer.contract.marks import OMIT_EMPTY, Digits
+from vault_indexer.model.answers import ErrorReport, Hit, IndexState, Verdict
 
 AnswerKind = Literal["quotes", "written", "passages", "declined"]
 """What an answer consists of: sentences quoted from notes; sentences of a language model that
@@ -57,7 +58,7 @@ class Citation:
     quote: str
     sha256: str
     uri: str
-    vault: str = ""
+    vault: Annotated[str, OMIT_EMPTY] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,16 @@ class AskAnswer:
     passages: tuple[Hit, ...]
     missing_words: tuple[str, ...]
     model: str
-    took_ms: float
+    took_ms: Annotated[float, Digits(2)]
     index: IndexState
     notices: tuple[str, ...] = ()
     prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskLine:
+    """A line of the stream of `POST /v1/ask`: `data` is an `AskAnswer` of a `passages` or `answer`, an
+    `AnswerSentence` of a `sentence`, an `ErrorReport` of an `error`."""
+
+    event: Literal["passages", "sentence", "answer", "error"]
+    data: AskAnswer | AnswerSentence | ErrorReport

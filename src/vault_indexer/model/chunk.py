@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vault_indexer.model.note import JsonValue
+from vault_indexer.contract.json_value import JsonValue
 
 HEADER_SEPARATOR = " > "
 
@@ -52,6 +52,28 @@ class Chunk:
         """The keys of what a language model wrote: none of it is text of the note."""
         preamble = ("preamble",) if self.preamble and not self.extra.get("properties") else ()
         return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Its JSON. The strategy's own extras first, so that none can take the place of what every chunk
+        has."""
+        return {
+            **self.extra,
+            "chunk_id": self.chunk_id,
+            "chunk_index": self.chunk_index,
+            "header_path": self.header_path,
+            "start_pos": self.start_pos,
+            "end_pos": self.end_pos,
+            "start_line": self.start_line,
+            "end_line": self.end_line,
+            "content": self.content,
+            "overlap": self.overlap,
+            "context": self.context,
+            "preamble": self.preamble,
+            "written_by_model": list(self.written_by_model),
+            "word_count": self.word_count,
+            "embed": self.embed,
+            "strategy": self.strategy,
+        }
 
     @property
     def embedding_text(self) -> str:

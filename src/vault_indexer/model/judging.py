@@ -29,3 +29,20 @@ class JudgingPool:
     grades: tuple[str, ...]
     questions: tuple[str, ...]
     folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class KeptClick:
+    """The click is in the file."""
+
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGrade:
+    """The grade of a note for a question is on disk; `judged` notes of the question have one."""
+
+    question: str
+    path: str
+    grade: int
+    judged: int

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
 
-JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract.marks import HIDDEN
 
 
 class LinkKind(StrEnum):
@@ -44,10 +46,10 @@ class Heading:
 
     level: int
     text: str
-    start: int
-    end: int
+    start: Annotated[int, HIDDEN]
+    end: Annotated[int, HIDDEN]
     line: int
-    nested: bool = False
+    nested: Annotated[bool, HIDDEN] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class BlockId:
     """A `^id` and the span of the block that it names."""
 
     id: str
-    start: int
-    end: int
+    start: Annotated[int, HIDDEN]
+    end: Annotated[int, HIDDEN]
     line: int
 
 

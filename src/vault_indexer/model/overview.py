@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract.marks import Digits, Key
 from vault_indexer.model.answers import UnresolvedTarget
 from vault_indexer.model.chunk import Chunk
-from vault_indexer.model.note import Heading, JsonValue
+from vault_indexer.model.note import BlockId, Diagnostic, Heading
 
 ClusterKind = Literal["folder", "community"]
 """How the notes of a vault are put together: by folder, or by the links between them."""
@@ -34,7 +36,7 @@ class GraphEdge:
     source: str
     target: str
     kind: Literal["link", "related"]
-    weight: float
+    weight: Annotated[float, Digits(4)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +64,36 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterEdge:
+    """The links between two clusters, by their places in the list."""
+
+    source: int
+    target: int
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterMap:
-    """A vault, or one of its folders, as clusters, the largest first. `edges` are (index of a cluster, index
-    of another, links between the two). `notes` counts all notes."""
+    """A vault, or one of its folders, as clusters, the largest first. `notes` counts all notes."""
 
     by: ClusterKind
     folder: str
     notes: int
     clusters: tuple[Cluster, ...]
-    edges: tuple[tuple[int, int, int], ...]
+    edges: tuple[ClusterEdge, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of the vault as it is now. `media_type` is what its content is."""
+    """A picture of the vault as it is now. `media_type` is what its content is.
+
+    The JSON has it in base64, so that no address of the daemon ever answers with a file of the vault, which a
+    browser could open as a page.
+    """
 
     path: str
     media_type: str
+    size: Annotated[int, Key("bytes")]
     data: bytes
 
 
@@ -87,7 +102,8 @@ class NoteView:
     """A note, or a part of it, to be read as it was indexed.
 
     `blocks` and `property_tree` are trees of `parse.reading_view`. `first_line` and `last_line` (1-based) are
-    what is shown of the file; `is_cut_before` and `is_cut_after`: the note has more before or after them.
+    what is shown of the file; `is_cut_before` and `is_cut_after`: the note has more before or after them;
+    `more`: any of both.
     """
 
     path: str
@@ -102,8 +118,9 @@ class NoteView:
     blocks: tuple[dict[str, JsonValue], ...]
     first_line: int
     last_line: int
-    is_cut_before: bool
-    is_cut_after: bool
+    more: bool
+    is_cut_before: Annotated[bool, Key("more_before")]
+    is_cut_after: Annotated[bool, Key("more_after")]
     modified_time: str
 
 
@@ -137,21 +154,60 @@ class Completions:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeBucket:
+    """Chunks with fewer characters than `below` (None: any), and not in a bucket before."""
+
+    below: int | None
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
 class VaultHealth:
     """What chunking does to a vault, and what its notes lack.
 
-    `histogram` counts chunks by size: (upper bound in characters, exclusive, or None for the last; chunks).
-    `chunk_chars` are the smallest, the median and the largest size. `wanted` are the targets without a file
-    that most links name.
+    `smallest`, `median` and `largest` are sizes of chunks in characters. `wanted` are the targets without a
+    file that most links name, of `wanted_count`.
     """
 
     notes: int
     chunks: int
-    histogram: tuple[tuple[int | None, int], ...]
-    chunk_chars: tuple[int, int, int]
+    smallest: int
+    median: int
+    largest: int
+    histogram: tuple[SizeBucket, ...]
     strategies: Mapping[str, int]
     languages: Mapping[str, int]
     index_bytes: int
     orphans: int
-    wanted: tuple[UnresolvedTarget, ...]
     wanted_count: int
+    wanted: tuple[UnresolvedTarget, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedLink:
+    """A link as written, and the file where it leads (None: nowhere)."""
+
+    kind: str
+    target: str
+    subpath: str
+    display: str | None
+    line: int
+    resolved: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedNote:
+    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its strategy
+    adds."""
+
+    path: str
+    title: str
+    language: str
+    frontmatter: Mapping[str, JsonValue]
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    headings: tuple[Heading, ...]
+    links: tuple[InspectedLink, ...]
+    blocks: tuple[BlockId, ...]
+    chunks: tuple[Chunk, ...]
+    diagnostics: tuple[Diagnostic, ...]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.model.chunk import Chunk
-from vault_indexer.model.note import JsonValue
 
 T = TypeVar("T")
 

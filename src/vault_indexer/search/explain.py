@@ -31,7 +31,13 @@ class ChunkRank:
 def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[str]) -> Explanation:
     """The whole answer for one note."""
     return Explanation(
-        query, note.path, place.rank, place.shown, place.why, tuple(reasons), candidates=place.candidates
+        query=query,
+        path=note.path,
+        rank=place.rank,
+        candidates=place.candidates,
+        shown=place.shown,
+        why=place.why,
+        reasons=tuple(reasons),
     )
 
 

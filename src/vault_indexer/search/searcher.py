@@ -111,7 +111,12 @@ class Searcher:
         own = next((hit for hit in hits if hit.path == path), None)
         reasons = attachment_reasons(prepared, path, shown=own is not None)
         return Explanation(
-            request.query, path, None, own is not None, own.why if own else None, tuple(reasons)
+            query=request.query,
+            path=path,
+            rank=None,
+            shown=own is not None,
+            why=own.why if own else None,
+            reasons=tuple(reasons),
         )
 
     def _prepare(

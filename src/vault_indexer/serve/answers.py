@@ -6,14 +6,48 @@ One function for each row of `endpoints`; its keyword parameters are those of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from vault_indexer.answer import AskEvent
+from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.errors import UsageError
-from vault_indexer.model import AskAnswer, AskRequest, ClusterKind, Expand, SearchAnswer, SearchRequest
+from vault_indexer.model import (
+    AnswerSentence,
+    AskAnswer,
+    AskLine,
+    AskRequest,
+    Bodies,
+    ChunkBody,
+    ClusterKind,
+    ClusterMap,
+    Completions,
+    DaemonState,
+    Expand,
+    Explanation,
+    JudgingPool,
+    KeptClick,
+    KeptGrade,
+    LinksAnswer,
+    MentionsAnswer,
+    NoteChunks,
+    NoteGraph,
+    NoteText,
+    NoteView,
+    Orphans,
+    PauseState,
+    Picture,
+    RelatedAnswer,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+    UnresolvedLinks,
+    VaultHealth,
+    VaultList,
+    Verification,
+)
 from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
@@ -38,68 +72,11 @@ from vault_indexer.serve.endpoints import (
     VAULTS,
     VERIFY,
     VIEW,
-    Answer,
     Endpoint,
     Value,
 )
-from vault_indexer.serve.shapes import (
-    AskEventJson,
-    AskJson,
-    BodiesJson,
-    ClickJson,
-    ClustersJson,
-    CompletionsJson,
-    DaemonJson,
-    ExplainJson,
-    GradeJson,
-    HealthJson,
-    JudgeJson,
-    LinksJson,
-    MentionsJson,
-    NoteChunksJson,
-    NoteGraphJson,
-    NoteJson,
-    NoteViewJson,
-    OrphansJson,
-    PauseJson,
-    PictureJson,
-    RelatedJson,
-    SearchJson,
-    StatusJson,
-    UnresolvedJson,
-    VaultsJson,
-    VerifyJson,
-)
-from vault_indexer.serve.wire import (
-    answer_sentence_json,
-    ask_json,
-    explain_json,
-    names_key,
-    pause_json,
-    search_json,
-    status_json,
-    vaults_json,
-    verify_json,
-)
-from vault_indexer.serve.wire_links import (
-    links_json,
-    mentions_json,
-    orphans_json,
-    related_json,
-    unresolved_json,
-)
-from vault_indexer.serve.wire_page import (
-    chunks_json,
-    clusters_json,
-    completions_json,
-    graph_json,
-    health_json,
-    judge_json,
-    picture_json,
-    view_json,
-)
+from vault_indexer.serve.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
-from vault_indexer.text.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.vault import read_note
 from vault_indexer.vaults import Vaults
 
@@ -121,7 +98,7 @@ class AnswerContext:
     face."""
 
     vaults: Vaults
-    daemon: DaemonJson
+    daemon: DaemonState
     is_cancelled: Callable[[], bool] = _never
     vault: str = ""
     desk: EvalDesk | None = None
@@ -142,9 +119,10 @@ class AnswerContext:
         return self.vaults.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
 
 
-def answer(endpoint: Endpoint[Answer], context: AnswerContext, arguments: Mapping[str, Value]) -> Answer:
-    """The answer of an endpoint, given a value for each of its parameters. Raises VaultIndexerError."""
-    return cast("Answer", FUNCTIONS[endpoint.name](context, **arguments))
+def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
+    """The answer of an endpoint, a dataclass of its row, given a value for each of its parameters. Raises
+    VaultIndexerError."""
+    return FUNCTIONS[endpoint.name](context, **arguments)
 
 
 def _search(  # noqa: PLR0913 - the parameters of the endpoint
@@ -159,7 +137,8 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
     correct: bool,
     min_relevance: float | None,
     fields: str,
-) -> SearchJson:
+) -> SearchAnswer:
+    keys = hit_keys(fields)
     request = SearchRequest(
         q,
         limit,
@@ -169,29 +148,30 @@ def _search(  # noqa: PLR0913 - the parameters of the endpoint
         expand,
         correct,
         min_relevance,
-        stale=names_key(fields, "stale"),
-        by_field=names_key(fields, "why"),
+        stale=keys is None or "stale" in keys,
+        by_field=keys is None or "why" in keys,
     )
-    return search_json(context.search(request), fields)
+    found = replace(context.search(request), keys=keys)
+    return with_shares(found) if keys and "shares" in keys else found
 
 
 def _ask(  # the stream has a response of its own, see `http`
     context: AnswerContext, *, q: str, limit: int, **options: bool
-) -> AskJson:
+) -> AskAnswer:
     *_, last = context.ask_events(_ask_request(q, limit, {**options, "stream": False}))
     assert isinstance(last, AskAnswer)
-    return ask_json(last)
+    return last
 
 
-def ask_events(context: AnswerContext, *, q: str, limit: int, **options: bool) -> Iterator[AskEventJson]:
+def ask_events(context: AnswerContext, *, q: str, limit: int, **options: bool) -> Iterator[AskLine]:
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
     request = _ask_request(q, limit, options)
     is_first = True
     for event in context.ask_events(request):
-        if not isinstance(event, AskAnswer):
-            yield {"event": "sentence", "data": answer_sentence_json(event)}
+        if isinstance(event, AnswerSentence):
+            yield AskLine("sentence", event)
             continue
-        yield {"event": "passages" if is_first else "answer", "data": ask_json(event)}
+        yield AskLine("passages" if is_first else "answer", event)
         is_first = False
 
 
@@ -206,92 +186,81 @@ def _ask_request(q: str, limit: int, options: Mapping[str, bool]) -> AskRequest:
     )
 
 
-def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> ExplainJson:
+def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> Explanation:
     request = SearchRequest(q, correct=correct)
-    return explain_json(context.service.explain(path, request, is_cancelled=context.is_cancelled))
+    return context.service.explain(path, request, is_cancelled=context.is_cancelled)
 
 
-def _status(context: AnswerContext) -> StatusJson:
-    return status_json(context.vaults.status(context.vault), context.daemon)
+def _status(context: AnswerContext) -> StatusReport:
+    return replace(context.vaults.status(context.vault), daemon=context.daemon)
 
 
-def _related(context: AnswerContext, *, path: str, limit: int) -> RelatedJson:
+def _related(context: AnswerContext, *, path: str, limit: int) -> RelatedAnswer:
     known = context.service.path_of(path)
-    return related_json(known, context.service.related(known, limit))
+    return RelatedAnswer(known, context.service.related(known, limit))
 
 
 def _links(
     context: AnswerContext, *, path: str, view: str, limit: int | None
-) -> LinksJson | MentionsJson | UnresolvedJson | OrphansJson:
+) -> LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans:
     match view:
         case "mentions":
-            return mentions_json(context.service.mentions(path, limit or DEFAULT_MENTIONS))
+            return context.service.mentions(path, limit or DEFAULT_MENTIONS)
         case "unresolved":
-            return unresolved_json(context.service.unresolved_links(), limit)
+            return UnresolvedLinks.of(context.service.unresolved_links(), limit)
         case "orphans":
-            return orphans_json(context.service.orphans(), limit)
+            return Orphans.of(context.service.orphans(), limit)
         case _:
-            return links_json(context.service.links(path), limit)
+            return context.service.links(path).first(limit)
 
 
-def _note(context: AnswerContext, *, path: str) -> NoteJson:
+def _note(context: AnswerContext, *, path: str) -> NoteText:
     # Only notes of the index are shown, never a file that is excluded.
     known = context.service.path_of(path)
     read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
     modified = datetime.fromtimestamp(read.stat.mtime_ns // 10**9, UTC).isoformat().replace("+00:00", "Z")
-    return {
-        "path": known,
-        "text": read.data.decode("utf-8-sig", "replace"),
-        "modified_time": modified,
-    }
+    return NoteText(known, read.data.decode("utf-8-sig", "replace"), modified)
 
 
-def _graph(
-    context: AnswerContext, *, path: str, q: str, depth: int, limit: int, related: bool
-) -> NoteGraphJson:
-    return graph_json(context.service.graph(path, q, depth=depth, limit=limit, related=related))
+def _graph(context: AnswerContext, *, path: str, q: str, depth: int, limit: int, related: bool) -> NoteGraph:
+    return context.service.graph(path, q, depth=depth, limit=limit, related=related)
 
 
-def _clusters(context: AnswerContext, *, by: ClusterKind, folder: str) -> ClustersJson:
-    return clusters_json(context.service.clusters(by, folder))
+def _clusters(context: AnswerContext, *, by: ClusterKind, folder: str) -> ClusterMap:
+    return context.service.clusters(by, folder)
 
 
-def _view(context: AnswerContext, *, path: str, part: str, line: int) -> NoteViewJson:
-    return view_json(context.service.view(path, part, line))
+def _view(context: AnswerContext, *, path: str, part: str, line: int) -> NoteView:
+    return context.service.view(path, part, line)
 
 
-def _picture(context: AnswerContext, *, path: str) -> PictureJson:
-    return picture_json(context.service.picture(path))
+def _picture(context: AnswerContext, *, path: str) -> Picture:
+    return context.service.picture(path)
 
 
-def _chunks(context: AnswerContext, *, path: str, strategy: str) -> NoteChunksJson:
-    return chunks_json(context.service.chunks(path, strategy))
+def _chunks(context: AnswerContext, *, path: str, strategy: str) -> NoteChunks:
+    return context.service.chunks(path, strategy)
 
 
-def _complete(context: AnswerContext, *, q: str, limit: int) -> CompletionsJson:
-    return completions_json(context.service.complete(q, limit))
+def _complete(context: AnswerContext, *, q: str, limit: int) -> Completions:
+    return context.service.complete(q, limit)
 
 
-def _health(context: AnswerContext) -> HealthJson:
-    return health_json(context.service.health())
+def _health(context: AnswerContext) -> VaultHealth:
+    return context.service.health()
 
 
-def _click(context: AnswerContext, *, q: str, path: str, rank: int) -> ClickJson:
-    return {"file": str(_desk(context).record_click(q, path, rank))}
+def _click(context: AnswerContext, *, q: str, path: str, rank: int) -> KeptClick:
+    return KeptClick(_desk(context).record_click(q, path, rank))
 
 
-def _judge_pool(context: AnswerContext, *, q: str) -> JudgeJson:
-    return judge_json(_desk(context).next_pool(q))
+def _judge_pool(context: AnswerContext, *, q: str) -> JudgingPool:
+    return _desk(context).next_pool(q)
 
 
-def _judge(context: AnswerContext, *, q: str, path: str, grade: int) -> GradeJson:
+def _judge(context: AnswerContext, *, q: str, path: str, grade: int) -> KeptGrade:
     known = context.service.path_of(path)
-    return {
-        "question": q,
-        "path": known,
-        "grade": grade,
-        "judged": _desk(context).keep_grade(q, known, grade),
-    }
+    return KeptGrade(q, known, grade, _desk(context).keep_grade(q, known, grade))
 
 
 def _desk(context: AnswerContext) -> EvalDesk:
@@ -302,44 +271,43 @@ def _desk(context: AnswerContext) -> EvalDesk:
     return context.desk
 
 
-def _bodies(context: AnswerContext, *, keys: str) -> BodiesJson:
+def _bodies(context: AnswerContext, *, keys: str) -> Bodies:
     written = keys.split(",")
     if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
         raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
     possible = (int(key) for key in written if len(key) <= _KEY_DIGITS)
     found = context.service.chunk_rows(key for key in possible if key <= _LARGEST_KEY)
-    return {
-        "bodies": [
-            {
-                "key": row.key,
-                "path": path,
-                "start_pos": row.chunk.start_pos,
-                "end_pos": row.chunk.end_pos,
-                "body": row.chunk.body,
-            }
+    return Bodies(
+        tuple(
+            ChunkBody(row.key, path, row.chunk.start_pos, row.chunk.end_pos, row.chunk.body)
             for row, path in found
-        ]
-    }
+        )
+    )
 
 
-def _verify(context: AnswerContext, *, repair: bool) -> VerifyJson:
-    return verify_json(context.service.verify(repair=repair))
+def _verify(context: AnswerContext, *, repair: bool) -> Verification:
+    problems = context.service.verify(repair=repair)
+    return Verification(not problems, problems)
 
 
-def _pause(context: AnswerContext, *, seconds: float | None) -> PauseJson:
-    return pause_json(context.service.pause(seconds))
+def _pause(context: AnswerContext, *, seconds: float | None) -> PauseState:
+    return _pause_state(context.service.pause(seconds))
 
 
-def _resume(context: AnswerContext) -> PauseJson:
-    return pause_json(context.service.resume())
+def _pause_state(report: StatusReport) -> PauseState:
+    return PauseState(report.paused, report.paused_until, report.pending)
 
 
-def _vaults(context: AnswerContext) -> VaultsJson:
-    return vaults_json(context.vaults.summaries(), context.vaults.problem)
+def _resume(context: AnswerContext) -> PauseState:
+    return _pause_state(context.service.resume())
 
 
-def _row(endpoint: Endpoint[Answer], function: Callable[..., Answer]) -> tuple[str, Callable[..., object]]:
-    """A function under the name of its endpoint. mypy checks that it returns the endpoint's answer."""
+def _vaults(context: AnswerContext) -> VaultList:
+    return VaultList(tuple(context.vaults.summaries()), context.vaults.problem)
+
+
+def _row(endpoint: Endpoint[Any], function: Callable[..., object]) -> tuple[str, Callable[..., object]]:
+    """A function under the name of its endpoint. A test compares what it returns with the row."""
     return endpoint.name, function
 
 

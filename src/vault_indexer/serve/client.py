@@ -23,7 +23,7 @@ from vault_indexer.errors import (
     VaultIndexerError,
 )
 from vault_indexer.serve.endpoints import REBUILD, REBUILD_STATE, Answer, Endpoint, Value
-from vault_indexer.serve.shapes import ErrorJson, ProgressJson, RebuildJson
+from vault_indexer.serve.shapes import ErrorReportJson, ProgressJson, RebuildReportJson
 
 _LOOK_EVERY_S = 0.1
 _TIMEOUT_S = 60.0
@@ -53,7 +53,7 @@ class DaemonClient:
 
     def rebuild(
         self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildJson:
+    ) -> RebuildReportJson:
         """Start a rebuild, or join the one that is running, and watch it until it ends."""
         self._request(REBUILD, {"wait": False, "refit": refit, "force": force}, _TIMEOUT_S)
         while True:
@@ -104,7 +104,7 @@ class DaemonClient:
             answer = json.loads(content)
             if status < 400:
                 return answer
-            error: ErrorJson = answer["error"]
+            error: ErrorReportJson = answer["error"]
             message, kind = str(error["message"]), str(error["kind"])
         except (ValueError, KeyError, TypeError) as error:
             raise DaemonError(

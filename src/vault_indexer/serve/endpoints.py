@@ -10,39 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import UnionType
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from vault_indexer.serve.shapes import (
-    AskEventJson,
-    AskJson,
-    BodiesJson,
-    ClickJson,
-    ClustersJson,
-    CompletionsJson,
-    ExplainJson,
-    GradeJson,
-    HealthJson,
-    JudgeJson,
-    LinksJson,
-    MentionsJson,
-    NoteChunksJson,
-    NoteGraphJson,
-    NoteJson,
-    NoteViewJson,
-    OrphansJson,
-    PauseJson,
-    PictureJson,
-    RebuildJson,
-    RebuildRunJson,
-    RelatedJson,
-    SearchJson,
-    StatusJson,
-    UnresolvedJson,
-    VaultsJson,
-    VerifyJson,
-)
-from vault_indexer.text.bounds import (
+from vault_indexer.contract.bounds import (
     DEFAULT_MENTIONS,
     MAX_GRADE,
     MAX_LIMIT,
@@ -53,14 +23,40 @@ from vault_indexer.text.bounds import (
     check_query,
 )
 
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import (
+        AskAnswerJson,
+        BodiesJson,
+        ClusterMapJson,
+        CompletionsJson,
+        ExplanationJson,
+        JudgingPoolJson,
+        KeptClickJson,
+        KeptGradeJson,
+        LinksAnswerJson,
+        MentionsAnswerJson,
+        NoteChunksJson,
+        NoteGraphJson,
+        NoteTextJson,
+        NoteViewJson,
+        OrphansJson,
+        PauseStateJson,
+        PictureJson,
+        RebuildReportJson,
+        RebuildRunJson,
+        RelatedAnswerJson,
+        SearchAnswerJson,
+        StatusReportJson,
+        UnresolvedLinksJson,
+        VaultHealthJson,
+        VaultListJson,
+        VerificationJson,
+    )
+
 Answer = TypeVar("Answer")
-Narrow = TypeVar("Narrow")
 
 Value = str | int | float | bool | None
 """A parameter's value. None stands for one that is not given."""
-
-AnswerType = type | UnionType
-"""A TypedDict, or a union of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +92,9 @@ class Parameter:
 class Endpoint(Generic[Answer]):
     """A row of the table: one question or order, its parameters and the type of its answer.
 
-    The type argument is the type of the answer, so that `ask(STATUS)` of a client is a `StatusJson`. Rows are
-    constants; any thread may read them. The parameters of GET travel in the query, those of POST in the body.
+    The type argument is the JSON of the answer, so that `ask(STATUS)` of a client is a `StatusReportJson`.
+    Rows are constants; any thread may read them. The parameters of GET travel in the query, those of POST in
+    the body.
     """
 
     name: str
@@ -109,12 +106,15 @@ class Endpoint(Generic[Answer]):
     """One sentence, for the description of the route."""
 
     parameters: tuple[Parameter, ...] = ()
-    answer: AnswerType
+    answer: str
+    """The dataclass of `model`, by its name: this module loads none, so that a command starts fast. Several
+    are separated by " | "."""
+
     answer_help: str
-    other_answers: tuple[tuple[int, str, AnswerType], ...] = ()
+    other_answers: tuple[tuple[int, str, str], ...] = ()
     """Answers with a status other than 200: status, description and type."""
 
-    line: AnswerType | None = None
+    line: str = ""
     """The type of each line, where the answer can be a stream of lines of JSON instead."""
 
     is_long_lived: bool = False
@@ -144,9 +144,9 @@ class Endpoint(Generic[Answer]):
         """Whether it changes nothing."""
         return self.method == "GET" or self.is_question
 
-    def view(self, answer: type[Narrow], **fixed: Value) -> Endpoint[Narrow]:
+    def view(self, answer: str, **fixed: Value) -> Endpoint[Any]:
         """This endpoint with some parameters fixed, whose answers are of one type then."""
-        return cast("Endpoint[Narrow]", replace(self, answer=answer, fixed=fixed))
+        return replace(self, answer=answer, fixed=fixed)
 
     def arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
         """Those of the given and fixed values that are not the default.
@@ -215,7 +215,7 @@ VAULT = Parameter(
 """In the query of every request, whatever its method; the address `/vault/NAME/v1/...` says the same. It is
 no parameter of a row: the server takes it off a request before the row is answered."""
 
-SEARCH: Endpoint[SearchJson] = Endpoint(
+SEARCH: Endpoint[SearchAnswerJson] = Endpoint(
     name="search",
     path="/v1/search",
     help="Search the notes; the best hits come first.",
@@ -263,12 +263,12 @@ SEARCH: Endpoint[SearchJson] = Endpoint(
             help="The keys of each hit that are wanted, separated by commas; empty means all.",
         ),
     ),
-    answer=SearchJson,
+    answer="SearchAnswer",
     answer_help="Ranked hits.",
     vaults="any",
 )
 
-ASK: Endpoint[AskJson] = Endpoint(
+ASK: Endpoint[AskAnswerJson] = Endpoint(
     name="ask",
     method="POST",
     path="/v1/ask",
@@ -311,33 +311,33 @@ ASK: Endpoint[AskJson] = Endpoint(
             help="Do not ask the language model; the key prompt of the answer is what it would be sent.",
         ),
     ),
-    answer=AskJson,
+    answer="AskAnswer",
     answer_help="The answer.",
-    line=AskEventJson,
+    line="AskLine",
     is_long_lived=True,
     is_question=True,
     vaults="any",
 )
 
-EXPLAIN: Endpoint[ExplainJson] = Endpoint(
+EXPLAIN: Endpoint[ExplanationJson] = Endpoint(
     name="explain",
     path="/v1/explain",
     help="Where a note is in the answer to a query, and why or why not.",
     parameters=(_NOTE, _QUERY, _CORRECT),
-    answer=ExplainJson,
+    answer="Explanation",
     answer_help="The note in the answer.",
 )
 
-STATUS: Endpoint[StatusJson] = Endpoint(
+STATUS: Endpoint[StatusReportJson] = Endpoint(
     name="status",
     path="/v1/status",
     help="The state of the index and of its daemon.",
-    answer=StatusJson,
+    answer="StatusReport",
     answer_help="The state.",
     builds_index=False,
 )
 
-RELATED: Endpoint[RelatedJson] = Endpoint(
+RELATED: Endpoint[RelatedAnswerJson] = Endpoint(
     name="related",
     path="/v1/related",
     help="Notes near a note, by meaning and by link.",
@@ -345,11 +345,11 @@ RELATED: Endpoint[RelatedJson] = Endpoint(
         _NOTE,
         Parameter(name="limit", kind=int, default=10, minimum=1, maximum=MAX_LIMIT, help="Notes at most."),
     ),
-    answer=RelatedJson,
+    answer="RelatedAnswer",
     answer_help="The notes near it.",
 )
 
-ALL_LINKS: Endpoint[LinksJson | MentionsJson | UnresolvedJson | OrphansJson] = Endpoint(
+ALL_LINKS: Endpoint[LinksAnswerJson | MentionsAnswerJson | UnresolvedLinksJson | OrphansJson] = Endpoint(
     name="links",
     path="/v1/links",
     help="Links and mentions of a note; unresolved links and orphans of the vault.",
@@ -375,20 +375,20 @@ ALL_LINKS: Endpoint[LinksJson | MentionsJson | UnresolvedJson | OrphansJson] = E
             help=f"Entries of each list at most. Without it: {DEFAULT_MENTIONS} mentions, all of the others.",
         ),
     ),
-    answer=LinksJson | MentionsJson | UnresolvedJson | OrphansJson,
+    answer="LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans",
     answer_help="The chosen view.",
 )
-LINKS = ALL_LINKS.view(LinksJson)
-MENTIONS = ALL_LINKS.view(MentionsJson, view="mentions")
-UNRESOLVED = ALL_LINKS.view(UnresolvedJson, view="unresolved")
-ORPHANS = ALL_LINKS.view(OrphansJson, view="orphans")
+LINKS: Endpoint[LinksAnswerJson] = ALL_LINKS.view("LinksAnswer")
+MENTIONS: Endpoint[MentionsAnswerJson] = ALL_LINKS.view("MentionsAnswer", view="mentions")
+UNRESOLVED: Endpoint[UnresolvedLinksJson] = ALL_LINKS.view("UnresolvedLinks", view="unresolved")
+ORPHANS: Endpoint[OrphansJson] = ALL_LINKS.view("Orphans", view="orphans")
 
-NOTE: Endpoint[NoteJson] = Endpoint(
+NOTE: Endpoint[NoteTextJson] = Endpoint(
     name="note",
     path="/v1/note",
     help="The text of a note of the index, as it is in the vault now.",
     parameters=(_NOTE,),
-    answer=NoteJson,
+    answer="NoteText",
     answer_help="The note.",
 )
 
@@ -405,11 +405,11 @@ GRAPH: Endpoint[NoteGraphJson] = Endpoint(
         Parameter(name="limit", kind=int, default=150, minimum=1, maximum=300, help="Files at most."),
         Parameter(name="related", kind=bool, default=True, help="Add notes that are near in meaning."),
     ),
-    answer=NoteGraphJson,
+    answer="NoteGraph",
     answer_help="The graph.",
 )
 
-CLUSTERS: Endpoint[ClustersJson] = Endpoint(
+CLUSTERS: Endpoint[ClusterMapJson] = Endpoint(
     name="clusters",
     path="/v1/clusters",
     help="The whole vault as clusters of notes, with the links between them.",
@@ -427,7 +427,7 @@ CLUSTERS: Endpoint[ClustersJson] = Endpoint(
             help="By folder: the folder whose folders are the clusters.",
         ),
     ),
-    answer=ClustersJson,
+    answer="ClusterMap",
     answer_help="The clusters, the largest first.",
     is_long_lived=True,
     has_command=True,
@@ -454,7 +454,7 @@ VIEW: Endpoint[NoteViewJson] = Endpoint(
             help="Of a very long note, the part with this line; 0 means its beginning.",
         ),
     ),
-    answer=NoteViewJson,
+    answer="NoteView",
     answer_help="The note.",
 )
 
@@ -463,7 +463,7 @@ PICTURE: Endpoint[PictureJson] = Endpoint(
     path="/v1/picture",
     help="A picture of the vault that the index knows as an attachment, at most 8 MB.",
     parameters=(replace(_NOTE, help="The path of the picture in the vault, as `view` names it."),),
-    answer=PictureJson,
+    answer="Picture",
     answer_help="The picture.",
 )
 
@@ -481,7 +481,7 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
             help="A strategy that needs no language model; empty: the index.",
         ),
     ),
-    answer=NoteChunksJson,
+    answer="NoteChunks",
     answer_help="The chunks.",
     has_command=True,
 )
@@ -498,7 +498,7 @@ BODIES: Endpoint[BodiesJson] = Endpoint(
             help=f"Keys of chunks, separated by commas; at most {MAX_LIMIT}.",
         ),
     ),
-    answer=BodiesJson,
+    answer="Bodies",
     answer_help="The bodies; a key that the index does not have is left out.",
 )
 
@@ -510,20 +510,20 @@ COMPLETE: Endpoint[CompletionsJson] = Endpoint(
         Parameter(name="q", required=True, max_chars=_MAX_TEXT, help="The query up to the cursor."),
         Parameter(name="limit", kind=int, default=12, minimum=1, maximum=50, help="Entries at most."),
     ),
-    answer=CompletionsJson,
+    answer="Completions",
     answer_help="The completions.",
 )
 
-HEALTH: Endpoint[HealthJson] = Endpoint(
+HEALTH: Endpoint[VaultHealthJson] = Endpoint(
     name="health",
     path="/v1/health",
     help="Sizes of chunks, languages, the size of the index, orphans, and the most wanted notes.",
-    answer=HealthJson,
+    answer="VaultHealth",
     answer_help="The figures.",
     has_command=True,
 )
 
-CLICK: Endpoint[ClickJson] = Endpoint(
+CLICK: Endpoint[KeptClickJson] = Endpoint(
     name="click",
     method="POST",
     path="/v1/click",
@@ -540,12 +540,12 @@ CLICK: Endpoint[ClickJson] = Endpoint(
             help="Its place among the hits, from 1 on.",
         ),
     ),
-    answer=ClickJson,
+    answer="KeptClick",
     answer_help="The click is kept.",
     needs_daemon=True,
 )
 
-JUDGE_POOL: Endpoint[JudgeJson] = Endpoint(
+JUDGE_POOL: Endpoint[JudgingPoolJson] = Endpoint(
     name="judge_pool",
     path="/v1/judge",
     help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
@@ -557,12 +557,12 @@ JUDGE_POOL: Endpoint[JudgeJson] = Endpoint(
             help="The question; empty: the first known one that has notes without a grade.",
         ),
     ),
-    answer=JudgeJson,
+    answer="JudgingPool",
     answer_help="The notes without a grade.",
     needs_daemon=True,
 )
 
-JUDGE: Endpoint[GradeJson] = Endpoint(
+JUDGE: Endpoint[KeptGradeJson] = Endpoint(
     name="judge",
     method="POST",
     path="/v1/judge",
@@ -579,14 +579,14 @@ JUDGE: Endpoint[GradeJson] = Endpoint(
             help="0: does not help, 1: helps, 2: answers.",
         ),
     ),
-    answer=GradeJson,
+    answer="KeptGrade",
     answer_help="The grade is kept.",
     needs_daemon=True,
 )
 
 _REBUILD_RUN = "The progress of the rebuild."
 
-REBUILD: Endpoint[RebuildJson] = Endpoint(
+REBUILD: Endpoint[RebuildReportJson] = Endpoint(
     name="rebuild",
     method="POST",
     path="/v1/rebuild",
@@ -611,9 +611,9 @@ REBUILD: Endpoint[RebuildJson] = Endpoint(
             help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then.",
         ),
     ),
-    answer=RebuildJson,
+    answer="RebuildReport",
     answer_help="The rebuild has ended.",
-    other_answers=((202, _REBUILD_RUN, RebuildRunJson),),
+    other_answers=((202, _REBUILD_RUN, "RebuildRun"),),
     is_long_lived=True,
     needs_daemon=True,
 )
@@ -622,24 +622,24 @@ REBUILD_STATE: Endpoint[RebuildRunJson] = Endpoint(
     name="rebuild_state",
     path="/v1/rebuild",
     help="The progress of the rebuild that is running, or the result of the last one.",
-    answer=RebuildRunJson,
+    answer="RebuildRun",
     answer_help=_REBUILD_RUN,
     needs_daemon=True,
 )
 
-VERIFY: Endpoint[VerifyJson] = Endpoint(
+VERIFY: Endpoint[VerificationJson] = Endpoint(
     name="verify",
     method="POST",
     path="/v1/verify",
     help="Compare the vault with the index, and list every difference.",
     parameters=(Parameter(name="repair", kind=bool, default=False, help="Repair what differs."),),
-    answer=VerifyJson,
+    answer="Verification",
     answer_help="The differences.",
     is_long_lived=True,
     builds_index=False,
 )
 
-PAUSE: Endpoint[PauseJson] = Endpoint(
+PAUSE: Endpoint[PauseStateJson] = Endpoint(
     name="pause",
     method="POST",
     path="/v1/pause",
@@ -653,26 +653,26 @@ PAUSE: Endpoint[PauseJson] = Endpoint(
             help="How long to pause; without it, until `/v1/resume`.",
         ),
     ),
-    answer=PauseJson,
+    answer="PauseState",
     answer_help="Whether indexing is paused.",
     needs_daemon=True,
 )
 
-RESUME: Endpoint[PauseJson] = Endpoint(
+RESUME: Endpoint[PauseStateJson] = Endpoint(
     name="resume",
     method="POST",
     path="/v1/resume",
     help="Resume indexing.",
-    answer=PauseJson,
+    answer="PauseState",
     answer_help="Whether indexing is paused.",
     needs_daemon=True,
 )
 
-VAULTS: Endpoint[VaultsJson] = Endpoint(
+VAULTS: Endpoint[VaultListJson] = Endpoint(
     name="vaults",
     path="/v1/vaults",
     help="The vaults that the daemon keeps, each with its state.",
-    answer=VaultsJson,
+    answer="VaultList",
     answer_help="The vaults, by name.",
     builds_index=False,
     vaults="none",

@@ -7,8 +7,9 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 
+from vault_indexer.contract.codec import encode
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.serve.shapes import StatusJson
+from vault_indexer.model import StatusReport
 
 MAX_STREAMS = 8
 _LOOK_EVERY_S = 0.5
@@ -19,7 +20,7 @@ _STEP_S = 0.1
 class StatusEvents:
     """Streams of one server; `stopping` ends them all, so that none holds up its end."""
 
-    def __init__(self, status: Callable[[], StatusJson], stopping: Callable[[], bool]) -> None:
+    def __init__(self, status: Callable[[], StatusReport], stopping: Callable[[], bool]) -> None:
         self._status = status
         self._stopping = stopping
         self._open = 0
@@ -44,7 +45,7 @@ class StatusEvents:
                     found = await asyncio.to_thread(self._status)
                 except VaultIndexerError:
                     return
-                status = json.dumps(found, ensure_ascii=False)
+                status = json.dumps(encode(found), ensure_ascii=False)
                 if status != last:
                     last, sent = status, time.monotonic()
                     yield f"event: status\ndata: {status}\n\n"

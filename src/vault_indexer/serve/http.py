@@ -10,15 +10,16 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from vault_indexer.config.settings import ServerSettings
+from vault_indexer.contract.codec import encode
 from vault_indexer.errors import ProviderError, VaultIndexerError
-from vault_indexer.model import StatusReport
+from vault_indexer.model import AskLine, DaemonState, ErrorReport, Failure, Proof, StatusReport
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, VAULT, Endpoint, Value
@@ -29,16 +30,20 @@ from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.metrics import METRICS_PATH, DaemonMetrics
-from vault_indexer.serve.openapi import LINES, answers
+from vault_indexer.serve.openapi import LINES, answer_type, answers
 from vault_indexer.serve.page_files import add_page, page_files
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.rebuilds import VaultRebuilds
 from vault_indexer.serve.request_models import problem_text, request_model
-from vault_indexer.serve.responses import error_response, failure, internal_error, wrong_request
+from vault_indexer.serve.responses import (
+    error_report,
+    error_response,
+    failure,
+    internal_error,
+    wrong_request,
+)
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
-from vault_indexer.serve.shapes import AskEventJson, DaemonJson, FailureJson, ProofJson, StatusJson
 from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
-from vault_indexer.serve.wire import error_json, status_json
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
@@ -90,9 +95,9 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         description="Search a folder of Markdown notes by meaning, by word and by link.",
         docs_url=None,
         redoc_url=None,
-        responses={"default": answers("An error.", FailureJson)},
+        responses={"default": answers("An error.", Failure)},
     )
-    daemon: DaemonJson = {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{options.port}"}
+    daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
     context = partial(_context_of_request, vaults, daemon, options)
     responses = {
         **_responses_of_rebuilds(VaultRebuilds(vaults), options.stopping),
@@ -129,7 +134,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     return without_prefix(metrics.watch(guarded))
 
 
-def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonJson) -> ToolContext:
+def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonState) -> ToolContext:
     context = AnswerContext(vaults, daemon, options.stopping)
     return ToolContext(context, options.parts("").actions, lambda vault: options.parts(vault).actions)
 
@@ -143,11 +148,11 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
     return found
 
 
-def _status(vaults: Vaults, daemon: DaemonJson) -> StatusJson:
-    return status_json(vaults.status(CHOSEN_VAULT.get()), daemon)
+def _status(vaults: Vaults, daemon: DaemonState) -> StatusReport:
+    return replace(vaults.status(CHOSEN_VAULT.get()), daemon=daemon)
 
 
-def _context_of_request(vaults: Vaults, daemon: DaemonJson, options: ServerOptions) -> AnswerContext:
+def _context_of_request(vaults: Vaults, daemon: DaemonState, options: ServerOptions) -> AnswerContext:
     """What the answer to this request is made from: the vault that it names, and cancelled where nobody waits
     for it any more."""
     vault, given_up, stopping = CHOSEN_VAULT.get(), GIVEN_UP.get(), options.stopping
@@ -164,7 +169,7 @@ def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> R
     from fastapi.responses import JSONResponse
 
     def respond(arguments: Mapping[str, Value]) -> JSONResponse:
-        return JSONResponse(answer(endpoint, context(), arguments))
+        return JSONResponse(encode(answer(endpoint, context(), arguments)))
 
     return respond
 
@@ -185,14 +190,17 @@ def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
     return respond
 
 
-def _lines(first: AskEventJson, events: Iterator[AskEventJson]) -> Iterator[str]:
+def _lines(first: AskLine, events: Iterator[AskLine]) -> Iterator[str]:
     """Each event as a line of JSON; an error after the first is a line, too."""
-    yield json.dumps(first, ensure_ascii=False) + "\n"
+    yield _line(first)
     try:
-        for event in events:
-            yield json.dumps(event, ensure_ascii=False) + "\n"
+        yield from map(_line, events)
     except VaultIndexerError as error:
-        yield json.dumps({"event": "error", "data": error_json(error)}, ensure_ascii=False) + "\n"
+        yield _line(AskLine("error", error_report(error)))
+
+
+def _line(event: AskLine) -> str:
+    return json.dumps(encode(event), ensure_ascii=False) + "\n"
 
 
 def describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool = False) -> None:
@@ -224,8 +232,8 @@ def describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool = False
         description=endpoint.help,
         response_model=None,
         responses={
-            status: answers(text, shape, endpoint.line if status == 200 else None)
-            for status, text, shape in answered
+            status: answers(text, answer_type(kind), answer_type(endpoint.line) if status == 200 else None)
+            for status, text, kind in answered
         },
         openapi_extra={"parameters": [_vault_parameter()]} if names_vault else None,
     )
@@ -263,19 +271,18 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
         rebuilds = of_vaults.one(CHOSEN_VAULT.get())
         rebuilds.start(refit=bool(arguments["refit"]), force=bool(arguments["force"]))
         if not arguments["wait"]:
-            return JSONResponse(rebuilds.state(), status_code=202)
+            return JSONResponse(encode(rebuilds.state()), status_code=202)
         ended = rebuilds.wait(stopping)
-        if ended["error"]:
-            return failure(_status_of_rebuild(ended["error"]["kind"]), ended["error"])
-        if not ended["report"]:
+        if ended.error:
+            return failure(_status_of_rebuild(ended.error.kind), ended.error)
+        if not ended.report:
             return failure(
-                503,
-                {"kind": "stopping", "message": "the daemon is stopping; the previous index stays in use"},
+                503, ErrorReport("stopping", "the daemon is stopping; the previous index stays in use")
             )
-        return JSONResponse(ended["report"])
+        return JSONResponse(encode(ended.report))
 
     def state(_: Mapping[str, Value]) -> JSONResponse:
-        return JSONResponse(of_vaults.one(CHOSEN_VAULT.get()).state())
+        return JSONResponse(encode(of_vaults.one(CHOSEN_VAULT.get()).state()))
 
     return {REBUILD.name: rebuild, REBUILD_STATE.name: state}
 
@@ -291,14 +298,14 @@ def _add_events(api: FastAPI, events: StatusEvents) -> None:
         # A vault that cannot be asked is refused, with a status of its own.
         await asyncio.to_thread(events.look)
         if events.is_full():
-            return failure(503, {"kind": "busy", "message": "too many event streams are open"})
+            return failure(503, ErrorReport("busy", "too many event streams are open"))
         return StreamingResponse(events.stream(), media_type="text/event-stream")
 
 
 def _add_proof(api: FastAPI, options: ServerOptions) -> None:
     from fastapi import Query
 
-    def prove(challenge: str = Query(min_length=16, max_length=128)) -> ProofJson:
+    def prove(challenge: str = Query(min_length=16, max_length=128)) -> dict[str, str]:
         message = f"{options.port}:{challenge}".encode()
         return {"proof": hmac.digest(options.token.encode(), message, "sha256").hex()}
 
@@ -308,7 +315,7 @@ def _add_proof(api: FastAPI, options: ServerOptions) -> None:
         description="Proof that this server knows the token, for a page that has it from an earlier run: the "
         "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
         response_model=None,
-        responses={200: answers("The proof.", ProofJson)},
+        responses={200: answers("The proof.", Proof)},
         openapi_extra={"security": []},
     )(prove)
 
@@ -322,7 +329,7 @@ def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:
         try:
             content, kind = metrics.exposition()
         except ProviderError as error:
-            return failure(501, error_json(error))
+            return failure(501, error_report(error))
         return Response(content, headers={"Content-Type": kind})
 
 
@@ -343,7 +350,7 @@ def add_errors(api: FastAPI) -> None:
 
     async def of_http(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        return failure(error.status_code, {"kind": "request", "message": str(error.detail)})
+        return failure(error.status_code, ErrorReport("request", str(error.detail)))
 
     async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
         _LOG.error("a request failed", exc_info=error)

@@ -7,9 +7,8 @@ import threading
 from collections.abc import Callable
 
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.model import Progress
-from vault_indexer.serve.shapes import ErrorJson, ProgressJson, RebuildJson, RebuildRunJson
-from vault_indexer.serve.wire import error_json, progress_json, rebuild_json
+from vault_indexer.model import ErrorReport, Progress, RebuildReport, RebuildRun
+from vault_indexer.serve.responses import error_report
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import VaultHolder, Vaults
 
@@ -44,9 +43,9 @@ class Rebuilds:
         self._service = service
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._progress: ProgressJson | None = None
-        self._report: RebuildJson | None = None
-        self._error: ErrorJson | None = None
+        self._progress: Progress | None = None
+        self._report: RebuildReport | None = None
+        self._error: ErrorReport | None = None
 
     def start(self, *, refit: bool, force: bool = False) -> None:
         """Begin one, unless one runs: then that is the one."""
@@ -59,7 +58,7 @@ class Rebuilds:
             )
             self._thread.start()
 
-    def wait(self, stopping: Callable[[], bool]) -> RebuildRunJson:
+    def wait(self, stopping: Callable[[], bool]) -> RebuildRun:
         """How the current one ended, or how far it is when the server stops."""
         with self._lock:
             thread = self._thread
@@ -67,33 +66,29 @@ class Rebuilds:
             thread.join(_LOOK_EVERY_S)
         return self.state()
 
-    def state(self) -> RebuildRunJson:
+    def state(self) -> RebuildRun:
         """How far it is, or how it ended."""
         with self._lock:
             ended = self._report is not None or self._error is not None
-            return {
-                "running": self._thread is not None and not ended,
-                "progress": self._progress,
-                "report": self._report,
-                "error": self._error,
-            }
+            running = self._thread is not None and not ended
+            return RebuildRun(running, self._progress, self._report, self._error)
 
     def _run(self, refit: bool, force: bool) -> None:
         try:
-            report = rebuild_json(self._service().rebuild(self._record_progress, refit=refit, force=force))
+            report = self._service().rebuild(self._record_progress, refit=refit, force=force)
         except VaultIndexerError as error:
-            self._record_failure(error_json(error))
+            self._record_failure(error_report(error))
         except Exception:  # noqa: BLE001 - logged, and told to whoever waits
             _LOG.exception("the rebuild failed")
-            self._record_failure({"kind": "internal", "message": "the rebuild failed; see the daemon's log"})
+            self._record_failure(ErrorReport("internal", "the rebuild failed; see the daemon's log"))
         else:
             with self._lock:
                 self._report = report
 
     def _record_progress(self, progress: Progress) -> None:
         with self._lock:
-            self._progress = progress_json(progress)
+            self._progress = progress
 
-    def _record_failure(self, error: ErrorJson) -> None:
+    def _record_failure(self, error: ErrorReport) -> None:
         with self._lock:
             self._error = error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_indexer.contract.codec import encode
 from vault_indexer.errors import (
     BackendError,
     NoteError,
@@ -14,8 +15,7 @@ from vault_indexer.errors import (
     UsageError,
     VaultIndexerError,
 )
-from vault_indexer.serve.shapes import ErrorJson
-from vault_indexer.serve.wire import error_json
+from vault_indexer.model import ErrorReport, Failure
 
 if TYPE_CHECKING:
     from starlette.responses import JSONResponse
@@ -25,27 +25,34 @@ _RETRY_AFTER_S = "2"
 
 def error_response(error: VaultIndexerError) -> JSONResponse:
     """An error of ours."""
-    response = failure(_status_of(error), error_json(error))
+    response = failure(_status_of(error), error_report(error))
     if isinstance(error, BackendError):
         response.headers["Retry-After"] = _RETRY_AFTER_S
     return response
 
 
+def error_report(error: VaultIndexerError) -> ErrorReport:
+    """An error meant for a person; `kind` is its class in snake_case without "Error"."""
+    name = type(error).__name__.removesuffix("Error")
+    kind = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
+    return ErrorReport(kind or "error", str(error))
+
+
 def wrong_request(problem: str) -> JSONResponse:
     """A request that no endpoint takes: 422."""
-    return failure(422, {"kind": "request", "message": problem})
+    return failure(422, ErrorReport("request", problem))
 
 
 def internal_error() -> JSONResponse:
     """An error that nobody foresaw: 500. What it was is in the log."""
-    return failure(500, {"kind": "internal", "message": "internal error: see the daemon's log"})
+    return failure(500, ErrorReport("internal", "internal error: see the daemon's log"))
 
 
-def failure(status: int, error: ErrorJson) -> JSONResponse:
+def failure(status: int, error: ErrorReport) -> JSONResponse:
     """The response with an error."""
     from starlette.responses import JSONResponse
 
-    return JSONResponse({"error": error}, status_code=status)
+    return JSONResponse(encode(Failure(error)), status_code=status)
 
 
 def _status_of(error: VaultIndexerError) -> int:

@@ -1,69 +1,28 @@
-"""The JSON answers as types, the same for HTTP and for `--json`. This module imports nothing heavy.
+"""The JSON answers as types. Written by `make api-types` from the dataclasses of `model`: change those.
 
-These names are a contract with other programs: a key is added, never renamed.
+The keys are a contract with other programs: one is added, never renamed. This module imports nothing heavy.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
 
 
-SOME_KEYS = "some keys"
-"""Marks a list whose entries have only the keys that a request names, where it names some."""
+class IndexStateJson(TypedDict):
+    """The state of the index that an answer comes from; `pending` changes are seen but not yet
+    indexed."""
 
-
-class VectorJson(TypedDict):
-    """Rank and cosine among the chunks nearest in meaning."""
-
-    rank: int
-    score: float
-
-
-class KeywordJson(TypedDict):
-    """Rank and BM25F score, by word and by field."""
-
-    rank: int
-    score: float
-    terms: dict[str, float]
-    fields: dict[str, float]
-    coverage: float | None
-
-
-class GraphJson(TypedDict):
-    """Rank and weight among the neighbours of strong hits."""
-
-    rank: int
-    score: float
-    via: list[str]
-
-
-class NoteReasonJson(TypedDict):
-    """What the whole note says: the cosine of its mean vector, and the part of the query that it holds."""
-
-    cosine: float | None
-    coverage: float
-
-
-class WhyJson(TypedDict):
-    """Why a hit is in the answer."""
-
-    vector: VectorJson | None
-    keyword: KeywordJson | None
-    graph: GraphJson | None
-    recency: float
-    fused: float
-    fused_rank: int
-    evidence: float | None
-    title: float
-    filters: list[str]
-    note: NoteReasonJson | None
+    generation: int
+    seq: int
+    pending: int
 
 
 class PassageJson(TypedDict):
-    """The text around a hit."""
+    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk"
+    where nothing fits around the hit."""
 
     kind: str
     start_pos: int
@@ -73,17 +32,72 @@ class PassageJson(TypedDict):
     text: str
 
 
-class InVaultJson(TypedDict, total=False):
-    """The name of the vault of a hit or citation. It is there only where several vaults were searched."""
+class VectorReasonJson(TypedDict):
+    """Rank (1-based) and cosine similarity among the chunks nearest in meaning. All chunks that only
+    another ranking gave have one rank, behind the last."""
 
-    vault: str
+    rank: int
+    score: float
 
 
-class HitJson(InVaultJson):
-    """One ranked chunk, or a file found by its name."""
+class KeywordReasonJson(TypedDict):
+    """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each
+    field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the
+    query's words that the chunk holds, each word at its weight (None: it does not count)."""
+
+    rank: int
+    score: float
+    terms: dict[str, float]
+    fields: dict[str, float]
+    coverage: float | None
+
+
+class GraphReasonJson(TypedDict):
+    """Rank, and how far links to the note say what the query says, in (0, 1]; `via` are notes with such
+    links."""
+
+    rank: int
+    score: float
+    via: list[str]
+
+
+class NoteReasonJson(TypedDict):
+    """What the whole note says. `cosine` is that of its mean vector (None: it has none); `coverage`, in
+    [0, 1], is the part of the query's words that it holds anywhere, each word at its weight."""
+
+    cosine: float | None
+    coverage: float
+
+
+class WhyJson(TypedDict):
+    """Why a hit is there: its place in each ranking (None: not in it), and what was made of it."""
+
+    vector: VectorReasonJson | None
+    keyword: KeywordReasonJson | None
+    graph: GraphReasonJson | None
+    recency: float
+    fused: float
+    fused_rank: int
+    evidence: float | None
+    title: float
+    filters: list[str]
+    note: NoteReasonJson | None
+
+
+class SharesJson(TypedDict):
+    """What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the
+    highest one of the answer, the cosine, and the weight by link."""
+
+    words: float
+    meaning: float
+    links: float
+
+
+class HitJson(TypedDict):
+    """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based."""
 
     path: str
-    kind: str
+    kind: Literal["note", "canvas", "base", "attachment"]
     title: str
     language: str
     header_path: str
@@ -107,44 +121,32 @@ class HitJson(InVaultJson):
     stale: bool
     passage: PassageJson | None
     why: WhyJson
-
-
-class SharesJson(TypedDict):
-    """What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the highest
-    one of the answer, the cosine, and the weight by link. Only with `shares` among `fields`."""
-
-    words: float
-    meaning: float
-    links: float
-
-
-class IndexStateJson(TypedDict):
-    """The state of the index that gave an answer."""
-
-    generation: int
-    seq: int
-    pending: int
+    vault: NotRequired[str]
+    shares: NotRequired[SharesJson | None]
+    chunk: NotRequired[dict[str, JsonValue] | None]
 
 
 CorrectionJson = TypedDict("CorrectionJson", {"from": str, "to": str})
 """A word of the query that no note holds, and the likely spelling that was searched as well."""
 
 
-class SearchJson(TypedDict):
-    """`search --json` and `GET /v1/search`."""
+class SearchAnswerJson(TypedDict):
+    """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of
+    the best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of
+    the query that no note has."""
 
     query: str
     took_ms: float
     index: IndexStateJson
-    results: Annotated[list[HitJson], SOME_KEYS]
+    results: list[HitJson]
     notices: list[str]
     corrections: list[CorrectionJson]
     verdict: Literal["strong", "likely", "weak", "none"]
     missing_words: list[str]
 
 
-class CitationJson(InVaultJson):
-    """A span of a note that a sentence of an answer rests on."""
+class CitationJson(TypedDict):
+    """A span of a note that a sentence rests on."""
 
     id: str
     path: str
@@ -158,11 +160,12 @@ class CitationJson(InVaultJson):
     quote: str
     sha256: str
     uri: str
+    vault: NotRequired[str]
 
 
 class AnswerSentenceJson(TypedDict):
-    """A sentence of an answer, with its citations, why it was dropped, if it was, and its words that no
-    citation holds."""
+    """A sentence of an answer and what it rests on. `reason` says why it was dropped, else it is "".
+    `unchecked` are the words of a sentence of that verdict which what it cites does not hold."""
 
     text: str
     citations: list[CitationJson]
@@ -171,8 +174,8 @@ class AnswerSentenceJson(TypedDict):
     unchecked: list[str]
 
 
-class AskJson(TypedDict):
-    """`ask --json` and `POST /v1/ask`."""
+class AskAnswerJson(TypedDict):
+    """The answer to a question."""
 
     question: str
     kind: Literal["quotes", "written", "passages", "declined"]
@@ -188,16 +191,23 @@ class AskJson(TypedDict):
     prompt: str
 
 
-class AskEventJson(TypedDict):
-    """A line of the stream of `POST /v1/ask`: `data` is an `AskJson` of a `passages` or `answer`, an
-    `AnswerSentenceJson` of a `sentence`, an `ErrorJson` of an `error`."""
+class ErrorReportJson(TypedDict):
+    """An error: its class, and one line that explains it."""
+
+    kind: str
+    message: str
+
+
+class AskLineJson(TypedDict):
+    """A line of the stream of `POST /v1/ask`: `data` is an `AskAnswer` of a `passages` or `answer`, an
+    `AnswerSentence` of a `sentence`, an `ErrorReport` of an `error`."""
 
     event: Literal["passages", "sentence", "answer", "error"]
-    data: AskJson | AnswerSentenceJson | ErrorJson
+    data: AskAnswerJson | AnswerSentenceJson | ErrorReportJson
 
 
-class ExplainJson(TypedDict):
-    """`explain --json` and `GET /v1/explain`: where a note is in an answer, and why or why not."""
+class ExplanationJson(TypedDict):
+    """Where a note is in the answer to a query, and why, or why not."""
 
     query: str
     path: str
@@ -209,122 +219,59 @@ class ExplainJson(TypedDict):
     reasons: list[str]
 
 
-class OutgoingJson(TypedDict):
-    """A link as written and where it leads."""
-
-    kind: str
-    target: str
-    subpath: str
-    display: str | None
-    line: int
-    resolved: str | None
-
-
-class OutgoingLinkJson(OutgoingJson):
-    """A link with what the index knows of it: other candidates, the chunk and line its subpath points at."""
-
-    ambiguous: bool
-    candidates: list[str]
-    candidate_count: int
-    chunk_id: str | None
-    target_line: int | None
-    problem: str | None
-
-
-class BacklinkJson(TypedDict):
-    """A link from another note, with the text around it."""
+class SkippedFileJson(TypedDict):
+    """A file that is not in the index, and the reason."""
 
     path: str
-    line: int
-    kind: str
-    subpath: str
-    title: str
-    snippet: str
-    chunk_id: str | None
-    target_chunk_id: str | None
-    problem: str | None
+    reason: str
 
 
-class LinksJson(TypedDict):
-    """`links NOTE --json` and `GET /v1/links?path=`. The counts are of all; `more`: a list was cut short."""
+class ProgressJson(TypedDict):
+    """How far a build is; counts are notes and chunks done, of `total` notes."""
 
-    path: str
-    outgoing: list[OutgoingLinkJson]
-    backlinks: list[BacklinkJson]
-    unresolved: list[OutgoingLinkJson]
-    diagnostics: list[DiagnosticJson]
-    outgoing_count: int
-    backlink_count: int
-    unresolved_count: int
-    more: bool
+    stage: str
+    notes: int
+    total: int
+    chunks: int
+    seconds: float
 
 
-class LinkPlaceJson(TypedDict):
-    """The position of a link."""
+class DaemonStateJson(TypedDict):
+    """Whether a daemon is running, and where."""
 
-    path: str
-    line: int
-    kind: str
-
-
-class UnresolvedTargetJson(TypedDict):
-    """A link target that no file has, and the links to it."""
-
-    target: str
-    count: int
-    sources: list[LinkPlaceJson]
+    running: bool
+    pid: int | None
+    url: str | None
 
 
-class UnresolvedJson(TypedDict):
-    """`links --unresolved --json` and `GET /v1/links?view=unresolved`. `links` and `targets` count all that
-    the vault has; `more`: the list was cut short."""
+class StatusReportJson(TypedDict):
+    """The state of an index and of the process that keeps it."""
 
+    vault: str
+    index_dir: str
+    state: str
+    generation: int
+    seq: int
+    pending: int
+    notes: int
+    chunks: int
     links: int
-    targets: int
-    more: bool
-    unresolved: list[UnresolvedTargetJson]
-
-
-class OrphanJson(TypedDict):
-    """A note without links."""
-
-    path: str
-    title: str
-
-
-class OrphansJson(TypedDict):
-    """`links --orphans --json` and `GET /v1/links?view=orphans`. `count` is of all; `more`: the list was cut
-    short."""
-
-    orphans: list[OrphanJson]
-    count: int
-    more: bool
-
-
-class MentionJson(TypedDict):
-    """A place that names a note; `marks` is where in the snippet."""
-
-    path: str
-    title: str
-    line: int
-    start_pos: int
-    end_pos: int
-    name: str
-    snippet: str
-    marks: list[list[int]]
-
-
-class MentionsJson(TypedDict):
-    """`links --mentions NOTE --json` and `GET /v1/links?view=mentions&path=`."""
-
-    path: str
-    names: list[str]
-    mentions: list[MentionJson]
-    more: bool
+    unresolved: int
+    skipped: list[SkippedFileJson]
+    detail: str
+    watching: str
+    progress: ProgressJson | None
+    paused: bool
+    paused_until: str
+    vectors_owed: int
+    records_clicks: bool
+    daemon: DaemonStateJson
+    manifest: dict[str, JsonValue]
 
 
 class NearnessJson(TypedDict):
-    """The shares of a related note's score, before they are scaled."""
+    """The shares of a related note's score, before they are scaled: by cosine, by a link between the
+    two, by what both are linked with."""
 
     meaning: float
     link: float
@@ -332,7 +279,7 @@ class NearnessJson(TypedDict):
 
 
 class RelatedNoteJson(TypedDict):
-    """A note near another one: its nearest chunk, the links between the two, what both are linked with."""
+    """A note near another one, and why."""
 
     path: str
     title: str
@@ -346,15 +293,133 @@ class RelatedNoteJson(TypedDict):
     why: NearnessJson
 
 
-class RelatedJson(TypedDict):
-    """`related --json` and `GET /v1/related`; `note` is a vault path."""
+class RelatedAnswerJson(TypedDict):
+    """The notes near the one at the vault path `note`."""
 
     note: str
     results: list[RelatedNoteJson]
 
 
-class NoteJson(TypedDict):
-    """`GET /v1/note`: the file as it is now, if it is a note of the index."""
+class OutgoingLinkJson(TypedDict):
+    """A link of a note as written, and where it leads (None: nowhere yet)."""
+
+    kind: str
+    target: str
+    subpath: str
+    display: str | None
+    line: int
+    resolved: str | None
+    ambiguous: bool
+    candidates: list[str]
+    candidate_count: int
+    chunk_id: str | None
+    target_line: int | None
+    problem: str | None
+
+
+class BacklinkJson(TypedDict):
+    """A link that points at the wanted note, from `path`, with the text around it on one line."""
+
+    path: str
+    line: int
+    kind: str
+    subpath: str
+    title: str
+    snippet: str
+    chunk_id: str | None
+    target_chunk_id: str | None
+    problem: str | None
+
+
+class DiagnosticJson(TypedDict):
+    """Something about a note that its author may want to know; the note is indexed all the same."""
+
+    kind: str
+    detail: str
+    line: int
+
+
+class LinksAnswerJson(TypedDict):
+    """The links of one note. `diagnostics` are of kind "unresolved", "ambiguous" or "subpath". The
+    counts are of all; `more`: a list was cut short."""
+
+    path: str
+    outgoing: list[OutgoingLinkJson]
+    backlinks: list[BacklinkJson]
+    unresolved: list[OutgoingLinkJson]
+    diagnostics: list[DiagnosticJson]
+    outgoing_count: int
+    backlink_count: int
+    unresolved_count: int
+    more: bool
+
+
+class MentionJson(TypedDict):
+    """A place in `path` that names a note without linking it; `marks` is the name's span in the
+    snippet."""
+
+    path: str
+    title: str
+    line: int
+    start_pos: int
+    end_pos: int
+    name: str
+    snippet: str
+    marks: list[list[int]]
+
+
+class MentionsAnswerJson(TypedDict):
+    """The places that name a note, of which `names` were looked for; `more`: there are others."""
+
+    path: str
+    names: list[str]
+    mentions: list[MentionJson]
+    more: bool
+
+
+class LinkPlaceJson(TypedDict):
+    """Where a link stands."""
+
+    path: str
+    line: int
+    kind: str
+
+
+class UnresolvedTargetJson(TypedDict):
+    """What links of the vault name and no file is: as it is most often written, and who links there."""
+
+    target: str
+    count: int
+    sources: list[LinkPlaceJson]
+
+
+class UnresolvedLinksJson(TypedDict):
+    """The targets of links that no file has. `links` and `targets` count all that the vault has; `more`:
+    the list was cut short."""
+
+    links: int
+    targets: int
+    more: bool
+    unresolved: list[UnresolvedTargetJson]
+
+
+class OrphanJson(TypedDict):
+    """A note that no link leaves for another file, and none arrives at."""
+
+    path: str
+    title: str
+
+
+class OrphansJson(TypedDict):
+    """The notes without links. `count` is of all; `more`: the list was cut short."""
+
+    orphans: list[OrphanJson]
+    count: int
+    more: bool
+
+
+class NoteTextJson(TypedDict):
+    """A file of the vault as it is now, if it is a note of the index."""
 
     path: str
     text: str
@@ -362,7 +427,8 @@ class NoteJson(TypedDict):
 
 
 class GraphNodeJson(TypedDict):
-    """A file of a graph; `distance` counts links to the nearest centre, `degree` the files linked with it."""
+    """A file of a graph. `distance` is the number of links to the nearest note that was asked for,
+    `degree` the number of files that this one is linked with. `kind` is "note" or "attachment"."""
 
     path: str
     title: str
@@ -372,18 +438,17 @@ class GraphNodeJson(TypedDict):
 
 
 class GraphEdgeJson(TypedDict):
-    """Links between two files ("link": `weight` directions), or a note near another ("related": its
-    score)."""
+    """`weight` links from one file to another, or ("related") the score, in (0, 1], of a note near the
+    other."""
 
     source: str
     target: str
-    kind: str
+    kind: Literal["link", "related"]
     weight: float
 
 
 class NoteGraphJson(TypedDict):
-    """`graph NOTE --json` and `GET /v1/graph`: the files around the notes `centres`; `more`: some were left
-    out."""
+    """The files around the notes `centres`, nearest first; `more`: files were left out."""
 
     centres: list[str]
     nodes: list[GraphNodeJson]
@@ -392,8 +457,8 @@ class NoteGraphJson(TypedDict):
 
 
 class ClusterJson(TypedDict):
-    """Notes that belong together; `members` are the most linked ones, `links` counts those among all of
-    them."""
+    """Notes that belong together. `links` counts the links among them; `members` are the most linked
+    ones."""
 
     name: str
     folder: str
@@ -410,220 +475,26 @@ class ClusterEdgeJson(TypedDict):
     links: int
 
 
-class ClustersJson(TypedDict):
-    """`clusters --json` and `GET /v1/clusters`."""
+class ClusterMapJson(TypedDict):
+    """A vault, or one of its folders, as clusters, the largest first. `notes` counts all notes."""
 
-    by: str
+    by: Literal["folder", "community"]
     folder: str
     notes: int
     clusters: list[ClusterJson]
     edges: list[ClusterEdgeJson]
 
 
-class SkippedJson(TypedDict):
-    """A file that is not in the index, and why."""
-
-    path: str
-    reason: str
-
-
-class RebuildJson(TypedDict):
-    """`rebuild --json` and `POST /v1/rebuild`."""
-
-    generation: int
-    notes: int
-    chunks: int
-    skipped: list[SkippedJson]
-    seconds: float
-    embedded: int
-    reused: int
-    reasons: list[str]
-
-
-class ProgressJson(TypedDict):
-    """The progress of a build."""
-
-    stage: str
-    notes: int
-    total: int
-    chunks: int
-    seconds: float
-
-
-class ErrorJson(TypedDict):
-    """An error: its class, and one line that explains it."""
-
-    kind: str
-    message: str
-
-
-class FailureJson(TypedDict):
-    """The answer of a route that failed."""
-
-    error: ErrorJson
-
-
-class RebuildRunJson(TypedDict):
-    """`GET /v1/rebuild`: the rebuild that is running, or the last one."""
-
-    running: bool
-    progress: ProgressJson | None
-    report: RebuildJson | None
-    error: ErrorJson | None
-
-
-class DaemonJson(TypedDict):
-    """Whether a daemon is running, and where."""
-
-    running: bool
-    pid: int | None
-    url: str | None
-
-
-class ProofJson(TypedDict):
-    """That the server knows the token."""
-
-    proof: str
-
-
-class StatusJson(TypedDict):
-    """`status --json` and `GET /v1/status`."""
-
-    vault: str
-    index_dir: str
-    state: str
-    generation: int
-    seq: int
-    pending: int
-    notes: int
-    chunks: int
-    links: int
-    unresolved: int
-    skipped: list[SkippedJson]
-    detail: str
-    watching: str
-    progress: ProgressJson | None
-    paused: bool
-    paused_until: str
-    vectors_owed: int
-    records_clicks: bool
-    daemon: DaemonJson
-    manifest: dict[str, JsonValue]
-
-
-class ClickJson(TypedDict):
-    """`POST /v1/click`: the click is in the file."""
-
-    file: str
-
-
-class PooledNoteJson(TypedDict):
-    """A note to be graded, with what the search shows of it."""
-
-    path: str
-    title: str
-    excerpt: str
-
-
-class JudgeJson(TypedDict):
-    """`GET /v1/judge?q=`: the notes of a question that have no grade yet, in an order that tells no ranks.
-
-    `grades` are the meanings of the grades, `questions` those that are known, `judged` how many notes of this
-    one have a grade, `folder` is where all is kept."""
-
-    question: str
-    notes: list[PooledNoteJson]
-    judged: int
-    grades: list[str]
-    questions: list[str]
-    folder: str
-
-
-class GradeJson(TypedDict):
-    """`POST /v1/judge`: the grade is on disk."""
-
-    question: str
-    path: str
-    grade: int
-    judged: int
-
-
-class PauseJson(TypedDict):
-    """`pause --json`, `resume --json`, and what their routes answer; `paused_until` may be empty."""
-
-    paused: bool
-    paused_until: str
-    pending: int
-
-
-class ProblemJson(TypedDict):
-    """A difference that `verify` found."""
-
-    store: str
-    kind: str
-    detail: str
-
-
-class VerifyJson(TypedDict):
-    """`verify --json`."""
-
-    ok: bool
-    problems: list[ProblemJson]
-
-
 class HeadingJson(TypedDict):
-    """A heading of a note."""
+    """A heading as CommonMark sees it. `text` is its inline content with markup removed."""
 
     level: int
     text: str
     line: int
 
 
-class BlockJson(TypedDict):
-    """A `^id`."""
-
-    id: str
-    line: int
-
-
-class DiagnosticJson(TypedDict):
-    """A warning about a note."""
-
-    kind: str
-    detail: str
-    line: int
-
-
-class InspectionJson(TypedDict):
-    """A line of `inspect --json`. A chunk has the keys of all chunks and those that its strategy adds."""
-
-    path: str
-    title: str
-    language: str
-    frontmatter: dict[str, JsonValue]
-    aliases: list[str]
-    tags: list[str]
-    headings: list[HeadingJson]
-    links: list[OutgoingJson]
-    blocks: list[BlockJson]
-    chunks: list[dict[str, JsonValue]]
-    diagnostics: list[DiagnosticJson]
-
-
-class PictureJson(TypedDict):
-    """`GET /v1/picture`: a picture of the vault. `data` is base64; it travels in JSON, so that no address of
-    the daemon ever answers with a file of the vault, which a browser could open as a page."""
-
-    path: str
-    media_type: str
-    bytes: int
-    data: str
-
-
 class NoteViewJson(TypedDict):
-    """`GET /v1/view`: a note to be read, as it was indexed. `blocks` and `property_tree` are trees of texts
-    and known kinds of nodes, without markup. `more`: the note is longer than the lines that are shown,
-    `first_line` to `last_line`: there is more before (`more_before`) or after (`more_after`) them."""
+    """A note, or a part of it, to be read as it was indexed."""
 
     path: str
     title: str
@@ -643,8 +514,18 @@ class NoteViewJson(TypedDict):
     modified_time: str
 
 
+class PictureJson(TypedDict):
+    """A picture of the vault as it is now. `media_type` is what its content is."""
+
+    path: str
+    media_type: str
+    bytes: int
+    data: str
+
+
 class NoteChunksJson(TypedDict):
-    """`chunks --json` and `GET /v1/chunks`: chunks have the keys that `inspect` shows."""
+    """The chunks of a note, by the strategy that the index used or by another one; `strategies` can be
+    compared without a language model."""
 
     path: str
     strategy: str
@@ -652,7 +533,7 @@ class NoteChunksJson(TypedDict):
     chunks: list[dict[str, JsonValue]]
 
 
-class BodyJson(TypedDict):
+class ChunkBodyJson(TypedDict):
     """The body of a chunk, and where it stands in its note."""
 
     key: int
@@ -663,44 +544,43 @@ class BodyJson(TypedDict):
 
 
 class BodiesJson(TypedDict):
-    """`GET /v1/bodies`: those of the keys that the index has."""
+    """Those of the wanted chunks that the index has."""
 
-    bodies: list[BodyJson]
+    bodies: list[ChunkBodyJson]
 
 
 class CompletionJson(TypedDict):
-    """One way to go on; `count` notes have it."""
+    """What the end of a query may become. `count` notes have it (0: an operator)."""
 
     text: str
-    kind: str
+    kind: Literal["tag", "property", "value", "folder", "operator"]
     count: int
     help: str
 
 
 class CompletionsJson(TypedDict):
-    """`GET /v1/complete`: each `text` may stand in the place of `replaces`, the end of the query."""
+    """Ways to complete a query whose last part is `replaces`."""
 
     replaces: str
     items: list[CompletionJson]
 
 
-class BucketJson(TypedDict):
+class SizeBucketJson(TypedDict):
     """Chunks with fewer characters than `below` (None: any), and not in a bucket before."""
 
     below: int | None
     chunks: int
 
 
-class HealthJson(TypedDict):
-    """`health --json` and `GET /v1/health`; `wanted` are the targets without a file that most links name, of
-    `wanted_count`."""
+class VaultHealthJson(TypedDict):
+    """What chunking does to a vault, and what its notes lack."""
 
     notes: int
     chunks: int
     smallest: int
     median: int
     largest: int
-    histogram: list[BucketJson]
+    histogram: list[SizeBucketJson]
     strategies: dict[str, int]
     languages: dict[str, int]
     index_bytes: int
@@ -709,8 +589,89 @@ class HealthJson(TypedDict):
     wanted: list[UnresolvedTargetJson]
 
 
-class VaultJson(TypedDict):
-    """A vault that the daemon keeps: its state, and what is wrong with it ("" for nothing)."""
+class KeptClickJson(TypedDict):
+    """The click is in the file."""
+
+    file: str
+
+
+class PooledNoteJson(TypedDict):
+    """A note to be graded: its path, its title, and what the search shows of it, or its beginning."""
+
+    path: str
+    title: str
+    excerpt: str
+
+
+class JudgingPoolJson(TypedDict):
+    """The notes of a question without a grade, in an order that tells no ranks."""
+
+    question: str
+    notes: list[PooledNoteJson]
+    judged: int
+    grades: list[str]
+    questions: list[str]
+    folder: str
+
+
+class KeptGradeJson(TypedDict):
+    """The grade of a note for a question is on disk; `judged` notes of the question have one."""
+
+    question: str
+    path: str
+    grade: int
+    judged: int
+
+
+class RebuildReportJson(TypedDict):
+    """What a rebuild did; `embedded` and `reused` count texts."""
+
+    generation: int
+    notes: int
+    chunks: int
+    skipped: list[SkippedFileJson]
+    seconds: float
+    embedded: int
+    reused: int
+    reasons: list[str]
+
+
+class RebuildRunJson(TypedDict):
+    """The rebuild that is running, or the last one."""
+
+    running: bool
+    progress: ProgressJson | None
+    report: RebuildReportJson | None
+    error: ErrorReportJson | None
+
+
+class ProblemJson(TypedDict):
+    """A difference that `verify` found: which store, what kind, and the detail."""
+
+    store: str
+    kind: str
+    detail: str
+
+
+class VerificationJson(TypedDict):
+    """The differences between the vault and its index."""
+
+    ok: bool
+    problems: list[ProblemJson]
+
+
+class PauseStateJson(TypedDict):
+    """Whether indexing is paused, and how many changes wait for its end; `paused_until` may be empty."""
+
+    paused: bool
+    paused_until: str
+    pending: int
+
+
+class VaultSummaryJson(TypedDict):
+    """A vault of a server in the list of all. `state` is that of a `StatusReport`, or `opening`,
+    `unavailable` (its folder is missing), `locked` (another process holds its index), `unusable`;
+    `problem` says why."""
 
     name: str
     path: str
@@ -720,9 +681,112 @@ class VaultJson(TypedDict):
     problem: str
 
 
-class VaultsJson(TypedDict):
-    """`vault list --json` and `GET /v1/vaults`. `problem` says why a changed configuration is not used, ""
-    if nothing is wrong with it."""
+class VaultListJson(TypedDict):
+    """The vaults of a server. `problem` says why a changed configuration is not used, "" if nothing is
+    wrong with it."""
 
-    vaults: list[VaultJson]
+    vaults: list[VaultSummaryJson]
     problem: str
+
+
+class FailureJson(TypedDict):
+    """The answer of a route that failed."""
+
+    error: ErrorReportJson
+
+
+class ProofJson(TypedDict):
+    """That the server knows the token."""
+
+    proof: str
+
+
+class InspectedLinkJson(TypedDict):
+    """A link as written, and the file where it leads (None: nowhere)."""
+
+    kind: str
+    target: str
+    subpath: str
+    display: str | None
+    line: int
+    resolved: str | None
+
+
+class BlockIdJson(TypedDict):
+    """A `^id` and the span of the block that it names."""
+
+    id: str
+    line: int
+
+
+class InspectedNoteJson(TypedDict):
+    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its strategy
+    adds."""
+
+    path: str
+    title: str
+    language: str
+    frontmatter: dict[str, JsonValue]
+    aliases: list[str]
+    tags: list[str]
+    headings: list[HeadingJson]
+    links: list[InspectedLinkJson]
+    blocks: list[BlockIdJson]
+    chunks: list[dict[str, JsonValue]]
+    diagnostics: list[DiagnosticJson]
+
+
+class GatewayHitJson(TypedDict):
+    """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are
+    empty."""
+
+    vault: str
+    keeper: str
+    path: str
+    kind: str
+    title: str
+    header_path: str
+    start_pos: int
+    end_pos: int
+    start_line: int
+    end_line: int
+    line: int
+    score: float
+    snippet: str
+    marks: list[list[int]]
+    content: str
+    modified_time: str
+
+
+class GatewayAnswerJson(TypedDict):
+    """The answer to one search."""
+
+    query: str
+    took_ms: float
+    results: list[GatewayHitJson]
+    notices: list[str]
+
+
+class PublishedVaultJson(TypedDict):
+    """A vault that the user may read, as it is published: `seq` is the last commit of its index, of the
+    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors."""
+
+    name: str
+    keeper: str
+    seq: int
+    generation: int
+    chunks: int
+    languages: list[str]
+    model: str
+
+
+class PublishedVaultListJson(TypedDict):
+    """The vaults that the user may read."""
+
+    vaults: list[PublishedVaultJson]
+
+
+class GatewayHealthJson(TypedDict):
+    """Whether the gateway answers."""
+
+    ok: bool

@@ -29,7 +29,7 @@ from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import ASK, Value
-from vault_indexer.serve.shapes import AnswerSentenceJson, AskJson, CitationJson
+from vault_indexer.serve.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +98,7 @@ def _print_prompt(prompt: str) -> None:
         out().print(text((line, "")), soft_wrap=True)
 
 
-def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:
+def _print_answer(answer: AskAnswerJson, folders: FoldersOfHits) -> None:
     missing = missing_words(answer["missing_words"])
     passages = first_notes(answer["passages"])
     if answer["kind"] in ("declined", "passages"):
@@ -124,7 +124,7 @@ def _print_answer(answer: AskJson, folders: FoldersOfHits) -> None:
         say(sentence(notice))
 
 
-def _dropped(answer: AskJson) -> str:
+def _dropped(answer: AskAnswerJson) -> str:
     count = len(answer["dropped"])
     return f"dropped {count} sentence{'s' if count > 1 else ''} of the model that your notes do not support:"
 

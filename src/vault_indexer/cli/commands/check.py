@@ -20,7 +20,7 @@ from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import HEALTH, STATUS, VERIFY
-from vault_indexer.serve.shapes import HealthJson, StatusJson, VerifyJson
+from vault_indexer.serve.shapes import StatusReportJson, VaultHealthJson, VerificationJson
 from vault_indexer.text.counts import quantity
 
 PROBLEMS = 1
@@ -93,7 +93,7 @@ def _check_one(place: Place, *, repair: bool) -> _Report:
     return ask_reached(place, ask)
 
 
-def _index_lines(verified: VerifyJson, status: StatusJson, *, repair: bool) -> Iterator[Line]:
+def _index_lines(verified: VerificationJson, status: StatusReportJson, *, repair: bool) -> Iterator[Line]:
     if verified["ok"]:
         yield Line(_GOOD, "index", f"agrees with the vault: {quantity(status['notes'], 'note')}")
         return
@@ -103,7 +103,7 @@ def _index_lines(verified: VerifyJson, status: StatusJson, *, repair: bool) -> I
         yield Line(_BAD, problem["kind"], f"{problem['store']}: {problem['detail']}")
 
 
-def _note_lines(status: StatusJson, health: HealthJson) -> Iterator[Line]:
+def _note_lines(status: StatusReportJson, health: VaultHealthJson) -> Iterator[Line]:
     if skipped := status["skipped"]:
         named = " · ".join(f"{one['path']}: {one['reason']}" for one in skipped[:_NAMED])
         yield Line(_BAD, f"{quantity(len(skipped), 'note')} skipped", named + _more(len(skipped)))

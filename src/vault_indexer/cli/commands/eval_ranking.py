@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, cast
 
 import typer
 
@@ -22,6 +22,7 @@ from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
 from vault_indexer.cli.progress import showing
 from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYER_FOLDERS
@@ -46,7 +47,7 @@ from vault_indexer.evals.ranking import (
 from vault_indexer.evals.tune import Tuning, apply, tune, tuning_variants
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.search import Searcher
-from vault_indexer.serve.wire import progress_json
+from vault_indexer.serve.shapes import ProgressJson
 from vault_indexer.store import Snapshot
 from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.counts import quantity
@@ -348,7 +349,7 @@ def _means(report: RankingReport) -> dict[str, float]:
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     with showing() as show:
-        yield lambda progress: show(progress_json(progress))
+        yield lambda progress: show(cast("ProgressJson", encode(progress)))
 
 
 @contextmanager

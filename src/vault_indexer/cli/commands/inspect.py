@@ -14,10 +14,10 @@ from vault_indexer.cli.rows import cut_text, path_style
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json_line, text
 from vault_indexer.cli.vault_folder import note_in_vault
+from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
 from vault_indexer.index.inspection import Inspection
 from vault_indexer.model import SkippedFile
-from vault_indexer.serve.wire import inspection_json
 from vault_indexer.text.counts import quantity
 
 SKIPPED = 1
@@ -58,7 +58,7 @@ def inspect(
             say(f"{found.path}: {found.reason}")
             status = SKIPPED
         elif output.json:
-            print_json_line(inspection_json(found))
+            print_json_line(encode(found.answer()))
         else:
             _print_note(found, path_style(target.vault, found.note.path))
     return status

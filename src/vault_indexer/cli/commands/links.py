@@ -19,7 +19,7 @@ from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
-from vault_indexer.serve.shapes import LinksJson, OutgoingLinkJson
+from vault_indexer.serve.shapes import LinksAnswerJson, OutgoingLinkJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,7 +111,7 @@ def _show_links(reached: Reached, path: str, limit: int | None, show: _Show) -> 
     return 0
 
 
-def _link_places(answer: LinksJson) -> Iterator[NotePlace]:
+def _link_places(answer: LinksAnswerJson) -> Iterator[NotePlace]:
     """Where each link stands: the note's own, in the order of its text, then those of other notes."""
     for link in answer["outgoing"]:
         leads = link["resolved"] or "nowhere"
@@ -120,7 +120,7 @@ def _link_places(answer: LinksJson) -> Iterator[NotePlace]:
         yield NotePlace(back["path"], back["line"], back["snippet"])
 
 
-def _print_links(console: Console, answer: LinksJson, vault: Path) -> None:
+def _print_links(console: Console, answer: LinksAnswerJson, vault: Path) -> None:
     found = [link for link in answer["outgoing"] if link["resolved"] is not None]
     console.print(text((answer["path"], f"bold {path_style(vault, answer['path'])}")))
     _head(console, "links to", answer["outgoing_count"] - answer["unresolved_count"])

@@ -11,10 +11,10 @@ import typer
 from vault_indexer.cli.parameters import Output, Place, one_command
 from vault_indexer.cli.reach import ask
 from vault_indexer.cli.terminal import note, print_json
+from vault_indexer.contract.bounds import MAX_PAUSE_S
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import PAUSE
-from vault_indexer.serve.shapes import PauseJson, StatusJson
-from vault_indexer.text.bounds import MAX_PAUSE_S
+from vault_indexer.serve.shapes import PauseStateJson, StatusReportJson
 
 _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
 
@@ -48,7 +48,7 @@ def seconds(length: str) -> float:
     return total
 
 
-def until(found: PauseJson | StatusJson) -> str:
+def until(found: PauseStateJson | StatusReportJson) -> str:
     """When a pause ends, by this machine's clock."""
     if not found["paused_until"]:
         return "until `indexer resume`"

@@ -13,7 +13,7 @@ from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.shapes import RebuildJson
+from vault_indexer.serve.shapes import RebuildReportJson
 from vault_indexer.text.counts import quantity
 
 _NAMED = 20
@@ -29,7 +29,7 @@ def rebuild(
 ) -> None:
     """Build the index again. The old one answers until the new one is complete."""
 
-    def build(reached: Reached) -> RebuildJson:
+    def build(reached: Reached) -> RebuildReportJson:
         if strategy and reached.index_dir is None:
             raise UsageError(
                 "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
@@ -45,7 +45,7 @@ def rebuild(
     _print_report(report)
 
 
-def _print_report(report: RebuildJson) -> None:
+def _print_report(report: RebuildReportJson) -> None:
     done = f"Indexed {quantity(report['notes'], 'note')}"
     out().print(text((done, "bold"), (f" in {duration(report['seconds'])}.", "")))
     skipped = report["skipped"]

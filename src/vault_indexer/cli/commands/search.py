@@ -30,7 +30,7 @@ from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import SEARCH, Value
-from vault_indexer.serve.shapes import HitJson, SearchJson
+from vault_indexer.serve.shapes import HitJson, SearchAnswerJson
 
 NO_HITS = 1
 
@@ -129,7 +129,7 @@ def search(
     return 0 if hits and answer["verdict"] != "none" else NO_HITS
 
 
-def _print(answer: SearchJson, hits: Sequence[HitJson], folders: FoldersOfHits, view: View) -> None:
+def _print(answer: SearchAnswerJson, hits: Sequence[HitJson], folders: FoldersOfHits, view: View) -> None:
     print_verdict(answer, hits)
     if view.open and hits:
         open_note(folders.of(hits[0]), hits[0])

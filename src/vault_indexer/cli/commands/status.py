@@ -16,7 +16,7 @@ from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.endpoints import STATUS
-from vault_indexer.serve.shapes import StatusJson
+from vault_indexer.serve.shapes import StatusReportJson
 from vault_indexer.text.counts import quantity
 
 _NAMED = 10
@@ -66,14 +66,14 @@ def _show_all(vaults: Mapping[str, Path], place: Place, output: Output) -> None:
         print_row(console, f"{'not running':<{width}}", "indexed at each search", "")
 
 
-def _status_or_problem(place: Place) -> StatusJson | str:
+def _status_or_problem(place: Place) -> StatusReportJson | str:
     try:
         return ask(place, STATUS)
     except VaultIndexerError as error:
         return str(error)
 
 
-def _counts(found: StatusJson) -> tuple[str, str]:
+def _counts(found: StatusReportJson) -> tuple[str, str]:
     """Notes, how current they are, and what is wrong with some; and the style that says so."""
     skipped = f"{len(found['skipped']):,} skipped" if found["skipped"] else ""
     broken = quantity(found["unresolved"], "broken link") if found["unresolved"] else ""
@@ -82,7 +82,7 @@ def _counts(found: StatusJson) -> tuple[str, str]:
     return f"{counts} (indexer check)" if skipped or broken else counts, style
 
 
-def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
+def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
     daemon = found["daemon"]
     counts, style = _counts(found)
     model = found["manifest"].get("embedding_model")
@@ -100,7 +100,7 @@ def _rows(found: StatusJson) -> list[tuple[str, str, str]]:
     return [row for row in rows if row[1]]
 
 
-def _state(found: StatusJson) -> tuple[str, str]:
+def _state(found: StatusReportJson) -> tuple[str, str]:
     """How current the index is, and the style that says so."""
     if progress := found["progress"]:
         return f"{progress['stage']} {progress['notes']:,} of {progress['total']:,}", "yellow"

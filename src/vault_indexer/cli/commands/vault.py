@@ -34,7 +34,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.endpoints import VAULTS
-from vault_indexer.serve.shapes import VaultJson, VaultsJson
+from vault_indexer.serve.shapes import VaultListJson, VaultSummaryJson
 from vault_indexer.system import folder_slug
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
@@ -143,7 +143,7 @@ def list_vaults(place: Place, output: Output) -> None:
         )
 
 
-def _vaults(place: Place) -> VaultsJson:
+def _vaults(place: Place) -> VaultListJson:
     """As the daemon of all vaults tells, and those that it does not keep yet."""
     settings = load_own(config_of(place, os.environ), os.environ).settings
     answered = _kept(place)
@@ -154,7 +154,7 @@ def _vaults(place: Place) -> VaultsJson:
     return {"vaults": found, "problem": answered.get("problem", "")}
 
 
-def _kept(place: Place) -> VaultsJson:
+def _kept(place: Place) -> VaultListJson:
     info = _daemon(place)
     try:
         if info is not None:
@@ -164,7 +164,7 @@ def _kept(place: Place) -> VaultsJson:
     return {"vaults": [], "problem": ""}
 
 
-def _not_kept(named: NamedVault) -> VaultJson:
+def _not_kept(named: NamedVault) -> VaultSummaryJson:
     problem = ""
     try:
         root_identity(named.path)

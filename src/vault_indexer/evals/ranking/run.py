@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault_indexer.contract.bounds import MAX_LIMIT, MAX_QUERY_BYTES
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import QueryError
 from vault_indexer.evals.generate import current_hashes, shadow_vault
@@ -19,7 +20,6 @@ from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.search.query import parse_query
 from vault_indexer.store import Snapshot
-from vault_indexer.text.bounds import MAX_LIMIT, MAX_QUERY_BYTES
 
 DEFAULT_K = 10
 _OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))

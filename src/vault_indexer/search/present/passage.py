@@ -167,4 +167,4 @@ def _blocks(text: str, start: int, end: int) -> list[Span]:
 def _passage(text: str, span: Span, kind: str) -> Passage:
     start, end = span if kind == "chunk" else trim(text, *span)
     first = text.count("\n", 0, start) + 1
-    return Passage(start, end, first, first + text.count("\n", start, end), text[start:end], kind)
+    return Passage(kind, start, end, first, first + text.count("\n", start, end), text[start:end])

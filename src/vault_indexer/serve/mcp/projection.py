@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.openapi import Schema
+
+Schema = dict[str, JsonValue]
 
 Keep = Mapping[str, "Keep | None"]
 """The keys to keep of an object. None keeps the whole value; a mapping says which keys of the object, or of

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NotRequired, TypedDict
 
 from vault_indexer.errors import UsageError
-from vault_indexer.model import NoteOutline
+from vault_indexer.model import NoteOutline, NotePart, NoteText
 from vault_indexer.parse import Anchors
 from vault_indexer.serve.mcp.budget import tokens_of
-from vault_indexer.serve.shapes import NoteJson
 
 TEXT_TOKENS = 3_000
 """Of the text of a page. JSON writes a line break and a quotation mark as two characters, so there is room
@@ -18,19 +16,6 @@ left."""
 _NAME_CHARS = 60
 _NAMED = 20
 """Headings that a message lists."""
-
-
-class NotePartJson(TypedDict):
-    """Part of a note. Lines are 1-based and inclusive; `next_offset` is where the next page begins, None at
-    the end of the part that was asked for."""
-
-    path: str
-    start_line: int
-    end_line: int
-    total_lines: int
-    text: str
-    modified_time: str
-    next_offset: NotRequired[int]
 
 
 def section_of(outline: NoteOutline, heading: str) -> tuple[int, int]:
@@ -62,26 +47,24 @@ def lines_of(text: str, first: int, last: int | None) -> tuple[int, int]:
     return starts[first - 1], len(text) if last is None or last >= len(starts) else starts[last]
 
 
-def part_of(note: NoteJson, span: tuple[int, int], offset: int) -> NotePartJson:
+def part_of(note: NoteText, span: tuple[int, int], offset: int) -> NotePart:
     """The page of a span of the note that begins at its character `offset`. Raises UsageError for an offset
     beyond its end."""
-    text = note["text"]
+    text = note.text
     starts = _line_starts(text)
     begin, end = span[0] + offset, span[1]
     if offset and begin >= end:
         raise UsageError(f"offset = {offset}: the part has {end - begin + offset} characters")
     stop = begin + page_length(text[begin:end])
-    part: NotePartJson = {
-        "path": note["path"],
-        "start_line": bisect_right(starts, begin),
-        "end_line": max(bisect_right(starts, begin), bisect_right(starts, stop - 1)),
-        "total_lines": len(starts),
-        "text": text[begin:stop],
-        "modified_time": note["modified_time"],
-    }
-    if stop < end:
-        part["next_offset"] = offset + stop - begin
-    return part
+    return NotePart(
+        path=note.path,
+        start_line=bisect_right(starts, begin),
+        end_line=max(bisect_right(starts, begin), bisect_right(starts, stop - 1)),
+        total_lines=len(starts),
+        text=text[begin:stop],
+        modified_time=note.modified_time,
+        next_offset=offset + stop - begin if stop < end else 0,
+    )
 
 
 def page_length(text: str) -> int:

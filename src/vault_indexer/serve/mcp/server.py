@@ -43,10 +43,10 @@ from mcp_types import (
 )
 from pydantic import PrivateAttr
 
+from vault_indexer.contract.codec import encode
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.answers import answer
-from vault_indexer.serve.endpoints import NOTE, VAULT, Value
+from vault_indexer.serve.endpoints import VAULT, Value
 from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.mcp.budget import as_text
 from vault_indexer.serve.mcp.confirmation import ConfirmationCodes
@@ -60,6 +60,7 @@ from vault_indexer.serve.mcp.tools import (
     change_strategy,
     checked_arguments,
     input_schema,
+    note_text,
     output_schema,
     strategy_change,
 )
@@ -225,20 +226,20 @@ class ToolCalls:
         """Ask the user through the host if it can; else the model has to. It says so by `confirm` and by the
         code that it got when it was told to ask: no first call changes anything."""
         change = await self._in_thread(partial(strategy_change, strategy=strategy))
-        if change["previous"] == strategy:
-            return _result(cast("Object", change))
+        if change.previous == strategy:
+            return _result(encode(change))
         if _can_ask(request):
             agreed = _agreement(request, strategy)
             if agreed is None:
-                return _question(change["message"], strategy)
+                return _question(change.message, strategy)
             if not agreed:
                 declined = "The user declined; nothing is changed."
-                return _result(cast("Object", {**change, "message": declined}))
+                return _result(encode(replace(change, message=declined)))
         elif not (given[_CONFIRM] and self.codes.redeem(str(given["code"]), CHOSEN_VAULT.get(), strategy)):
             code = self.codes.issue(CHOSEN_VAULT.get(), strategy)
-            asking = f"Ask the user: {change['message']} Then call again with confirm = true, code = {code}."
-            return _result(cast("Object", {**change, "message": asking}))
-        return _result(cast("Object", await self._in_thread(partial(change_strategy, change=change))))
+            asking = f"Ask the user: {change.message} Then call again with confirm = true, code = {code}."
+            return _result(encode(replace(change, message=asking)))
+        return _result(encode(await self._in_thread(partial(change_strategy, change=change))))
 
     async def _in_thread(self, function: Callable[..., T]) -> T:
         return await _within(function, self.context, self.timeout_s)
@@ -359,8 +360,7 @@ def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: floa
 def _note_text(context: ToolContext, path: str) -> str:
     """The text of a note by its exact path, cut at the size of a page."""
     resolve_in_vault(Path(context.answers.service.status().vault), path)
-    read = answer(NOTE, context.answers, NOTE.all_arguments({"path": path}))
-    text = read["text"]
+    text = note_text(context, path).text
     length = page_length(text)
     if length == len(text):
         return text

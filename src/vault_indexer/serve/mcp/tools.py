@@ -6,23 +6,23 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pydantic import ValidationError
 
+from vault_indexer.contract.bounds import MAX_LIMIT
+from vault_indexer.contract.codec import encode, schema_of
 from vault_indexer.errors import UsageError
-from vault_indexer.model import JsonValue
+from vault_indexer.model import JsonValue, NoteText, StrategyChange
 from vault_indexer.serve.answers import AnswerContext, answer
 from vault_indexer.serve.endpoints import NOTE, Value
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.budget import page
-from vault_indexer.serve.mcp.projection import kept_schema, merged_schema, project
+from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
-from vault_indexer.serve.mcp.views import SetChunkerJson, ToolView
-from vault_indexer.serve.openapi import Schema, schema_of
+from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.serve.openapi import answer_type
 from vault_indexer.serve.request_models import parameter_schema, problem_text, request_model
-from vault_indexer.serve.shapes import NoteJson
-from vault_indexer.text.bounds import MAX_LIMIT
 from vault_indexer.vault import resolve_in_vault
 
 _LAYERS = re.compile(r"[123](,[123])*")
@@ -62,7 +62,7 @@ def input_schema(view: ToolView) -> Schema:
 
 def output_schema(view: ToolView) -> Schema:
     """The schema of a tool's structured content: an object, as the protocol requires."""
-    whole = schema_of(view.endpoint.answer)
+    whole = schema_of(answer_type(view.endpoint.answer))
     members = cast("list[Schema]", whole.get("anyOf", [whole]))
     schema = merged_schema([kept_schema(one, view.keep, view.described) for one in members])
     if view.lists:
@@ -100,24 +100,31 @@ def _row_answer(view: ToolView, context: ToolContext, arguments: Mapping[str, Va
     if "limit" in arguments and not (view.has_all and arguments.get("view") != "mentions"):
         # A search for few hits looks at fewer candidates, so only equal limits give pages of one ranking.
         values["limit"] = MAX_LIMIT
-    return cast("Object", answer(view.row, context.answers, view.row.all_arguments(values)))
+    return encode(answer(view.row, context.answers, view.row.all_arguments(values)))
 
 
 def _read_note(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     path, heading = str(arguments["path"]), str(arguments["heading"])
     first, last = cast("int | None", arguments["start_line"]), cast("int | None", arguments["end_line"])
-    note = answer(NOTE, context.answers, NOTE.all_arguments({"path": path}))
+    note = note_text(context, path)
     if heading.strip():
         if first is not None or last is not None:
             raise UsageError("heading and lines are both given: give one of them")
         # Headings have their places in the text that was indexed, so that is the text to cut.
-        outline = context.answers.service.outline(note["path"])
-        indexed: NoteJson = {**note, "text": outline.text}
+        outline = context.answers.service.outline(note.path)
+        indexed = replace(note, text=outline.text)
         found = part_of(indexed, section_of(outline, heading), cast("int", arguments["offset"]))
     else:
-        span = lines_of(note["text"], first or 1, last)
+        span = lines_of(note.text, first or 1, last)
         found = part_of(note, span, cast("int", arguments["offset"]))
-    return cast("Object", found)
+    return encode(found)
+
+
+def note_text(context: ToolContext, path: str) -> NoteText:
+    """A note of the index, as it is in the vault now. Raises VaultIndexerError."""
+    found = answer(NOTE, context.answers, NOTE.all_arguments({"path": path}))
+    assert isinstance(found, NoteText)
+    return found
 
 
 def _run_eval(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
@@ -141,7 +148,7 @@ _OWN: Mapping[str, Callable[[ToolContext, Mapping[str, Value]], Object]] = {
 }
 
 
-def strategy_change(context: ToolContext, strategy: str) -> SetChunkerJson:
+def strategy_change(context: ToolContext, strategy: str) -> StrategyChange:
     """What `set_chunker` would change, and in words what that means: the question to the user."""
     setting = context.actions.strategy
     assert setting is not None
@@ -153,14 +160,13 @@ def strategy_change(context: ToolContext, strategy: str) -> SetChunkerJson:
         else f"Split notes by {strategy} instead of {current}? This writes [chunking] strategy into the "
         f"configuration of the vault, and the index of {notes} notes is rebuilt; searches go on meanwhile."
     )
-    return {"strategy": strategy, "previous": current, "changed": False, "message": message}
+    return StrategyChange(strategy, current, changed=False, message=message)
 
 
-def change_strategy(context: ToolContext, change: SetChunkerJson) -> SetChunkerJson:
+def change_strategy(context: ToolContext, change: StrategyChange) -> StrategyChange:
     """Write the strategy that the user agreed to. Raises VaultIndexerError."""
     setting = context.actions.strategy
     assert setting is not None
-    setting.choose(change["strategy"])
-    done: Any = {**change, "changed": True}
-    done["message"] = "The strategy is written, and the index is being rebuilt: status shows the progress."
-    return cast("SetChunkerJson", done)
+    setting.choose(change.strategy)
+    message = "The strategy is written, and the index is being rebuilt: status shows the progress."
+    return replace(change, changed=True, message=message)

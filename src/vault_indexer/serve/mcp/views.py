@@ -9,37 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any
 
-from vault_indexer.model import JsonValue
+from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint, Parameter
 from vault_indexer.serve.mcp.projection import Keep, keys
 from vault_indexer.serve.mcp.protocol import PATH
-from vault_indexer.serve.mcp.reading import NotePartJson
-from vault_indexer.text.bounds import MAX_LIMIT
 
 ASK_NAME = "ask"
 """The row of the endpoint that answers questions; the tool is offered if the table has it."""
 
 LONG_TIMEOUT_S = 600.0
 """For tools that may ask a language model or search many times."""
-
-
-class SetChunkerJson(TypedDict):
-    """What became of the wish to split notes another way."""
-
-    strategy: str
-    previous: str
-    changed: bool
-    message: str
-
-
-class EvalReportJson(TypedDict):
-    """The report of an evaluation; `results` has an entry for each case."""
-
-    layers_run: list[JsonValue]
-    summary: dict[str, JsonValue]
-    results: list[dict[str, JsonValue]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +112,7 @@ _READ_NOTE = ToolView(
                 _OFFSET,
             ),
         ),
-        answer=NotePartJson,
+        answer="NotePart",
     ),
     row=NOTE,
 )
@@ -214,7 +195,7 @@ _SET_CHUNKER = ToolView(
             Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
             Parameter(name="code", default="", help="From the call before."),
         ),
-        answer=SetChunkerJson,
+        answer="StrategyChange",
         answer_help="What was changed.",
     ),
     row=STATUS,
@@ -232,7 +213,7 @@ _RUN_EVAL = ToolView(
             Parameter(name="layers", default="1,2", help="Of 1, 2, 3."),
             _OFFSET,
         ),
-        answer=EvalReportJson,
+        answer="EvalReport",
         answer_help="The report.",
     ),
     row=STATUS,

@@ -1,0 +1,198 @@
+"""From a dataclass to its JSON, and to the schema of that JSON. Both follow the fields and their marks.
+
+An encoder is Python source, made and compiled once for each type: it is as fast as one written by hand.
+A type whose keys are not known beforehand has a method `to_json`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache, lru_cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from vault_indexer.contract.json_value import Json
+from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
+
+Marks = tuple[object, ...]
+Encoder = Callable[[Any], Json]
+
+PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+_SELECTIONS_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """A key of the JSON of a dataclass. `source` is the attribute, with dots where it is that of a part."""
+
+    key: str
+    source: str
+    kind: object
+    marks: Marks
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the key may be missing."""
+        return OMIT_EMPTY in self.marks or ON_REQUEST in self.marks
+
+
+@cache
+def json_fields(kind: type) -> tuple[JsonField, ...]:
+    """The keys of a dataclass, in their order. Raises TypeError for another type."""
+    # JsonValue is recursive: it stands for any JSON.
+    hints = get_type_hints(kind, localns={"JsonValue": object}, include_extras=True)
+    return tuple(_json_fields(kind, hints, ""))
+
+
+def encode(value: object) -> Json:
+    """The JSON of a dataclass: dicts, lists, texts, numbers, true, false and None alone."""
+    kind: Any = type(value)
+    return encoder(kind)(value)
+
+
+@cache
+def encoder(kind: type) -> Encoder:
+    """What makes the JSON of a type. Raises TypeError for a field whose type has no JSON."""
+    if hasattr(kind, "to_json"):
+        return cast("Encoder", kind.to_json)
+    return _compiled([one for one in json_fields(kind) if ON_REQUEST not in one.marks])
+
+
+def schema_of(kind: object) -> Json:
+    """The JSON schema of a type. Raises TypeError for one that has no JSON."""
+    inner, marks = unmarked(kind)
+    origin, parts = get_origin(inner), get_args(inner)
+    if inner is object:
+        return {}  # any JSON
+    if isinstance(inner, type) and origin is None:
+        return _schema_of_type(inner)
+    if origin is Literal:
+        return {"type": "string", "enum": list(parts)}
+    if origin in (UnionType, Union):
+        return {"anyOf": [schema_of(part) for part in parts]}
+    if origin in (tuple, list):
+        entry = schema_of(parts[0])
+        if any(isinstance(mark, ChosenKeys) for mark in marks):
+            entry.pop("required")
+        return {"type": "array", "items": entry}
+    if origin in (Mapping, dict):
+        return {"type": "object", "additionalProperties": schema_of(parts[1])}
+    raise TypeError(f"no JSON is known for {kind!r}")
+
+
+def unmarked(kind: object) -> tuple[Any, Marks]:
+    """A type and its marks."""
+    return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
+
+
+def summary(kind: type) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
+
+
+def _json_fields(kind: type, hints: Mapping[str, object], before: str) -> Iterator[JsonField]:
+    for one in fields(kind):
+        inner, marks = unmarked(hints[one.name])
+        if FLAT in marks:
+            flat = get_type_hints(inner, include_extras=True)
+            yield from _json_fields(inner, flat, f"{before}{one.name}.")
+        elif HIDDEN not in marks:
+            key = next((mark.name for mark in marks if isinstance(mark, Key)), one.name)
+            yield JsonField(key, before + one.name, inner, marks)
+
+
+def _schema_of_type(kind: type) -> Json:
+    if kind in PLAIN:
+        return {"type": PLAIN[kind]}
+    if hasattr(kind, "to_json"):
+        return {"type": "object", "additionalProperties": {}}
+    if issubclass(kind, bytes | Path | Enum):
+        return {"type": "string"}
+    if not is_dataclass(kind):
+        raise TypeError(f"no JSON is known for {kind!r}")
+    found = [one for one in json_fields(kind) if ON_REQUEST not in one.marks]
+    return {
+        "title": kind.__name__,
+        "description": summary(kind),
+        "type": "object",
+        "properties": {one.key: schema_of(Annotated[one.kind, *one.marks, None]) for one in found},
+        "required": [one.key for one in found if not one.is_optional],
+    }
+
+
+def _encode_chosen(values: Sequence[object], keys: frozenset[str] | None) -> list[Json]:
+    if not values:
+        return []
+    kind: Any = type(values[0])
+    make = encoder(kind) if keys is None else _selector(kind, keys)
+    return [make(value) for value in values]
+
+
+@lru_cache(_SELECTIONS_KEPT)
+def _selector(kind: type, keys: frozenset[str]) -> Encoder:
+    return _compiled([one for one in json_fields(kind) if one.key in keys or OMIT_EMPTY in one.marks])
+
+
+def _compiled(chosen: Sequence[JsonField]) -> Encoder:
+    names: dict[str, object] = {"encode": encode, "b64encode": b64encode, "chosen": _encode_chosen}
+    keys, rest = [], []
+    for one in chosen:
+        entry = _expression(one.kind, one.marks, f"value.{one.source}", names)
+        if OMIT_EMPTY in one.marks:
+            rest.append(f"    if value.{one.source}: found[{one.key!r}] = {entry}\n")
+        else:
+            keys.append(f"{one.key!r}: {entry}")
+    source = f"def make(value):\n    found = {{{', '.join(keys)}}}\n{''.join(rest)}    return found\n"
+    exec(source, names)
+    return cast("Encoder", names["make"])
+
+
+def _expression(kind: object, marks: Marks, source: str, names: dict[str, object]) -> str:
+    """Python source for the JSON of a value, which `source` names."""
+    inner, own = unmarked(kind)
+    marks = (*marks, *own)
+    origin, parts = get_origin(inner), get_args(inner)
+    if origin in (UnionType, Union):
+        return _of_union([part for part in parts if part is not NoneType], marks, source, names)
+    for mark in marks:
+        if isinstance(mark, ChosenKeys):
+            return f"chosen({source}, value.{mark.by})"
+    if origin in (tuple, list):
+        entry = _expression(parts[0], marks, "one", names)
+        return f"list({source})" if entry == "one" else f"[{entry} for one in {source}]"
+    if origin in (Mapping, dict):
+        entry = _expression(parts[1], marks, "one", names)
+        return f"dict({source})" if entry == "one" else f"{{key: {entry} for key, one in {source}.items()}}"
+    if origin is Literal or inner is object:
+        return source
+    return _of_type(inner, marks, source, names)
+
+
+def _of_union(parts: Sequence[object], marks: Marks, source: str, names: dict[str, object]) -> str:
+    if len(parts) > 1:
+        return f"encode({source})"
+    entry = _expression(parts[0], marks, source, names)
+    return source if entry == source else f"(None if {source} is None else {entry})"
+
+
+def _of_type(kind: type, marks: Marks, source: str, names: dict[str, object]) -> str:
+    if kind is float:
+        for mark in marks:
+            if isinstance(mark, Digits):
+                low, high = mark.bounds or (None, None)
+                number = source if mark.bounds is None else f"min({high}, max({low}, {source}))"
+                return f"round({number}, {mark.digits})"
+    if kind in PLAIN:
+        return source
+    if issubclass(kind, bytes):
+        return f"b64encode({source}).decode('ascii')"
+    if issubclass(kind, Path | Enum):
+        return f"str({source})"
+    if not is_dataclass(kind):
+        raise TypeError(f"no JSON is known for {kind!r}")
+    names[f"make_{kind.__name__}"] = encoder(kind)
+    return f"make_{kind.__name__}({source})"

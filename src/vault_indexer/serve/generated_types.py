@@ -1,0 +1,115 @@
+"""The types of the JSON for code that reads it, written from the dataclasses of the answers.
+
+`make api-types` writes the files; a test compares them. `shapes` is what this package's own commands read: a
+command that asks a daemon loads no dataclass of an answer, for it must start fast.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Literal, Union, get_args, get_origin
+
+from vault_indexer import model
+from vault_indexer.contract.codec import json_fields, summary, unmarked
+
+_HEAD = '''\
+"""The JSON answers as types. Written by `make api-types` from the dataclasses of `model`: change those.
+
+The keys are a contract with other programs: one is added, never renamed. This module imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+
+if TYPE_CHECKING:
+    from vault_indexer.model import JsonValue
+'''
+_ROOTS = (
+    *("SearchAnswer", "AskAnswer", "AskLine", "Explanation", "StatusReport", "RelatedAnswer", "LinksAnswer"),
+    *("MentionsAnswer", "UnresolvedLinks", "Orphans", "NoteText", "NoteGraph", "ClusterMap", "NoteView"),
+    *("Picture", "NoteChunks", "Bodies", "Completions", "VaultHealth", "KeptClick", "JudgingPool"),
+    *("KeptGrade", "RebuildRun", "Verification", "PauseState", "VaultList", "Failure", "Proof"),
+    *("InspectedNote", "GatewayAnswer", "PublishedVaultList", "GatewayHealth"),
+)
+_WIDTH = 105
+
+
+def python_types() -> str:
+    """The module `serve.shapes`: a TypedDict for each dataclass."""
+    found = [_HEAD]
+    for kind in json_types([getattr(model, name) for name in _ROOTS]):
+        found.append(_typed_dict(kind))
+    return "\n\n".join(found)
+
+
+def json_types(roots: Sequence[type]) -> list[type]:
+    """The dataclasses that the JSON of some dataclasses consists of, each after those that it uses."""
+    found: dict[type, None] = {}
+    for root in roots:
+        _collect(root, found)
+    return list(found)
+
+
+def _collect(kind: object, found: dict[type, None]) -> None:
+    inner, _ = unmarked(kind)
+    if isinstance(inner, type) and is_dataclass(inner) and not hasattr(inner, "to_json"):
+        if inner not in found:
+            for one in json_fields(inner):
+                _collect(one.kind, found)
+            found[inner] = None
+    elif get_origin(inner) is not Literal:
+        for part in get_args(inner):
+            _collect(part, found)
+
+
+def _typed_dict(kind: type) -> str:
+    name = f"{kind.__name__}Json"
+    keys = {
+        one.key: f"NotRequired[{_python(one.kind)}]" if one.is_optional else _python(one.kind)
+        for one in json_fields(kind)
+    }
+    if all(map(str.isidentifier, keys)) and "from" not in keys:
+        doc = textwrap.wrap(f'"""{summary(kind)}"""', _WIDTH - 4)
+        lines = [f"class {name}(TypedDict):", *(f"    {line}" for line in doc), ""]
+        return "\n".join([*lines, *(f"    {key}: {text}" for key, text in keys.items())]) + "\n"
+    given = ", ".join(f'"{key}": {text}' for key, text in keys.items())
+    return f'{name} = TypedDict("{name}", {{{given}}})\n"""{summary(kind)}"""\n'
+
+
+def _python(kind: object) -> str:
+    inner, _ = unmarked(kind)
+    origin, parts = get_origin(inner), get_args(inner)
+    if inner is object:
+        return "JsonValue"
+    if inner is NoneType:
+        return "None"
+    if origin is Literal:
+        return "Literal[" + ", ".join(f'"{one}"' for one in parts) + "]"
+    if origin in (UnionType, Union):
+        return " | ".join(map(_python, parts))
+    if origin in (tuple, list):
+        return f"list[{_python(parts[0])}]"
+    if origin in (Mapping, dict):
+        return f"dict[str, {_python(parts[1])}]"
+    assert isinstance(inner, type)
+    if hasattr(inner, "to_json"):
+        return "dict[str, JsonValue]"
+    if is_dataclass(inner):
+        return f"{inner.__name__}Json"
+    return "str" if issubclass(inner, bytes | Path | Enum) else inner.__name__
+
+
+FILES: Mapping[Path, Callable[[], str]] = {Path(__file__).with_name("shapes.py"): python_types}
+"""Each file that is written, and its text."""
+
+
+def main() -> None:
+    """Write the files."""
+    for file, text in FILES.items():
+        file.write_text(text(), encoding="utf-8")
