@@ -168,8 +168,8 @@ class Vault:
                 query,
                 limit,
                 by_note,
-                as_you_type,
                 fresh,
+                as_you_type,
                 correct=correct,
                 min_relevance=min_relevance,
             )

@@ -15,10 +15,11 @@ from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
 from vault_indexer.contract.bounds import (
     DEFAULT_MENTIONS,
-    MAX_LIMIT,
     MAX_PAUSE_S,
     check_query,
 )
+from vault_indexer.contract.parameters import check_bounds
+from vault_indexer.contract.requests import LinksRequest, RelatedRequest
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.index.reading import note_from
 from vault_indexer.index.vault_health import vault_health
@@ -271,7 +272,7 @@ class VaultService:
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
         """Notes near a note. Raises UsageError for a limit out of bounds, UnknownNoteError if there is no
         such note."""
-        _check_limit(limit)
+        check_bounds(RelatedRequest(note, limit))
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
             return tuple(
@@ -339,7 +340,7 @@ class VaultService:
     def mentions(self, note: str, limit: int = DEFAULT_MENTIONS) -> MentionsAnswer:
         """Places that name a note without linking it. Raises UsageError for a limit out of bounds,
         UnknownNoteError if there is no such note."""
-        _check_limit(limit)
+        check_bounds(LinksRequest(note, "mentions", limit))
         with self._session.reader().holder.lease() as snapshot:
             return mentions(snapshot, path_of(snapshot, self._session.vault, note), limit)
 
@@ -563,13 +564,4 @@ class VaultService:
 def check_request(request: SearchRequest) -> None:
     """Raises UsageError for a query that is empty or too long, a limit or a relevance out of bounds."""
     check_query(request.query, may_be_empty=request.as_you_type)
-    if not 0 <= request.limit <= MAX_LIMIT:
-        raise UsageError(f"limit {request.limit}: allowed is 1 to {MAX_LIMIT}")
-    least = request.min_relevance
-    if least is not None and not 0 <= least <= 1:
-        raise UsageError(f"min_relevance {least:g}: allowed is 0 to 1")
-
-
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= MAX_LIMIT:
-        raise UsageError(f"limit {limit}: allowed is 1 to {MAX_LIMIT}")
+    check_bounds(request)

@@ -22,7 +22,7 @@ FRAMEWORKS = {
     "torch",
     "transformers",
     "sentence_transformers",
-    "fastapi",
+    "starlette",
     "uvicorn",
     "wordllama",
 }

@@ -11,7 +11,6 @@ from python_source import PACKAGE, Module, imported_names, imports_in, module, m
 
 HEAVY = {
     "faiss",
-    "fastapi",
     "httpx",
     "huggingface_hub",
     "llama_index",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.model import Expand
-from vault_indexer.serve.answers import FUNCTIONS
+from vault_indexer.serve.answers import FUNCTIONS, AnswerContext
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ENDPOINTS,
@@ -20,9 +21,10 @@ from vault_indexer.serve.endpoints import (
     RELATED,
     SEARCH,
     UNRESOLVED,
-    Value,
+    Endpoint,
 )
 from vault_indexer.serve.openapi import answer_type
+from vault_indexer.service import VaultService
 
 
 def test_each_endpoint_has_a_name_and_a_route_of_its_own() -> None:
@@ -30,23 +32,26 @@ def test_each_endpoint_has_a_name_and_a_route_of_its_own() -> None:
     assert len({(one.method, one.path) for one in ENDPOINTS}) == len(ENDPOINTS)
 
 
-def test_each_endpoint_but_the_rebuild_has_a_function_with_its_parameters() -> None:
-    taken = {
-        name: [one.name for one in inspect.signature(function).parameters.values()][1:]
-        for name, function in FUNCTIONS.items()
-    }
-    assert taken["ask"] == ["q", "limit", "options"]
-    expected = {one.name: [each.name for each in one.parameters] for one in ENDPOINTS}
-    taken["ask"] = expected["ask"]
-    assert taken == {
-        name: names for name, names in expected.items() if name not in (REBUILD.name, REBUILD_STATE.name)
-    }
+@pytest.mark.parametrize("row", [one for one in ENDPOINTS if one.name in FUNCTIONS], ids=lambda row: row.name)
+def test_a_function_takes_the_request_of_its_row_and_returns_its_answer(row: Endpoint[Any]) -> None:
+    context, request, returned = get_type_hints(FUNCTIONS[row.name]).values()
+    assert (context, request, returned) == (AnswerContext, row.request, answer_type(row.answer))
 
 
-def test_each_function_returns_what_its_row_says() -> None:
-    rows = {one.name: answer_type(one.answer) for one in ENDPOINTS}
-    returned = {name: get_type_hints(function)["return"] for name, function in FUNCTIONS.items()}
-    assert returned == {name: rows[name] for name in FUNCTIONS}
+@pytest.mark.parametrize(
+    "row",
+    [one for one in ENDPOINTS if one.name not in (*FUNCTIONS, REBUILD.name, REBUILD_STATE.name)],
+    ids=lambda row: row.name,
+)
+def test_another_row_has_a_method_with_the_fields_of_its_request(row: Endpoint[Any]) -> None:
+    method = getattr(VaultService, row.name)
+    assert get_type_hints(method)["return"] == answer_type(row.answer)
+    wanted = inspect.signature(row.request).parameters
+    taken = dict(inspect.signature(method).parameters)
+    del taken["self"]
+    assert list(wanted) == list(taken)
+    hints = get_type_hints(row.request)
+    assert {name: get_type_hints(method)[name] for name in taken} == {name: hints[name] for name in wanted}
 
 
 def test_a_default_is_a_value_that_the_endpoint_takes() -> None:

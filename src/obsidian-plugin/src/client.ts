@@ -2,7 +2,7 @@
 
 import { requestUrl, type RequestUrlResponse } from "obsidian";
 import type { DaemonInfo, Discovery } from "./discovery";
-import type { Explanation, MentionsAnswer, RelatedAnswer, SearchAnswer, Status } from "./shapes";
+import type { Explanation, MentionsAnswer, RelatedAnswer, SearchAnswer, Status } from "./answers";
 
 /** The keys of a hit that are read; the rest of it (its whole text, its properties) is not sent while typing. */
 export const FIELDS =

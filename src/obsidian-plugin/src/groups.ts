@@ -1,4 +1,4 @@
-import type { Hit } from "./shapes";
+import type { Hit } from "./answers";
 
 /** The hits of one note, best first. */
 export interface NoteGroup {

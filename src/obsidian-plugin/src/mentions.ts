@@ -3,7 +3,7 @@
 import { MarkdownView, Notice, type App, type Editor, type EditorPosition, type TFile } from "obsidian";
 import { linkTo } from "./opening";
 import { editorPosition, escapeInTable, utf16Index, type Span } from "./places";
-import type { Mention } from "./shapes";
+import type { Mention } from "./answers";
 
 const UNDO_MS = 10_000;
 

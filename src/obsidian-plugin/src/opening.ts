@@ -3,7 +3,7 @@
 import { Keymap, MarkdownView, Notice, normalizePath, TFile, type App, type Editor, type PaneType } from "obsidian";
 import { editorPosition, lineStart, matches, type Span } from "./places";
 import { noteName } from "./reasons";
-import type { Hit } from "./shapes";
+import type { Hit } from "./answers";
 
 export type Where = PaneType | boolean;
 

@@ -1,6 +1,6 @@
 // Places in a text. The daemon counts code points and lines from 1; Obsidian counts UTF-16 units and lines from 0.
 
-import type { Hit } from "./shapes";
+import type { Hit } from "./answers";
 
 /** A half-open span of a string in UTF-16 units. */
 export interface Span {

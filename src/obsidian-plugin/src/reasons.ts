@@ -1,6 +1,6 @@
 // Why a hit is there, in words. The figures are the daemon's; nothing is computed from them.
 
-import type { RelatedNote, Why } from "./shapes";
+import type { RelatedNote, Why } from "./answers";
 
 export function whyLines(why: Why): string[] {
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { segments } from "./places";
 import { folderOf, relatedLines } from "./reasons";
 import { HOVER_SOURCE } from "./search_panel";
 import { Sequence } from "./sequence";
-import type { Mention, MentionsAnswer, RelatedAnswer, RelatedNote } from "./shapes";
+import type { Mention, MentionsAnswer, RelatedAnswer, RelatedNote } from "./answers";
 import { StateBox } from "./state_box";
 
 export const RELATED_VIEW = "vault-indexer-related";

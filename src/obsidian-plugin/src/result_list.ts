@@ -2,7 +2,7 @@ import { setIcon, type Component } from "obsidian";
 import { groupByNote } from "./groups";
 import { segments } from "./places";
 import { folderOf } from "./reasons";
-import type { Hit } from "./shapes";
+import type { Hit } from "./answers";
 
 /** What a row of the list stands for. */
 export type Row = { kind: "hit"; hit: Hit } | { kind: "create"; text: string } | { kind: "recent"; text: string };

@@ -7,7 +7,7 @@ import { createNote, insertLink, linkTo, openHit, targetEditor, whereOf, type Wh
 import { noteName, whyLines } from "./reasons";
 import { ResultList, type Row } from "./result_list";
 import { label, scopedQuery, type Scope } from "./scopes";
-import type { Hit, SearchAnswer, Status } from "./shapes";
+import type { Hit, SearchAnswer, Status } from "./answers";
 import { StateBox } from "./state_box";
 
 export const HOVER_SOURCE = "vault-indexer";

@@ -1,7 +1,7 @@
 import { Component, Notice, ProgressBarComponent, setIcon } from "obsidian";
 import { NoDaemonError } from "./client";
 import type { Context } from "./context";
-import type { Status } from "./shapes";
+import type { Status } from "./answers";
 import { SILENT, shown, stateOf, stateOfError, type ShownState, type StateAction } from "./states";
 
 const POLL_MS = 1000;

@@ -2,7 +2,7 @@
 
 import { Platform } from "obsidian";
 import { NoDaemonError, RefusedError, SilentError } from "./client";
-import type { Status } from "./shapes";
+import type { Status } from "./answers";
 
 export type StateAction = "copy" | "start" | "allow" | "resume" | "retry";
 

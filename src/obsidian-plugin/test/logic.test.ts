@@ -6,7 +6,7 @@ import { relatedLines, whyLines } from "../src/reasons";
 import { MAX_RECENT, remember } from "../src/recent";
 import { label, operator, scopedQuery } from "../src/scopes";
 import { Sequence } from "../src/sequence";
-import type { Hit } from "../src/shapes";
+import type { Hit } from "../src/answers";
 
 describe("the sequence of requests", () => {
   it("drops an answer that a later one overtook", () => {
@@ -106,9 +106,12 @@ describe("reasons", () => {
   it("name meaning, words and links with the daemon's figures", () => {
     const lines = whyLines({
       vector: { rank: 2, score: 0.714 },
-      keyword: { rank: 1, score: 9, terms: { bread: 1 }, fields: { title: 0.5, body: 0.5 } },
+      keyword: { rank: 1, score: 9, terms: { bread: 1 }, fields: { title: 0.5, body: 0.5 }, coverage: null },
       graph: { rank: 3, score: 0.2, via: ["Kitchen/Flour.md"] },
       recency: 1,
+      fused: 0,
+      fused_rank: 1,
+      evidence: null,
       title: 0,
       filters: ["tag:#a"],
       note: { cosine: null, coverage: 1 },
@@ -123,7 +126,9 @@ describe("reasons", () => {
   });
 
   it("say how a related note is related", () => {
-    const note = { path: "a.md", title: "a", score: 1, header_path: "H", shared: ["x/B.md"], shared_count: 4 };
+    const why = { meaning: 1, link: 0, shared: 0 };
+    const place = { path: "a.md", title: "a", header_path: "H", chunk_id: null };
+    const note = { ...place, score: 1, shared: ["x/B.md"], shared_count: 4, why };
     expect(relatedLines({ ...note, similarity: 0.5, links: ["links to", "linked from"] })).toEqual([
       "Meaning 50%, at H",
       "This note links to it",

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestUrlParam } from "obsidian";
 import { DaemonClient, NoDaemonError, RefusedError, SilentError } from "../src/client";
 import type { Discovery } from "../src/discovery";
-import type { Status } from "../src/shapes";
+import type { Status } from "../src/answers";
 import { commandLine, stateOf, stateOfError } from "../src/states";
 
 const READY: Status = {

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import cast
 
 from vault_indexer.cli.reached import Index
+from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import AgentAnswer, AgentInput, AgentName, read_answer
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.endpoints import ENDPOINTS, Value
+from vault_indexer.serve.endpoints import ENDPOINTS
 
 
 class EndpointAgents:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_indexer.cli.terminal import out, text
-from vault_indexer.serve.shapes import ExplanationJson, KeywordReasonJson, WhyJson
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from vault_indexer.serve.shapes import ExplanationJson, KeywordReasonJson, WhyJson
 
 _NAME_WIDTH = 8
 _LINKS_NAMED = 3

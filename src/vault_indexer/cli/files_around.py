@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from xml.sax.saxutils import escape, quoteattr
 
 import typer
@@ -17,8 +17,10 @@ from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import GRAPH
-from vault_indexer.serve.shapes import NoteGraphJson
 from vault_indexer.text.counts import quantity
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import NoteGraphJson
 
 _LIMIT = 150
 
@@ -29,7 +31,11 @@ class Around:
 
     depth: Annotated[
         int | None,
-        typer.Option("--depth", min=1, max=3, help="List the files within N links of NOTE, at most 3."),
+        typer.Option(
+            "--depth",
+            **GRAPH.parameter("depth").range,
+            help="List the files within N links of NOTE, at most 3.",
+        ),
     ] = None
     dot: Annotated[bool, typer.Option("--dot", help="Print them as DOT, for Graphviz.")] = False
     graphml: Annotated[bool, typer.Option("--graphml", help="Print them as GraphML.")] = False

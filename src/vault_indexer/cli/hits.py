@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.rows import cut_text, path_style, print_ends, shorten_path
 from vault_indexer.cli.terminal import note, out, text
-from vault_indexer.serve.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
 from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from vault_indexer.serve.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
 
 _MARK = "bold yellow"
 _WORD = re.compile(r"\w+")

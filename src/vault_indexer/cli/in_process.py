@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
@@ -25,17 +25,20 @@ from vault_indexer.cli.vault_folder import (
 )
 from vault_indexer.config import NamedVault
 from vault_indexer.contract.codec import encode
+from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.model import DaemonState, Progress
 from vault_indexer.serve.answers import AnswerContext, answer
-from vault_indexer.serve.endpoints import Answer, Endpoint, Value
-from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
+from vault_indexer.serve.endpoints import Answer, Endpoint
 from vault_indexer.service import VaultService
 from vault_indexer.text.counts import which_vault
 from vault_indexer.vaults import Vaults
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
 
 NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
 

@@ -8,10 +8,13 @@ import subprocess
 import webbrowser
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_indexer.cli.hits import has_text
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.serve.shapes import HitJson
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import HitJson
 
 _LINE_OPTIONS: Mapping[str, str] = {
     "code": "--goto {file}:{line}",

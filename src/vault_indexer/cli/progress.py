@@ -9,14 +9,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from vault_indexer.cli.terminal import err, note, styled
-from vault_indexer.serve.shapes import ProgressJson
 from vault_indexer.text.control_characters import clean
 from vault_indexer.text.counts import quantity
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-Show = Callable[[ProgressJson], None]
+    from vault_indexer.serve.shapes import ProgressJson
+
+Show = Callable[["ProgressJson"], None]
 
 _LINE_EVERY_S = 2.0
 _NOTES_TO_JUDGE = 20

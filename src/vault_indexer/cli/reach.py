@@ -23,9 +23,10 @@ from vault_indexer.cli.vault_folder import (
     note_in_vault,
     only_vault,
 )
+from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.discovery import read_daemon, read_signpost, shared_daemon_dir
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.serve.endpoints import Answer, Endpoint, Value
+from vault_indexer.serve.endpoints import Answer, Endpoint
 
 T = TypeVar("T")
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.serve.endpoints import Answer, Endpoint, Value
-from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
+from vault_indexer.serve.endpoints import Answer, Endpoint
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
 
 
 class Index(Protocol):

@@ -6,6 +6,7 @@ A type whose keys are not known beforehand has a method `to_json`.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -16,12 +17,21 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from vault_indexer.contract.json_value import Json
-from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
+from vault_indexer.contract.marks import (
+    FLAT,
+    HIDDEN,
+    OMIT_EMPTY,
+    ON_REQUEST,
+    PLAIN,
+    ChosenKeys,
+    Digits,
+    Key,
+    Marks,
+    unmarked,
+)
 
-Marks = tuple[object, ...]
 Encoder = Callable[[Any], Json]
 
-PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 _SELECTIONS_KEPT = 64
 
 
@@ -84,14 +94,9 @@ def schema_of(kind: object) -> Json:
     raise TypeError(f"no JSON is known for {kind!r}")
 
 
-def unmarked(kind: object) -> tuple[Any, Marks]:
-    """A type and its marks."""
-    return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
-
-
 def summary(kind: type) -> str:
-    """The first paragraph of a docstring, on one line."""
-    return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
+    """The first paragraph of a docstring, on one line, in the words of JSON."""
+    return re.sub(r"\bNone\b", "null", " ".join((kind.__doc__ or "").partition("\n\n")[0].split()))
 
 
 def _json_fields(kind: type, hints: Mapping[str, object], before: str) -> Iterator[JsonField]:

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+Marks = tuple[object, ...]
+
+PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+"""The types of Python that JSON has, by its names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +25,31 @@ class Key:
     """The field has another name in the JSON."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A truth value is one of two words in a request."""
+
+    no: str
+    yes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Says:
+    """What a parameter means and which values it takes; `above` is as `minimum`, but exclusive.
+
+    `holds` says what a text means: a query or the name of a note, each with a bound in bytes; the name of a
+    chunking strategy, which a shell completes; "" for any other.
+    """
+
+    help: str
+    holds: Literal["", "query", "note", "strategy"] = ""
+    minimum: int | None = None
+    above: int | None = None
+    maximum: int | None = None
+    min_chars: int | None = None
+    max_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +70,8 @@ ON_REQUEST = "on request"
 
 FLAT = "flat"
 """The keys of the object stand in place of the field."""
+
+
+def unmarked(kind: object) -> tuple[Any, Marks]:
+    """A type and its marks."""
+    return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())

@@ -14,6 +14,7 @@ from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.cases import AgentInput, AgentName
 from vault_indexer.model import (
+    AskRequest,
     JsonValue,
     LinksAnswer,
     RelatedNote,
@@ -21,7 +22,7 @@ from vault_indexer.model import (
     SearchRequest,
     StatusReport,
 )
-from vault_indexer.model.ask import AskAnswer, AskRequest
+from vault_indexer.model.ask import AskAnswer
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors

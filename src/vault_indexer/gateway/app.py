@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.contract.bounds import check_query
 from vault_indexer.contract.codec import encode, json_fields
+from vault_indexer.contract.json_value import Json
+from vault_indexer.contract.parameters import request_of
+from vault_indexer.contract.requests import GatewaySearchRequest
 from vault_indexer.errors import UsageError
 from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
 from vault_indexer.gateway.metrics import GatewayMetrics
@@ -17,14 +21,13 @@ from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
 from vault_indexer.model import (
-    Failure,
     GatewayAnswer,
     GatewayHealth,
     GatewayHit,
     PublishedVault,
     PublishedVaultList,
 )
-from vault_indexer.serve.endpoints import Endpoint, Value
+from vault_indexer.serve.endpoints import Endpoint
 from vault_indexer.serve.guard import (
     App,
     Guard,
@@ -38,20 +41,24 @@ from vault_indexer.serve.guard import (
     token_of,
     wrong_token,
 )
-from vault_indexer.serve.http import add_errors, describe, describe_token, methods_of
+from vault_indexer.serve.http import get_route, methods_of, other_routes
 from vault_indexer.serve.metrics import METRICS_PATH
-from vault_indexer.serve.openapi import answers
-from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
+from vault_indexer.serve.openapi import ApiDocument, answers
+from vault_indexer.serve.parameters import Route
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from fastapi.responses import Response
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route as StarletteRoute
 
 HEALTH_PATH = "/healthz"
 READY_PATH = "/readyz"
 ROUTES = frozenset({GATEWAY_SEARCH.path, GATEWAY_VAULTS.path, HEALTH_PATH, READY_PATH, METRICS_PATH})
 
+_HEALTHY = "Whether the process answers."
+_READY = "Whether Milvus answers; 503 if not."
+_FIGURES: Json = {"description": "Successful Response"}
 _LIMIT = 10
 _TEXT_KEYS = frozenset({"snippet", "marks", "content", "line"})
 _WHERE_TOKEN = "who runs the gateway gives you one"
@@ -75,27 +82,19 @@ class GatewayParts:
 
 def make_gateway_app(parts: GatewayParts, port: int) -> App:
     """The ASGI application, guard and figures included."""
-    from fastapi import FastAPI
-
-    api = FastAPI(
-        title="vault-indexer gateway",
-        description="Search the vaults of many keepers.",
-        docs_url=None,
-        redoc_url=None,
-        responses={"default": answers("An error.", Failure)},
-    )
+    document = ApiDocument("vault-indexer gateway", "Search the vaults of many keepers.")
     responses: tuple[tuple[Endpoint[Any], Respond], ...] = (
-        (GATEWAY_SEARCH, lambda given: _json(_search(parts, given))),
+        (GATEWAY_SEARCH, lambda given: _json(_search(parts, request_of(GatewaySearchRequest, given)))),
         (GATEWAY_VAULTS, lambda _: _json(_vaults(parts))),
     )
     routes: dict[Route, App] = {}
     for endpoint, respond in responses:
-        describe(api, endpoint)
+        document.add(endpoint)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
-    _add_health(api, parts)
-    _add_metrics(api, parts)
-    add_errors(api)
-    describe_token(api)
+    for path, name, text in ((HEALTH_PATH, "healthy", _HEALTHY), (READY_PATH, "ready", _READY)):
+        document.add_other(name, path, text, answers("It is so.", "GatewayHealth"), is_public=True)
+    document.add_other("metrics", METRICS_PATH, "Figures for Prometheus.", _FIGURES)
+    others = [*_health_routes(parts), get_route(METRICS_PATH, partial(_figures, parts))]
     server = parts.settings.server
     rules = GuardRules(
         token="",
@@ -104,13 +103,13 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         max_concurrent=server.max_concurrent,
         timeout_s=server.timeout_s,
         public=_PUBLIC,
-        methods=methods_of(api),
+        methods=methods_of(routes, others),
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
         knows_token=lambda token: parts.users.by_token(token) is not None,
         where_token=_WHERE_TOKEN,
     )
-    checked = ParameterCheck(api, allowed_parameters(api.openapi()))
-    return parts.metrics.watch(Guard(_WithUser(EndpointRoutes(routes, checked), parts.users), rules))
+    rest = other_routes(others, document)
+    return parts.metrics.watch(Guard(_WithUser(EndpointRoutes(routes, rest), parts.users), rules))
 
 
 class _WithUser:
@@ -135,20 +134,19 @@ class _WithUser:
             await self._app(scope, receive, send)
 
 
-def _search(parts: GatewayParts, given: Mapping[str, Value]) -> GatewayAnswer:
-    query, fields = str(given["q"]), str(given["fields"])
-    check_query(query)
-    wanted = _hit_keys(fields)
+def _search(parts: GatewayParts, request: GatewaySearchRequest) -> GatewayAnswer:
+    check_query(request.query)
+    wanted = _hit_keys(request.fields)
     order = SearchOrder(
-        query,
-        int(given["limit"] or _LIMIT),
-        by_note=given["by"] == "note",
-        vault=str(given["vault"]),
-        folder=str(given["folder"]).strip("/"),
-        kind=str(given["kind"]),
+        request.query,
+        request.limit or _LIMIT,
+        by_note=request.by_note,
+        vault=request.vault,
+        folder=request.folder.strip("/"),
+        kind=request.kind,
         with_text=bool(wanted & _TEXT_KEYS),
     )
-    return replace(parts.search.search(_USER.get(), order), keys=wanted if fields else None)
+    return replace(parts.search.search(_USER.get(), order), keys=wanted if request.fields else None)
 
 
 def _hit_keys(fields: str) -> frozenset[str]:
@@ -178,34 +176,25 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
     )
 
 
-def _add_health(api: FastAPI, parts: GatewayParts) -> None:
-    from fastapi.responses import JSONResponse
+def _health_routes(parts: GatewayParts) -> Sequence[StarletteRoute]:
+    async def healthy(_: Request) -> JSONResponse:
+        return _json(GatewayHealth(ok=True))
 
-    described = answers("It is so.", GatewayHealth)
-
-    @api.get(HEALTH_PATH, response_model=None, responses={200: described}, openapi_extra={"security": []})
-    async def healthy() -> JSONResponse:
-        """Whether the process answers."""
-        return JSONResponse({"ok": True})
-
-    @api.get(READY_PATH, response_model=None, responses={200: described}, openapi_extra={"security": []})
-    def ready() -> JSONResponse:
-        """Whether Milvus answers; 503 if not."""
+    def ready(_: Request) -> JSONResponse:
         parts.published.all()
-        return JSONResponse({"ok": True})
+        return _json(GatewayHealth(ok=True))
+
+    return get_route(HEALTH_PATH, healthy), get_route(READY_PATH, ready)
 
 
-def _add_metrics(api: FastAPI, parts: GatewayParts) -> None:
-    from fastapi.responses import Response
+def _figures(parts: GatewayParts, _: Request) -> Response:
+    from starlette.responses import Response
 
-    @api.get(METRICS_PATH, response_model=None, response_class=Response)
-    def metrics() -> Response:
-        """Figures for Prometheus."""
-        content, kind = parts.metrics.exposition()
-        return Response(content, headers={"Content-Type": kind})
+    content, kind = parts.metrics.exposition()
+    return Response(content, headers={"Content-Type": kind})
 
 
-def _json(answer: GatewayAnswer | PublishedVaultList) -> Response:
-    from fastapi.responses import JSONResponse
+def _json(answer: object) -> JSONResponse:
+    from starlette.responses import JSONResponse
 
     return JSONResponse(encode(answer))

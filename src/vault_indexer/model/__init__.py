@@ -1,6 +1,7 @@
 """The words of the domain, as frozen dataclasses without I/O."""
 
 from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract.requests import AskRequest, ClusterKind, Expand, SearchRequest
 from vault_indexer.model.agents import EvalReport, NotePart, StrategyChange
 from vault_indexer.model.answers import (
     Backlink,
@@ -9,7 +10,6 @@ from vault_indexer.model.answers import (
     Correction,
     DaemonState,
     ErrorReport,
-    Expand,
     Explanation,
     Failure,
     GraphReason,
@@ -39,7 +39,6 @@ from vault_indexer.model.answers import (
     RelatedAnswer,
     RelatedNote,
     SearchAnswer,
-    SearchRequest,
     Shares,
     SkippedFile,
     StatusReport,
@@ -57,7 +56,6 @@ from vault_indexer.model.ask import (
     AnswerSentence,
     AskAnswer,
     AskLine,
-    AskRequest,
     Citation,
     SentenceVerdict,
 )
@@ -94,7 +92,6 @@ from vault_indexer.model.note import (
 from vault_indexer.model.overview import (
     Cluster,
     ClusterEdge,
-    ClusterKind,
     ClusterMap,
     Completion,
     Completions,

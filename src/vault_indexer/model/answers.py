@@ -19,37 +19,12 @@ from vault_indexer.contract.marks import (
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import Diagnostic, Heading
 
-Expand = Literal["", "section", "window", "section_or_window"]
-"""How much text around a hit is wanted; "" for none."""
-
 HitKind = Literal["note", "canvas", "base", "attachment"]
 """What a hit's file is. Of a base and an attachment only the name is searched."""
 
 
 Verdict = Literal["strong", "likely", "weak", "none"]
 """Whether the vault is about what the query asks. "none": probably no note is."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each.
-    Hits with a relevance below `min_relevance` are left out; None means the configured one.
-
-    `correct`: of words that are probably misspelt, likely spellings are searched as well. `stale`: each hit
-    says whether its file has changed since it was indexed; without it no file is looked at. `by_field`: it
-    says what each field gave to its BM25F score; without it a search is quicker.
-    """
-
-    query: str
-    limit: int = 0
-    by_note: bool = False
-    as_you_type: bool = False
-    fresh: bool = False
-    expand: Expand = ""
-    correct: bool = True
-    min_relevance: float | None = None
-    stale: bool = True
-    by_field: bool = True
 
 
 @dataclass(frozen=True, slots=True)

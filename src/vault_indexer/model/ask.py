@@ -19,23 +19,6 @@ with words that are not; one that failed the check."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskRequest:
-    """One question. `use_model` False answers with quotes alone, also where a language model is configured.
-
-    `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
-    `as_written`: sentences of a model are wanted one by one, while it writes. `show_prompt`: the model is not
-    asked, and the answer says what it would be sent.
-    """
-
-    question: str
-    limit: int = 0
-    use_model: bool = True
-    fresh: bool = False
-    as_written: bool = False
-    show_prompt: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Citation:
     """A span of a note that a sentence rests on.
 

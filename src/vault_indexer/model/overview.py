@@ -8,12 +8,10 @@ from typing import Annotated, Literal
 
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import Digits, Key
+from vault_indexer.contract.requests import ClusterKind
 from vault_indexer.model.answers import UnresolvedTarget
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import BlockId, Diagnostic, Heading
-
-ClusterKind = Literal["folder", "community"]
-"""How the notes of a vault are put together: by folder, or by the links between them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,32 @@
 """The answer of each endpoint, from the service: for an HTTP route and for a command without a daemon.
 
-One function for each row of `endpoints`; its keyword parameters are those of the row.
+A row has a function here, or a method of `VaultService`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from vault_indexer.answer import AskEvent
 from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
+from vault_indexer.contract.parameters import Value, request_of
+from vault_indexer.contract.requests import (
+    BodiesRequest,
+    ClickRequest,
+    ExplainRequest,
+    JudgePoolRequest,
+    JudgeRequest,
+    LinksRequest,
+    NoParameters,
+    NoteRequest,
+    PauseRequest,
+    RelatedRequest,
+    VerifyRequest,
+)
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
     AnswerSentence,
@@ -21,30 +35,21 @@ from vault_indexer.model import (
     AskRequest,
     Bodies,
     ChunkBody,
-    ClusterKind,
-    ClusterMap,
-    Completions,
     DaemonState,
-    Expand,
     Explanation,
     JudgingPool,
     KeptClick,
     KeptGrade,
     LinksAnswer,
     MentionsAnswer,
-    NoteChunks,
-    NoteGraph,
     NoteText,
-    NoteView,
     Orphans,
     PauseState,
-    Picture,
     RelatedAnswer,
     SearchAnswer,
     SearchRequest,
     StatusReport,
     UnresolvedLinks,
-    VaultHealth,
     VaultList,
     Verification,
 )
@@ -53,27 +58,19 @@ from vault_indexer.serve.endpoints import (
     ALL_LINKS,
     ASK,
     BODIES,
-    CHUNKS,
     CLICK,
-    CLUSTERS,
-    COMPLETE,
     EXPLAIN,
-    GRAPH,
-    HEALTH,
     JUDGE,
     JUDGE_POOL,
     NOTE,
     PAUSE,
-    PICTURE,
     RELATED,
     RESUME,
     SEARCH,
     STATUS,
     VAULTS,
     VERIFY,
-    VIEW,
     Endpoint,
-    Value,
 )
 from vault_indexer.serve.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
@@ -122,50 +119,30 @@ class AnswerContext:
 def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
     """The answer of an endpoint, a dataclass of its row, given a value for each of its parameters. Raises
     VaultIndexerError."""
-    return FUNCTIONS[endpoint.name](context, **arguments)
+    request: Any = request_of(endpoint.request, arguments)
+    if own := FUNCTIONS.get(endpoint.name):
+        return own(context, request)
+    method = getattr(context.service, endpoint.name)
+    return method(**{one.name: getattr(request, one.name) for one in fields(request)})
 
 
-def _search(  # noqa: PLR0913 - the parameters of the endpoint
-    context: AnswerContext,
-    *,
-    q: str,
-    limit: int,
-    by: str,
-    fresh: bool,
-    as_you_type: bool,
-    expand: Expand,
-    correct: bool,
-    min_relevance: float | None,
-    fields: str,
-) -> SearchAnswer:
-    keys = hit_keys(fields)
-    request = SearchRequest(
-        q,
-        limit,
-        by == "note",
-        as_you_type,
-        fresh,
-        expand,
-        correct,
-        min_relevance,
-        stale=keys is None or "stale" in keys,
-        by_field=keys is None or "why" in keys,
-    )
-    found = replace(context.search(request), keys=keys)
+def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
+    keys = hit_keys(request.fields)
+    stale, by_field = keys is None or "stale" in keys, keys is None or "why" in keys
+    found = context.search(replace(request, stale=stale, by_field=by_field))
+    found = replace(found, keys=keys)
     return with_shares(found) if keys and "shares" in keys else found
 
 
-def _ask(  # the stream has a response of its own, see `http`
-    context: AnswerContext, *, q: str, limit: int, **options: bool
-) -> AskAnswer:
-    *_, last = context.ask_events(_ask_request(q, limit, {**options, "stream": False}))
+def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
+    """The whole answer; its stream has a response of its own, see `http`."""
+    *_, last = context.ask_events(replace(request, as_written=False))
     assert isinstance(last, AskAnswer)
     return last
 
 
-def ask_events(context: AnswerContext, *, q: str, limit: int, **options: bool) -> Iterator[AskLine]:
+def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
-    request = _ask_request(q, limit, options)
     is_first = True
     for event in context.ask_events(request):
         if isinstance(event, AnswerSentence):
@@ -175,92 +152,55 @@ def ask_events(context: AnswerContext, *, q: str, limit: int, **options: bool) -
         is_first = False
 
 
-def _ask_request(q: str, limit: int, options: Mapping[str, bool]) -> AskRequest:
-    return AskRequest(
-        q,
-        limit,
-        options["model"],
-        options["fresh"],
-        as_written=options["stream"],
-        show_prompt=options["show_prompt"],
-    )
+def _explain(context: AnswerContext, request: ExplainRequest) -> Explanation:
+    wanted = SearchRequest(request.query, correct=request.correct)
+    return context.service.explain(request.note, wanted, is_cancelled=context.is_cancelled)
 
 
-def _explain(context: AnswerContext, *, path: str, q: str, correct: bool) -> Explanation:
-    request = SearchRequest(q, correct=correct)
-    return context.service.explain(path, request, is_cancelled=context.is_cancelled)
-
-
-def _status(context: AnswerContext) -> StatusReport:
+def _status(context: AnswerContext, _: NoParameters) -> StatusReport:
     return replace(context.vaults.status(context.vault), daemon=context.daemon)
 
 
-def _related(context: AnswerContext, *, path: str, limit: int) -> RelatedAnswer:
-    known = context.service.path_of(path)
-    return RelatedAnswer(known, context.service.related(known, limit))
+def _related(context: AnswerContext, request: RelatedRequest) -> RelatedAnswer:
+    known = context.service.path_of(request.note)
+    return RelatedAnswer(known, context.service.related(known, request.limit))
 
 
 def _links(
-    context: AnswerContext, *, path: str, view: str, limit: int | None
+    context: AnswerContext, request: LinksRequest
 ) -> LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans:
-    match view:
+    limit = request.limit
+    match request.view:
         case "mentions":
-            return context.service.mentions(path, limit or DEFAULT_MENTIONS)
+            return context.service.mentions(request.note, limit or DEFAULT_MENTIONS)
         case "unresolved":
             return UnresolvedLinks.of(context.service.unresolved_links(), limit)
         case "orphans":
             return Orphans.of(context.service.orphans(), limit)
         case _:
-            return context.service.links(path).first(limit)
+            return context.service.links(request.note).first(limit)
 
 
-def _note(context: AnswerContext, *, path: str) -> NoteText:
+def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
     # Only notes of the index are shown, never a file that is excluded.
-    known = context.service.path_of(path)
+    known = context.service.path_of(request.note)
     read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
     modified = datetime.fromtimestamp(read.stat.mtime_ns // 10**9, UTC).isoformat().replace("+00:00", "Z")
     return NoteText(known, read.data.decode("utf-8-sig", "replace"), modified)
 
 
-def _graph(context: AnswerContext, *, path: str, q: str, depth: int, limit: int, related: bool) -> NoteGraph:
-    return context.service.graph(path, q, depth=depth, limit=limit, related=related)
+def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:
+    return KeptClick(_desk(context).record_click(request.query, request.note, request.rank))
 
 
-def _clusters(context: AnswerContext, *, by: ClusterKind, folder: str) -> ClusterMap:
-    return context.service.clusters(by, folder)
+def _judge_pool(context: AnswerContext, request: JudgePoolRequest) -> JudgingPool:
+    return _desk(context).next_pool(request.question)
 
 
-def _view(context: AnswerContext, *, path: str, part: str, line: int) -> NoteView:
-    return context.service.view(path, part, line)
-
-
-def _picture(context: AnswerContext, *, path: str) -> Picture:
-    return context.service.picture(path)
-
-
-def _chunks(context: AnswerContext, *, path: str, strategy: str) -> NoteChunks:
-    return context.service.chunks(path, strategy)
-
-
-def _complete(context: AnswerContext, *, q: str, limit: int) -> Completions:
-    return context.service.complete(q, limit)
-
-
-def _health(context: AnswerContext) -> VaultHealth:
-    return context.service.health()
-
-
-def _click(context: AnswerContext, *, q: str, path: str, rank: int) -> KeptClick:
-    return KeptClick(_desk(context).record_click(q, path, rank))
-
-
-def _judge_pool(context: AnswerContext, *, q: str) -> JudgingPool:
-    return _desk(context).next_pool(q)
-
-
-def _judge(context: AnswerContext, *, q: str, path: str, grade: int) -> KeptGrade:
-    known = context.service.path_of(path)
-    return KeptGrade(q, known, grade, _desk(context).keep_grade(q, known, grade))
+def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
+    known = context.service.path_of(request.note)
+    judged = _desk(context).keep_grade(request.question, known, request.grade)
+    return KeptGrade(request.question, known, request.grade, judged)
 
 
 def _desk(context: AnswerContext) -> EvalDesk:
@@ -271,8 +211,8 @@ def _desk(context: AnswerContext) -> EvalDesk:
     return context.desk
 
 
-def _bodies(context: AnswerContext, *, keys: str) -> Bodies:
-    written = keys.split(",")
+def _bodies(context: AnswerContext, request: BodiesRequest) -> Bodies:
+    written = request.keys.split(",")
     if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
         raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
     possible = (int(key) for key in written if len(key) <= _KEY_DIGITS)
@@ -285,56 +225,44 @@ def _bodies(context: AnswerContext, *, keys: str) -> Bodies:
     )
 
 
-def _verify(context: AnswerContext, *, repair: bool) -> Verification:
-    problems = context.service.verify(repair=repair)
+def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:
+    problems = context.service.verify(repair=request.repair)
     return Verification(not problems, problems)
 
 
-def _pause(context: AnswerContext, *, seconds: float | None) -> PauseState:
-    return _pause_state(context.service.pause(seconds))
+def _pause(context: AnswerContext, request: PauseRequest) -> PauseState:
+    return _pause_state(context.service.pause(request.seconds))
 
 
 def _pause_state(report: StatusReport) -> PauseState:
     return PauseState(report.paused, report.paused_until, report.pending)
 
 
-def _resume(context: AnswerContext) -> PauseState:
+def _resume(context: AnswerContext, _: NoParameters) -> PauseState:
     return _pause_state(context.service.resume())
 
 
-def _vaults(context: AnswerContext) -> VaultList:
+def _vaults(context: AnswerContext, _: NoParameters) -> VaultList:
     return VaultList(tuple(context.vaults.summaries()), context.vaults.problem)
 
 
-def _row(endpoint: Endpoint[Any], function: Callable[..., object]) -> tuple[str, Callable[..., object]]:
-    """A function under the name of its endpoint. A test compares what it returns with the row."""
-    return endpoint.name, function
-
-
-# A rebuild is not among them: one runs at a time and is watched, see `rebuilds` and the clients' `rebuild`.
-FUNCTIONS: Mapping[str, Callable[..., object]] = dict(
-    (
-        _row(SEARCH, _search),
-        _row(ASK, _ask),
-        _row(EXPLAIN, _explain),
-        _row(STATUS, _status),
-        _row(RELATED, _related),
-        _row(ALL_LINKS, _links),
-        _row(NOTE, _note),
-        _row(GRAPH, _graph),
-        _row(CLUSTERS, _clusters),
-        _row(VIEW, _view),
-        _row(PICTURE, _picture),
-        _row(CHUNKS, _chunks),
-        _row(BODIES, _bodies),
-        _row(COMPLETE, _complete),
-        _row(HEALTH, _health),
-        _row(CLICK, _click),
-        _row(JUDGE_POOL, _judge_pool),
-        _row(JUDGE, _judge),
-        _row(VERIFY, _verify),
-        _row(PAUSE, _pause),
-        _row(RESUME, _resume),
-        _row(VAULTS, _vaults),
-    )
-)
+# A row without a function is answered by the method of `VaultService` that has its name: the fields of its
+# request are the parameters. A rebuild has neither: one runs at a time and is watched, see `rebuilds` and the
+# clients' `rebuild`.
+FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
+    SEARCH.name: _search,
+    ASK.name: _ask,
+    EXPLAIN.name: _explain,
+    STATUS.name: _status,
+    RELATED.name: _related,
+    ALL_LINKS.name: _links,
+    NOTE.name: _note,
+    BODIES.name: _bodies,
+    CLICK.name: _click,
+    JUDGE_POOL.name: _judge_pool,
+    JUDGE.name: _judge,
+    VERIFY.name: _verify,
+    PAUSE.name: _pause,
+    RESUME.name: _resume,
+    VAULTS.name: _vaults,
+}

@@ -6,9 +6,10 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPException
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode, urlsplit
 
+from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import (
     ConfigError,
@@ -22,8 +23,10 @@ from vault_indexer.errors import (
     VaultError,
     VaultIndexerError,
 )
-from vault_indexer.serve.endpoints import REBUILD, REBUILD_STATE, Answer, Endpoint, Value
-from vault_indexer.serve.shapes import ErrorReportJson, ProgressJson, RebuildReportJson
+from vault_indexer.serve.endpoints import REBUILD, REBUILD_STATE, Answer, Endpoint
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import ErrorReportJson, ProgressJson, RebuildReportJson
 
 _LOOK_EVERY_S = 0.1
 _TIMEOUT_S = 60.0

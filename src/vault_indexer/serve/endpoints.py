@@ -2,8 +2,8 @@
 
 From a row come the HTTP route and its description in `/openapi.json` (`http`), the request of the daemon's
 client (`client`), the call in this process (`answers`, by the name of the row) and, where the row says so, a
-command. To add one: a method of `VaultService`, the answer's type in `shapes`, a row here and a function in
-`answers`. The module loads the standard library and types only: a search through the daemon imports it.
+command. To add one: a method of `VaultService`, dataclasses of the request and the answer, and a row here.
+The module loads the standard library and requests only: a search through the daemon imports it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from vault_indexer.contract.bounds import (
-    DEFAULT_MENTIONS,
-    MAX_GRADE,
-    MAX_LIMIT,
-    MAX_PATH_BYTES,
-    MAX_PAUSE_S,
-    MAX_QUERY_BYTES,
-    check_note_name,
-    check_query,
+from vault_indexer.contract.bounds import check_note_name, check_query
+from vault_indexer.contract.parameters import Parameter, Value, parameters_of
+from vault_indexer.contract.requests import (
+    AskRequest,
+    BodiesRequest,
+    ChunksRequest,
+    ClickRequest,
+    ClustersRequest,
+    CompleteRequest,
+    ExplainRequest,
+    GraphRequest,
+    JudgePoolRequest,
+    JudgeRequest,
+    LinksRequest,
+    NoParameters,
+    NoteRequest,
+    PauseRequest,
+    PictureRequest,
+    ProofRequest,
+    RebuildRequest,
+    RelatedRequest,
+    SearchRequest,
+    VerifyRequest,
+    ViewRequest,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +57,7 @@ if TYPE_CHECKING:
         OrphansJson,
         PauseStateJson,
         PictureJson,
+        ProofJson,
         RebuildReportJson,
         RebuildRunJson,
         RelatedAnswerJson,
@@ -54,38 +70,6 @@ if TYPE_CHECKING:
     )
 
 Answer = TypeVar("Answer")
-
-Value = str | int | float | bool | None
-"""A parameter's value. None stands for one that is not given."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """A parameter of an endpoint. One without `required` and `default` may be missing and is None then."""
-
-    name: str
-    kind: type[str] | type[int] | type[float] | type[bool] = str
-    holds: Literal["", "query", "note", "strategy"] = ""
-    """What a text means: a query or the name of a note, each with a bound in bytes; the name of a chunking
-    strategy, which a shell completes; "" for any other."""
-
-    help: str
-    required: bool = False
-    default: Value = None
-    choices: tuple[str, ...] = ()
-    minimum: int | None = None
-    above: int | None = None
-    """As `minimum`, but exclusive."""
-
-    maximum: int | None = None
-    max_chars: int | None = None
-    """The longest text over HTTP, for one that `holds` gives no bound."""
-
-    @property
-    def max_bytes(self) -> int | None:
-        """The longest text in bytes of UTF-8. The service checks it, so that every way to ask gives the same
-        message."""
-        return {"query": MAX_QUERY_BYTES, "note": MAX_PATH_BYTES}.get(self.holds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +89,12 @@ class Endpoint(Generic[Answer]):
     help: str
     """One sentence, for the description of the route."""
 
-    parameters: tuple[Parameter, ...] = ()
+    request: type = NoParameters
+    """The dataclass of the request, whose fields are the parameters."""
+
+    own_parameters: tuple[Parameter, ...] | None = None
+    """Parameters that stand in place of those of the request, as a tool has them."""
+
     answer: str
     """The dataclass of `model`, by its name: this module loads none, so that a command starts fast. Several
     are separated by " | "."""
@@ -126,6 +115,9 @@ class Endpoint(Generic[Answer]):
     needs_daemon: bool = False
     """Whether it makes sense for a daemon only."""
 
+    is_public: bool = False
+    """Whether it needs no token."""
+
     has_command: bool = False
     """Whether the command line makes a command of this row; the others have a module in `cli.commands`."""
 
@@ -138,6 +130,15 @@ class Endpoint(Generic[Answer]):
 
     fixed: Mapping[str, Value] = field(default_factory=dict)
     """Values of parameters that this row sets itself."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, in order."""
+        return parameters_of(self.request) if self.own_parameters is None else self.own_parameters
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of this name. Raises KeyError."""
+        return {one.name: one for one in self.parameters}[name]
 
     @property
     def is_read_only(self) -> bool:
@@ -182,29 +183,6 @@ def _check_text(parameter: Parameter, values: Mapping[str, Value]) -> None:
         check_note_name(text)
 
 
-_MAX_TEXT = MAX_QUERY_BYTES
-_MAX_LINE = 10**9
-
-_NOTE = Parameter(
-    name="path",
-    holds="note",
-    required=True,
-    help="A note: its path in the vault, its absolute path, or its name if only one note has it.",
-)
-_QUERY = Parameter(
-    name="q",
-    holds="query",
-    required=True,
-    help=f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.",
-)
-
-_CORRECT = Parameter(
-    name="correct",
-    kind=bool,
-    default=True,
-    help="Search likely spellings of words that no note holds as well.",
-)
-
 VAULT = Parameter(
     name="vault",
     default="",
@@ -219,50 +197,7 @@ SEARCH: Endpoint[SearchAnswerJson] = Endpoint(
     name="search",
     path="/v1/search",
     help="Search the notes; the best hits come first.",
-    parameters=(
-        _QUERY,
-        Parameter(
-            name="limit",
-            kind=int,
-            default=0,
-            minimum=0,
-            maximum=MAX_LIMIT,
-            help="Hits at most; 0 means the configured number.",
-        ),
-        Parameter(
-            name="by",
-            choices=("chunk", "note"),
-            default="chunk",
-            help="One hit for each chunk, or the best one of each note.",
-        ),
-        Parameter(
-            name="fresh",
-            kind=bool,
-            default=False,
-            help="Wait until all changes made to the vault so far are indexed.",
-        ),
-        Parameter(name="as_you_type", kind=bool, default=False, help="The last word may be unfinished."),
-        Parameter(
-            name="expand",
-            choices=("", "section", "window", "section_or_window"),
-            default="",
-            help="Add the text around each hit; empty adds none.",
-        ),
-        _CORRECT,
-        Parameter(
-            name="min_relevance",
-            kind=float,
-            minimum=0,
-            maximum=1,
-            help="Leave out hits whose relevance is lower; without it, the configured one.",
-        ),
-        Parameter(
-            name="fields",
-            default="",
-            max_chars=_MAX_TEXT,
-            help="The keys of each hit that are wanted, separated by commas; empty means all.",
-        ),
-    ),
+    request=SearchRequest,
     answer="SearchAnswer",
     answer_help="Ranked hits.",
     vaults="any",
@@ -273,44 +208,7 @@ ASK: Endpoint[AskAnswerJson] = Endpoint(
     method="POST",
     path="/v1/ask",
     help="Answer a question with sentences, each with the span of a note that it rests on.",
-    parameters=(
-        replace(
-            _QUERY,
-            help=f"The question; filters as in a query. At most {MAX_QUERY_BYTES} bytes of UTF-8.",
-        ),
-        Parameter(
-            name="limit",
-            kind=int,
-            default=0,
-            minimum=0,
-            maximum=MAX_LIMIT,
-            help="Passages to read at most; 0 means the configured number.",
-        ),
-        Parameter(
-            name="model",
-            kind=bool,
-            default=True,
-            help="Have the configured language model write the answer; without one, notes are quoted.",
-        ),
-        Parameter(
-            name="fresh",
-            kind=bool,
-            default=False,
-            help="Wait until all changes made to the vault so far are indexed.",
-        ),
-        Parameter(
-            name="stream",
-            kind=bool,
-            default=False,
-            help="Send the answer as it arises, one JSON object on each line (application/x-ndjson).",
-        ),
-        Parameter(
-            name="show_prompt",
-            kind=bool,
-            default=False,
-            help="Do not ask the language model; the key prompt of the answer is what it would be sent.",
-        ),
-    ),
+    request=AskRequest,
     answer="AskAnswer",
     answer_help="The answer.",
     line="AskLine",
@@ -323,7 +221,7 @@ EXPLAIN: Endpoint[ExplanationJson] = Endpoint(
     name="explain",
     path="/v1/explain",
     help="Where a note is in the answer to a query, and why or why not.",
-    parameters=(_NOTE, _QUERY, _CORRECT),
+    request=ExplainRequest,
     answer="Explanation",
     answer_help="The note in the answer.",
 )
@@ -341,10 +239,7 @@ RELATED: Endpoint[RelatedAnswerJson] = Endpoint(
     name="related",
     path="/v1/related",
     help="Notes near a note, by meaning and by link.",
-    parameters=(
-        _NOTE,
-        Parameter(name="limit", kind=int, default=10, minimum=1, maximum=MAX_LIMIT, help="Notes at most."),
-    ),
+    request=RelatedRequest,
     answer="RelatedAnswer",
     answer_help="The notes near it.",
 )
@@ -353,28 +248,7 @@ ALL_LINKS: Endpoint[LinksAnswerJson | MentionsAnswerJson | UnresolvedLinksJson |
     name="links",
     path="/v1/links",
     help="Links and mentions of a note; unresolved links and orphans of the vault.",
-    parameters=(
-        replace(
-            _NOTE,
-            required=False,
-            default="",
-            help="The note, as in /v1/related. Required for the views note and mentions.",
-        ),
-        Parameter(
-            name="view",
-            choices=("note", "mentions", "unresolved", "orphans"),
-            default="note",
-            help="The links of a note, places that name it without a link, links of the vault that "
-            "lead nowhere, or notes without links.",
-        ),
-        Parameter(
-            name="limit",
-            kind=int,
-            minimum=1,
-            maximum=MAX_LIMIT,
-            help=f"Entries of each list at most. Without it: {DEFAULT_MENTIONS} mentions, all of the others.",
-        ),
-    ),
+    request=LinksRequest,
     answer="LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans",
     answer_help="The chosen view.",
 )
@@ -387,7 +261,7 @@ NOTE: Endpoint[NoteTextJson] = Endpoint(
     name="note",
     path="/v1/note",
     help="The text of a note of the index, as it is in the vault now.",
-    parameters=(_NOTE,),
+    request=NoteRequest,
     answer="NoteText",
     answer_help="The note.",
 )
@@ -396,15 +270,7 @@ GRAPH: Endpoint[NoteGraphJson] = Endpoint(
     name="graph",
     path="/v1/graph",
     help="The files around a note, or around the notes of the best hits of a query, by link and by meaning.",
-    parameters=(
-        replace(_NOTE, required=False, default="", help="The note, as in /v1/related; or give `q`."),
-        replace(_QUERY, required=False, default="", help="A query, instead of a note."),
-        Parameter(
-            name="depth", kind=int, default=1, minimum=1, maximum=3, help="Links from the note at most."
-        ),
-        Parameter(name="limit", kind=int, default=150, minimum=1, maximum=300, help="Files at most."),
-        Parameter(name="related", kind=bool, default=True, help="Add notes that are near in meaning."),
-    ),
+    request=GraphRequest,
     answer="NoteGraph",
     answer_help="The graph.",
 )
@@ -413,20 +279,7 @@ CLUSTERS: Endpoint[ClusterMapJson] = Endpoint(
     name="clusters",
     path="/v1/clusters",
     help="The whole vault as clusters of notes, with the links between them.",
-    parameters=(
-        Parameter(
-            name="by",
-            choices=("folder", "community"),
-            default="folder",
-            help="Notes of one folder, or notes that link to each other more than to others.",
-        ),
-        Parameter(
-            name="folder",
-            default="",
-            max_chars=_MAX_TEXT,
-            help="By folder: the folder whose folders are the clusters.",
-        ),
-    ),
+    request=ClustersRequest,
     answer="ClusterMap",
     answer_help="The clusters, the largest first.",
     is_long_lived=True,
@@ -437,23 +290,7 @@ VIEW: Endpoint[NoteViewJson] = Endpoint(
     name="view",
     path="/v1/view",
     help="A note to be read, as it was indexed: its outline, its properties and a tree of its text.",
-    parameters=(
-        _NOTE,
-        Parameter(
-            name="part",
-            default="",
-            max_chars=_MAX_TEXT,
-            help="Only this part: a heading, `heading#heading below it` or `^block`, as in a link.",
-        ),
-        Parameter(
-            name="line",
-            kind=int,
-            default=0,
-            minimum=0,
-            maximum=_MAX_LINE,
-            help="Of a very long note, the part with this line; 0 means its beginning.",
-        ),
-    ),
+    request=ViewRequest,
     answer="NoteView",
     answer_help="The note.",
 )
@@ -462,7 +299,7 @@ PICTURE: Endpoint[PictureJson] = Endpoint(
     name="picture",
     path="/v1/picture",
     help="A picture of the vault that the index knows as an attachment, at most 8 MB.",
-    parameters=(replace(_NOTE, help="The path of the picture in the vault, as `view` names it."),),
+    request=PictureRequest,
     answer="Picture",
     answer_help="The picture.",
 )
@@ -471,16 +308,7 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     name="chunks",
     path="/v1/chunks",
     help="The chunks of a note as the index holds them, or as another strategy would make them.",
-    parameters=(
-        _NOTE,
-        Parameter(
-            name="strategy",
-            holds="strategy",
-            default="",
-            max_chars=_MAX_TEXT,
-            help="A strategy that needs no language model; empty: the index.",
-        ),
-    ),
+    request=ChunksRequest,
     answer="NoteChunks",
     answer_help="The chunks.",
     has_command=True,
@@ -490,14 +318,7 @@ BODIES: Endpoint[BodiesJson] = Endpoint(
     name="bodies",
     path="/v1/bodies",
     help="The bodies of chunks by their keys, for a gateway.",
-    parameters=(
-        Parameter(
-            name="keys",
-            required=True,
-            max_chars=_MAX_TEXT,
-            help=f"Keys of chunks, separated by commas; at most {MAX_LIMIT}.",
-        ),
-    ),
+    request=BodiesRequest,
     answer="Bodies",
     answer_help="The bodies; a key that the index does not have is left out.",
 )
@@ -506,10 +327,7 @@ COMPLETE: Endpoint[CompletionsJson] = Endpoint(
     name="complete",
     path="/v1/complete",
     help="How the end of a query can go on: operators, tags, properties, values, folders.",
-    parameters=(
-        Parameter(name="q", required=True, max_chars=_MAX_TEXT, help="The query up to the cursor."),
-        Parameter(name="limit", kind=int, default=12, minimum=1, maximum=50, help="Entries at most."),
-    ),
+    request=CompleteRequest,
     answer="Completions",
     answer_help="The completions.",
 )
@@ -528,18 +346,7 @@ CLICK: Endpoint[KeptClickJson] = Endpoint(
     method="POST",
     path="/v1/click",
     help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
-    parameters=(
-        _QUERY,
-        _NOTE,
-        Parameter(
-            name="rank",
-            kind=int,
-            required=True,
-            minimum=1,
-            maximum=MAX_LIMIT,
-            help="Its place among the hits, from 1 on.",
-        ),
-    ),
+    request=ClickRequest,
     answer="KeptClick",
     answer_help="The click is kept.",
     needs_daemon=True,
@@ -549,14 +356,7 @@ JUDGE_POOL: Endpoint[JudgingPoolJson] = Endpoint(
     name="judge_pool",
     path="/v1/judge",
     help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
-    parameters=(
-        replace(
-            _QUERY,
-            required=False,
-            default="",
-            help="The question; empty: the first known one that has notes without a grade.",
-        ),
-    ),
+    request=JudgePoolRequest,
     answer="JudgingPool",
     answer_help="The notes without a grade.",
     needs_daemon=True,
@@ -567,18 +367,7 @@ JUDGE: Endpoint[KeptGradeJson] = Endpoint(
     method="POST",
     path="/v1/judge",
     help="Keep the grade of a note for a question.",
-    parameters=(
-        _QUERY,
-        _NOTE,
-        Parameter(
-            name="grade",
-            kind=int,
-            required=True,
-            minimum=0,
-            maximum=MAX_GRADE,
-            help="0: does not help, 1: helps, 2: answers.",
-        ),
-    ),
+    request=JudgeRequest,
     answer="KeptGrade",
     answer_help="The grade is kept.",
     needs_daemon=True,
@@ -591,26 +380,7 @@ REBUILD: Endpoint[RebuildReportJson] = Endpoint(
     method="POST",
     path="/v1/rebuild",
     help="Rebuild the index. If a rebuild is running already, no second one starts.",
-    parameters=(
-        Parameter(
-            name="wait",
-            kind=bool,
-            default=True,
-            help="Answer when the rebuild has ended; otherwise as soon as it has started.",
-        ),
-        Parameter(
-            name="refit",
-            kind=bool,
-            default=True,
-            help="Weigh words anew if the number of notes has changed much.",
-        ),
-        Parameter(
-            name="force",
-            kind=bool,
-            default=False,
-            help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then.",
-        ),
-    ),
+    request=RebuildRequest,
     answer="RebuildReport",
     answer_help="The rebuild has ended.",
     other_answers=((202, _REBUILD_RUN, "RebuildRun"),),
@@ -632,7 +402,7 @@ VERIFY: Endpoint[VerificationJson] = Endpoint(
     method="POST",
     path="/v1/verify",
     help="Compare the vault with the index, and list every difference.",
-    parameters=(Parameter(name="repair", kind=bool, default=False, help="Repair what differs."),),
+    request=VerifyRequest,
     answer="Verification",
     answer_help="The differences.",
     is_long_lived=True,
@@ -644,15 +414,7 @@ PAUSE: Endpoint[PauseStateJson] = Endpoint(
     method="POST",
     path="/v1/pause",
     help="Pause indexing. Changes made meanwhile are indexed after the pause.",
-    parameters=(
-        Parameter(
-            name="seconds",
-            kind=float,
-            above=0,
-            maximum=MAX_PAUSE_S,
-            help="How long to pause; without it, until `/v1/resume`.",
-        ),
-    ),
+    request=PauseRequest,
     answer="PauseState",
     answer_help="Whether indexing is paused.",
     needs_daemon=True,
@@ -677,6 +439,19 @@ VAULTS: Endpoint[VaultListJson] = Endpoint(
     builds_index=False,
     vaults="none",
 )
+
+PROOF: Endpoint[ProofJson] = Endpoint(
+    name="proof",
+    path="/v1/proof",
+    help="Proof that this server knows the token, for a page that has it from an earlier run: the "
+    "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
+    request=ProofRequest,
+    answer="Proof",
+    answer_help="The proof.",
+    is_public=True,
+    vaults="none",
+)
+"""It is none of `ENDPOINTS`: a client of the command line and a tool have no use for it."""
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH,

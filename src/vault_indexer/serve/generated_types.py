@@ -15,7 +15,8 @@ from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin
 
 from vault_indexer import model
-from vault_indexer.contract.codec import json_fields, summary, unmarked
+from vault_indexer.contract.codec import json_fields, summary
+from vault_indexer.contract.marks import unmarked
 
 _HEAD = '''\
 """The JSON answers as types. Written by `make api-types` from the dataclasses of `model`: change those.
@@ -42,10 +43,11 @@ _WIDTH = 105
 
 def python_types() -> str:
     """The module `serve.shapes`: a TypedDict for each dataclass."""
-    found = [_HEAD]
-    for kind in json_types([getattr(model, name) for name in _ROOTS]):
-        found.append(_typed_dict(kind))
-    return "\n\n".join(found)
+    return "\n\n".join([_HEAD, *map(_typed_dict, _all_types())])
+
+
+def _all_types() -> list[type]:
+    return json_types([getattr(model, name) for name in _ROOTS])
 
 
 def json_types(roots: Sequence[type]) -> list[type]:
@@ -105,7 +107,51 @@ def _python(kind: object) -> str:
     return "str" if issubclass(inner, bytes | Path | Enum) else inner.__name__
 
 
-FILES: Mapping[Path, Callable[[], str]] = {Path(__file__).with_name("shapes.py"): python_types}
+def typescript_types() -> str:
+    """The types for the plugin and the page: an interface for each dataclass."""
+    head = "// The JSON answers as types, written by `make api-types` from the dataclasses of `model`.\n"
+    return "\n".join([head, *map(_interface, _all_types())])
+
+
+def _interface(kind: type) -> str:
+    lines = [f"/** {summary(kind)} */", f"export interface {kind.__name__} {{"]
+    for one in json_fields(kind):
+        lines.append(f"  {one.key}{'?' if one.is_optional else ''}: {_typescript(one.kind)};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _typescript(kind: object) -> str:
+    inner, _ = unmarked(kind)
+    origin, parts = get_origin(inner), get_args(inner)
+    if inner is object:
+        return "unknown"
+    if inner is NoneType:
+        return "null"
+    if origin is Literal:
+        return " | ".join(f'"{one}"' for one in parts)
+    if origin in (UnionType, Union):
+        return " | ".join(map(_typescript, parts))
+    if origin in (tuple, list):
+        entry = _typescript(parts[0])
+        return f"({entry})[]" if " | " in entry else f"{entry}[]"
+    if origin in (Mapping, dict):
+        return f"Record<string, {_typescript(parts[1])}>"
+    assert isinstance(inner, type)
+    if hasattr(inner, "to_json"):
+        return "Record<string, unknown>"
+    if is_dataclass(inner):
+        return inner.__name__
+    plain = {int: "number", float: "number", bool: "boolean"}
+    return plain.get(inner, "string")
+
+
+_PLUGIN = Path(__file__).parents[2] / "obsidian-plugin" / "src" / "shapes.ts"
+
+FILES: Mapping[Path, Callable[[], str]] = {
+    Path(__file__).with_name("shapes.py"): python_types,
+    _PLUGIN: typescript_types,
+    Path(__file__).with_name("page") / "shapes.d.ts": typescript_types,
+}
 """Each file that is written, and its text."""
 
 

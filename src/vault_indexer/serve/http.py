@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import inspect
 import json
 import logging
 import os
@@ -12,17 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, cast
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.codec import encode
+from vault_indexer.contract.json_value import Json
+from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.errors import ProviderError, VaultIndexerError
-from vault_indexer.model import AskLine, DaemonState, ErrorReport, Failure, Proof, StatusReport
+from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.desk import EvalDesk
-from vault_indexer.serve.endpoints import ASK, ENDPOINTS, REBUILD, REBUILD_STATE, VAULT, Endpoint, Value
+from vault_indexer.serve.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.events import StatusEvents
 from vault_indexer.serve.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
@@ -30,30 +29,32 @@ from vault_indexer.serve.mcp.app import McpApp, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.metrics import METRICS_PATH, DaemonMetrics
-from vault_indexer.serve.openapi import LINES, answer_type, answers
-from vault_indexer.serve.page_files import add_page, page_files
+from vault_indexer.serve.openapi import LINES, OPENAPI_PATH, ApiDocument
+from vault_indexer.serve.page_files import page_files, page_routes
 from vault_indexer.serve.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.rebuilds import VaultRebuilds
-from vault_indexer.serve.request_models import problem_text, request_model
 from vault_indexer.serve.responses import (
     error_report,
     error_response,
     failure,
     internal_error,
-    wrong_request,
 )
 from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
 from vault_indexer.serve.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from fastapi.responses import JSONResponse, Response
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route as StarletteRoute
 
 _LOG = logging.getLogger(__name__)
-_EVENTS = "/v1/events"
-_PROOF = "/v1/proof"
-"""The routes that are not in the table of endpoints: a stream, and an answer to who has no token."""
+EVENTS_PATH = "/v1/events"
+_ABOUT_EVENTS = "A stream of server-sent events: the status, sent each time it changes."
+_EVENT_STREAM: Json = {
+    "description": "The stream.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,48 +89,45 @@ class ServerOptions:
 
 def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
     """The ASGI application, guard included, with a route for each of the endpoints."""
-    from fastapi import FastAPI
-
-    api = FastAPI(
-        title="vault-indexer",
-        description="Search a folder of Markdown notes by meaning, by word and by link.",
-        docs_url=None,
-        redoc_url=None,
-        responses={"default": answers("An error.", Failure)},
-    )
     daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
     context = partial(_context_of_request, vaults, daemon, options)
-    responses = {
+    responses: dict[str, Respond] = {
         **_responses_of_rebuilds(VaultRebuilds(vaults), options.stopping),
         ASK.name: _respond_to_question(context),
+        PROOF.name: partial(_prove, options),
     }
+    document = ApiDocument(
+        "vault-indexer", "Search a folder of Markdown notes by meaning, by word and by link."
+    )
     routes: dict[Route, App] = {}
     names_vault = vaults.are_several or vaults.may_change
     for endpoint in endpoints:
-        describe(api, endpoint, names_vault=names_vault and endpoint.vaults != "none")
+        document.add(endpoint, names_vault=names_vault and endpoint.vaults != "none")
         respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
-    _add_events(api, StatusEvents(partial(_status, vaults, daemon), options.stopping))
-    _add_proof(api, options)
+    document.add_other("stream", EVENTS_PATH, _ABOUT_EVENTS, _EVENT_STREAM)
+    document.add(PROOF)
+    routes[PROOF.method, PROOF.path] = EndpointRoute(PROOF, responses[PROOF.name])
     page = page_files()
-    add_page(api, page)
-    known = frozenset({_EVENTS, _PROOF, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
+    known = frozenset({EVENTS_PATH, PROOF.path, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
     metrics = DaemonMetrics(partial(_statuses, vaults), known)
-    _add_metrics(api, metrics)
-    add_errors(api)
-    describe_token(api)
+    others = [
+        *page_routes(page),
+        _events_route(StatusEvents(partial(_status, vaults, daemon), options.stopping)),
+        get_route(METRICS_PATH, partial(_figures, metrics)),
+    ]
     rules = GuardRules(
         token=options.token,
         port=options.port,
         allowed_origins=frozenset(options.settings.allowed_origins),
         max_concurrent=options.settings.max_concurrent,
         timeout_s=options.settings.timeout_s,
-        long_lived=frozenset({_EVENTS, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
-        public=frozenset({_PROOF, *page}),
-        methods=methods_of(api) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
+        long_lived=frozenset({EVENTS_PATH, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
+        public=frozenset({PROOF.path, *page}),
+        methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )
     mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
-    rest = with_mcp(mcp, ParameterCheck(api, allowed_parameters(api.openapi())))
+    rest = with_mcp(mcp, other_routes(others, document))
     guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))
 
@@ -166,7 +164,7 @@ def _context_of_request(vaults: Vaults, daemon: DaemonState, options: ServerOpti
 
 
 def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> Respond:
-    from fastapi.responses import JSONResponse
+    from starlette.responses import JSONResponse
 
     def respond(arguments: Mapping[str, Value]) -> JSONResponse:
         return JSONResponse(encode(answer(endpoint, context(), arguments)))
@@ -176,14 +174,14 @@ def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> R
 
 def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
     """The response of `ask`: whole, or as a stream of lines."""
-    from fastapi.responses import StreamingResponse
+    from starlette.responses import StreamingResponse
 
     whole = _respond(ASK, context)
 
     def respond(arguments: Mapping[str, Value]) -> Response:
         if not arguments["stream"]:
             return whole(arguments)
-        events = ask_events(context(), **arguments)  # type: ignore[arg-type] # checked by the model
+        events = ask_events(context(), request_of(AskRequest, arguments))
         first = next(events)  # an error so far has a status of its own
         return StreamingResponse(_lines(first, events), media_type=LINES)
 
@@ -203,69 +201,65 @@ def _line(event: AskLine) -> str:
     return json.dumps(encode(event), ensure_ascii=False) + "\n"
 
 
-def describe(api: FastAPI, endpoint: Endpoint[Any], *, names_vault: bool = False) -> None:
-    """Add the route of an endpoint to `/openapi.json`, the operation named after the endpoint. FastAPI reads
-    its parameters from the signature of the function and answers 405 for other methods; `EndpointRoutes`
-    calls it for no other request, so the function never runs."""
-    from fastapi import Query
-
-    in_query = endpoint.method == "GET"
-
-    def described(**_: BaseModel) -> None:
-        raise AssertionError(f"{endpoint.name} is answered by its EndpointRoute")
-
-    signature: list[inspect.Parameter] = []
-    if endpoint.parameters or not in_query:
-        # FastAPI notes in a `Query()` which model it stands for, so each route needs its own.
-        default = Query() if in_query else inspect.Parameter.empty
-        model = request_model(endpoint)
-        signature.append(
-            inspect.Parameter("parameters", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=model)
-        )
-    described.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined] # read by inspect
-    answered = ((200, endpoint.answer_help, endpoint.answer), *endpoint.other_answers)
-    api.add_api_route(
-        endpoint.path,
-        described,
-        methods=[endpoint.method],
-        name=endpoint.name,
-        description=endpoint.help,
-        response_model=None,
-        responses={
-            status: answers(text, answer_type(kind), answer_type(endpoint.line) if status == 200 else None)
-            for status, text, kind in answered
-        },
-        openapi_extra={"parameters": [_vault_parameter()]} if names_vault else None,
-    )
-
-
-def _vault_parameter() -> dict[str, object]:
-    """The parameter `vault` as OpenAPI tells it. The routes never see it."""
-    schema = {"type": "string", "default": VAULT.default, "maxLength": VAULT.max_chars}
-    return {"name": VAULT.name, "in": "query", "required": False, "schema": schema, "description": VAULT.help}
-
-
-def describe_token(api: FastAPI) -> None:
-    """Say in `/openapi.json` that requests need the token. All routes have to be there."""
-    document = api.openapi()
-    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    document["security"] = [{"token": []}]
-
-
-def methods_of(api: FastAPI) -> dict[str, frozenset[str]]:
+def methods_of(rows: Mapping[Route, App], others: Sequence[StarletteRoute]) -> dict[str, frozenset[str]]:
     """The methods of each path, also of those that `/openapi.json` does not list."""
+    found: dict[str, frozenset[str]] = {OPENAPI_PATH: frozenset({"GET", "HEAD"})}
+    for method, path in rows:
+        found[path] = found.get(path, frozenset()) | {method}
+    return found | {route.path: frozenset(route.methods or ()) for route in others}
+
+
+def get_route(path: str, answer: Callable[..., object]) -> StarletteRoute:
+    """A route that answers GET alone, and not HEAD."""
     from starlette.routing import Route as StarletteRoute
 
-    found: dict[str, frozenset[str]] = {}
-    for route in api.routes:
-        if isinstance(route, StarletteRoute):
-            found[route.path] = found.get(route.path, frozenset()) | frozenset(route.methods or ())
-    return found
+    route = StarletteRoute(path, answer)
+    route.methods = {"GET"}
+    return route
+
+
+def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App:
+    """The application of the routes that are no rows, and of the document. It refuses parameters that a route
+    does not have, and answers all errors in the one shape that they have."""
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route as StarletteRoute
+
+    described = document.json()
+
+    async def send_document(_: Request) -> JSONResponse:
+        return JSONResponse(described)
+
+    app = Starlette(
+        routes=[StarletteRoute(OPENAPI_PATH, send_document), *routes],
+        exception_handlers={
+            VaultIndexerError: _answer_ours,
+            HTTPException: _answer_http,
+            Exception: _answer_unforeseen,
+        },
+    )
+    return ParameterCheck(cast("App", app), allowed_parameters(described))
+
+
+async def _answer_ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, VaultIndexerError)
+    return error_response(error)
+
+
+async def _answer_http(_: Request, error: Exception) -> JSONResponse:
+    status, detail = getattr(error, "status_code", 500), getattr(error, "detail", "")
+    return failure(status, ErrorReport("request", str(detail)))
+
+
+async def _answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
+    _LOG.error("a request failed", exc_info=error)
+    return internal_error()
 
 
 def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
     """The responses of the two endpoints that start and watch a rebuild."""
-    from fastapi.responses import JSONResponse
+    from starlette.responses import JSONResponse
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
         rebuilds = of_vaults.one(CHOSEN_VAULT.get())
@@ -287,79 +281,36 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
     return {REBUILD.name: rebuild, REBUILD_STATE.name: state}
 
 
-def _add_events(api: FastAPI, events: StatusEvents) -> None:
-    from fastapi.responses import StreamingResponse
+def _events_route(events: StatusEvents) -> StarletteRoute:
+    from starlette.responses import StreamingResponse
 
-    told = {"description": "The stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
-
-    @api.get(_EVENTS, response_model=None, response_class=StreamingResponse, responses={200: told})
-    async def stream() -> Response:
-        """A stream of server-sent events: the status, sent each time it changes."""
+    async def stream(_: Request) -> Response:
         # A vault that cannot be asked is refused, with a status of its own.
         await asyncio.to_thread(events.look)
         if events.is_full():
             return failure(503, ErrorReport("busy", "too many event streams are open"))
         return StreamingResponse(events.stream(), media_type="text/event-stream")
 
-
-def _add_proof(api: FastAPI, options: ServerOptions) -> None:
-    from fastapi import Query
-
-    def prove(challenge: str = Query(min_length=16, max_length=128)) -> dict[str, str]:
-        message = f"{options.port}:{challenge}".encode()
-        return {"proof": hmac.digest(options.token.encode(), message, "sha256").hex()}
-
-    api.get(
-        _PROOF,
-        name="proof",
-        description="Proof that this server knows the token, for a page that has it from an earlier run: the "
-        "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
-        response_model=None,
-        responses={200: answers("The proof.", Proof)},
-        openapi_extra={"security": []},
-    )(prove)
+    return get_route(EVENTS_PATH, stream)
 
 
-def _add_metrics(api: FastAPI, metrics: DaemonMetrics) -> None:
-    from fastapi.responses import Response
+def _prove(options: ServerOptions, arguments: Mapping[str, Value]) -> JSONResponse:
+    from starlette.responses import JSONResponse
 
-    @api.get(METRICS_PATH, include_in_schema=False, response_model=None, response_class=Response)
-    def figures() -> Response:
-        """Figures for Prometheus."""
-        try:
-            content, kind = metrics.exposition()
-        except ProviderError as error:
-            return failure(501, error_report(error))
-        return Response(content, headers={"Content-Type": kind})
+    message = f"{options.port}:{arguments['challenge']}".encode()
+    proof = Proof(hmac.digest(options.token.encode(), message, "sha256").hex())
+    return JSONResponse(encode(proof))
 
 
-def add_errors(api: FastAPI) -> None:
-    """Answer the errors of paths that no endpoint has in the one shape that errors have."""
-    from fastapi.exceptions import RequestValidationError
-    from fastapi.requests import Request
-    from starlette.exceptions import HTTPException
+def _figures(metrics: DaemonMetrics, _: Request) -> Response:
+    """Figures for Prometheus."""
+    from starlette.responses import Response
 
-    async def of_parameters(_: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
-        problems = error.errors()
-        return wrong_request("; ".join(problem_text(one["loc"][1:], one) for one in problems))
-
-    async def of_ours(_: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, VaultIndexerError)
-        return error_response(error)
-
-    async def of_http(_: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, HTTPException)
-        return failure(error.status_code, ErrorReport("request", str(error.detail)))
-
-    async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
-        _LOG.error("a request failed", exc_info=error)
-        return internal_error()
-
-    api.add_exception_handler(RequestValidationError, of_parameters)
-    api.add_exception_handler(VaultIndexerError, of_ours)
-    api.add_exception_handler(HTTPException, of_http)
-    api.add_exception_handler(Exception, answer_unforeseen)
+    try:
+        content, kind = metrics.exposition()
+    except ProviderError as error:
+        return failure(501, error_report(error))
+    return Response(content, headers={"Content-Type": kind})
 
 
 def _status_of_rebuild(kind: str) -> int:

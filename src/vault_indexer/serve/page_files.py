@@ -18,9 +18,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from fastapi.requests import Request
-    from fastapi.responses import Response
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -74,10 +74,9 @@ def page_files() -> Mapping[str, PageFile]:
     return {**found, "/": found[f"/page/{_INDEX}"], _DIAGRAMS: _diagrams_document(_mermaid(), script)}
 
 
-def add_page(api: FastAPI, files: Mapping[str, PageFile]) -> None:
-    """Add a route for each file. `/openapi.json` does not list them."""
-    for path, file in files.items():
-        _add_file(api, path, file)
+def page_routes(files: Mapping[str, PageFile]) -> list[Route]:
+    """A route for each file. `/openapi.json` does not list them."""
+    return [_route(path, file) for path, file in files.items()]
 
 
 def _below(folder: Traversable, address: str) -> list[tuple[str, PageFile]]:
@@ -113,8 +112,9 @@ def _diagrams_document(*scripts: bytes) -> PageFile:
     return PageFile(head + body, _TYPES[".html"], policy)
 
 
-def _add_file(api: FastAPI, path: str, file: PageFile) -> None:
-    from fastapi.responses import Response
+def _route(path: str, file: PageFile) -> Route:
+    from starlette.responses import Response
+    from starlette.routing import Route
 
     headers = {**_HEADERS, "Content-Security-Policy": file.policy, "ETag": file.etag}
 
@@ -123,4 +123,4 @@ def _add_file(api: FastAPI, path: str, file: PageFile) -> None:
             return Response(status_code=304, headers=headers)
         return Response(file.content, media_type=file.media_type, headers=headers)
 
-    api.add_route(path, send, methods=["GET", "HEAD"], include_in_schema=False)
+    return Route(path, send, methods=["GET", "HEAD"])

@@ -1,7 +1,7 @@
 """The routes of the table of endpoints: a request's parameters are checked, its answer is made in a thread.
 
-FastAPI describes these routes and answers all other paths. It does not answer these: for a small answer, what
-it does between a request and its function took half of the time beside the search.
+The framework answers all other paths. It does not answer these: for a small answer, what it does between a
+request and its function took half of the time beside the search.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import ValidationError
-
+from vault_indexer.contract.parameters import Value, WrongRequestError, checked
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.serve.endpoints import Endpoint, Value
+from vault_indexer.serve.endpoints import Endpoint
 from vault_indexer.serve.guard import App, Message, Receive, Send
 from vault_indexer.serve.parameters import Route, problem_of_query, query_pairs
-from vault_indexer.serve.request_models import problem_text, request_model
 from vault_indexer.serve.responses import error_response, internal_error, wrong_request
 
 if TYPE_CHECKING:
@@ -54,7 +52,7 @@ class EndpointRoute:
         self._path = endpoint.path
         self._names = tuple(one.name for one in endpoint.parameters)
         self._in_query = endpoint.method == "GET"
-        self._model = request_model(endpoint, is_strict=not self._in_query)
+        self._parameters = endpoint.parameters
         self._respond = respond
         self._in_thread = run_in_threadpool
 
@@ -62,7 +60,7 @@ class EndpointRoute:
         """Answer the request."""
         try:
             values = self._values(scope["query_string"], b"" if self._in_query else await _body(receive))
-        except _WrongRequestError as wrong:
+        except WrongRequestError as wrong:
             response: Response = wrong_request(str(wrong))
         else:
             response = await self._in_thread(self._response, values)
@@ -72,18 +70,9 @@ class EndpointRoute:
         pairs = query_pairs(query) if query else []
         problem = problem_of_query(self._path, pairs, self._names if self._in_query else ())
         if problem:
-            raise _WrongRequestError(problem)
-        if not self._in_query and not body:
-            raise _WrongRequestError("the body is missing: send a JSON object")
-        try:
-            found = (
-                self._model.model_validate(dict(pairs))
-                if self._in_query
-                else self._model.model_validate_json(body)
-            )
-        except ValidationError as error:
-            raise _WrongRequestError(_problems(error)) from None
-        return {name: getattr(found, name) for name in self._names}
+            raise WrongRequestError(problem)
+        given = dict(pairs) if self._in_query else _object(body)
+        return checked(self._parameters, given, is_strict=not self._in_query)
 
     def _response(self, values: Mapping[str, Value]) -> Response:
         try:
@@ -95,13 +84,19 @@ class EndpointRoute:
             return internal_error()
 
 
-class _WrongRequestError(Exception):
-    """What is wrong with the parameters of a request, on one line."""
+def _object(body: bytes) -> Mapping[str, object]:
+    """The JSON object of a body."""
+    from pydantic_core import from_json
 
-
-def _problems(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False)
-    return "; ".join(problem_text(problem["loc"], problem) for problem in found)
+    if not body:
+        raise WrongRequestError("the body is missing: send a JSON object")
+    try:
+        given = from_json(body)
+    except ValueError as error:
+        raise WrongRequestError(f"body: Invalid JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise WrongRequestError("body: Input should be an object")
+    return given
 
 
 async def _body(receive: Receive) -> bytes:

@@ -43,7 +43,7 @@ class VectorReasonJson(TypedDict):
 class KeywordReasonJson(TypedDict):
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each
     field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the
-    query's words that the chunk holds, each word at its weight (None: it does not count)."""
+    query's words that the chunk holds, each word at its weight (null: it does not count)."""
 
     rank: int
     score: float
@@ -62,7 +62,7 @@ class GraphReasonJson(TypedDict):
 
 
 class NoteReasonJson(TypedDict):
-    """What the whole note says. `cosine` is that of its mean vector (None: it has none); `coverage`, in
+    """What the whole note says. `cosine` is that of its mean vector (null: it has none); `coverage`, in
     [0, 1], is the part of the query's words that it holds anywhere, each word at its weight."""
 
     cosine: float | None
@@ -70,7 +70,7 @@ class NoteReasonJson(TypedDict):
 
 
 class WhyJson(TypedDict):
-    """Why a hit is there: its place in each ranking (None: not in it), and what was made of it."""
+    """Why a hit is there: its place in each ranking (null: not in it), and what was made of it."""
 
     vector: VectorReasonJson | None
     keyword: KeywordReasonJson | None
@@ -301,7 +301,7 @@ class RelatedAnswerJson(TypedDict):
 
 
 class OutgoingLinkJson(TypedDict):
-    """A link of a note as written, and where it leads (None: nowhere yet)."""
+    """A link of a note as written, and where it leads (null: nowhere yet)."""
 
     kind: str
     target: str
@@ -566,7 +566,7 @@ class CompletionsJson(TypedDict):
 
 
 class SizeBucketJson(TypedDict):
-    """Chunks with fewer characters than `below` (None: any), and not in a bucket before."""
+    """Chunks with fewer characters than `below` (null: any), and not in a bucket before."""
 
     below: int | None
     chunks: int
@@ -702,7 +702,7 @@ class ProofJson(TypedDict):
 
 
 class InspectedLinkJson(TypedDict):
-    """A link as written, and the file where it leads (None: nowhere)."""
+    """A link as written, and the file where it leads (null: nowhere)."""
 
     kind: str
     target: str

@@ -28,11 +28,13 @@ from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import vaults_in_config
-from vault_indexer.serve.endpoints import ASK, Value
-from vault_indexer.serve.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
+from vault_indexer.contract.parameters import Value
+from vault_indexer.serve.endpoints import ASK
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from vault_indexer.serve.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
 
 DECLINED = 1
 
@@ -49,7 +51,10 @@ class Ask:
         typer.Argument(metavar="QUESTION", help="As you would ask a person; - reads standard input."),
     ]
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, max=200, help="Passages to read; 0: as configured.")
+        int,
+        typer.Option(
+            "--limit", "-n", **ASK.parameter("limit").range, help="Passages to read; 0: as configured."
+        ),
     ] = 0
     no_model: Annotated[bool, typer.Option("--no-model", help="Quote notes, even with a language model.")] = (
         False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -20,8 +20,10 @@ from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.endpoints import HEALTH, STATUS, VERIFY
-from vault_indexer.serve.shapes import StatusReportJson, VaultHealthJson, VerificationJson
 from vault_indexer.text.counts import quantity
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import StatusReportJson, VaultHealthJson, VerificationJson
 
 PROBLEMS = 1
 

@@ -17,7 +17,8 @@ from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.rows import print_rows
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import note_in_vault
-from vault_indexer.serve.endpoints import Endpoint, Parameter, Value
+from vault_indexer.contract.parameters import Parameter, Value
+from vault_indexer.serve.endpoints import Endpoint
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
@@ -47,11 +47,13 @@ from vault_indexer.evals.ranking import (
 from vault_indexer.evals.tune import Tuning, apply, tune, tuning_variants
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.search import Searcher
-from vault_indexer.serve.shapes import ProgressJson
 from vault_indexer.store import Snapshot
 from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import read_note
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import ProgressJson
 
 MOST_FAILURES = 125
 """The largest exit status that says how many failed; a shell uses those above."""

@@ -8,6 +8,7 @@ import typer
 
 from vault_indexer.cli.files_around import Around, print_files_around
 from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.serve.endpoints import GRAPH
 
 
 def graph(
@@ -15,7 +16,9 @@ def graph(
     output: Output,
     around: Around,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=300, help="At most N files.")] = 150,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", **GRAPH.parameter("limit").range, help="At most N files.")
+    ] = 150,
 ) -> None:
     """List the files around a note, by link and by meaning, or print them as a graph."""
     print_files_around(place, output, note, around, limit)

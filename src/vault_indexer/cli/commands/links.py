@@ -19,11 +19,12 @@ from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
-from vault_indexer.serve.shapes import LinksAnswerJson, OutgoingLinkJson
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from vault_indexer.serve.shapes import LinksAnswerJson, OutgoingLinkJson
 
 NOTHING_FOUND = 1
 _SOURCES_SHOWN = 3
@@ -46,8 +47,7 @@ class View:
         typer.Option(
             "--limit",
             "-n",
-            min=1,
-            max=200,
+            **LINKS.parameter("limit").range,
             help="Show at most N entries of each list (otherwise 50 mentions, and all of the others).",
         ),
     ] = None

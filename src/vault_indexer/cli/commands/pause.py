@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,9 @@ from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.contract.bounds import MAX_PAUSE_S
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.endpoints import PAUSE
-from vault_indexer.serve.shapes import PauseStateJson, StatusReportJson
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import PauseStateJson, StatusReportJson
 
 _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
 

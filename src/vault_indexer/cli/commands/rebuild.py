@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,10 @@ from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
 from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.shapes import RebuildReportJson
 from vault_indexer.text.counts import quantity
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import RebuildReportJson
 
 _NAMED = 20
 """Skipped files shown to a person; `--json` names all."""

@@ -14,10 +14,11 @@ from vault_indexer.cli.rows import path_style, print_rows
 from vault_indexer.cli.terminal import note as say
 from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.serve.endpoints import RELATED
-from vault_indexer.serve.shapes import RelatedNoteJson
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from vault_indexer.serve.shapes import RelatedNoteJson
 
 NOTHING_NEAR = 1
 
@@ -27,7 +28,9 @@ def related(
     output: Output,
     lines: GrepLines,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Show at most N notes.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", **RELATED.parameter("limit").range, help="Show at most N notes.")
+    ] = 10,
 ) -> int:
     """List the notes near a note, by meaning and link, and why."""
     lines.check(output)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,8 +29,11 @@ from vault_indexer.cli.several import asks_all
 from vault_indexer.cli.start_hint import hint_at_start
 from vault_indexer.cli.terminal import print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
-from vault_indexer.serve.endpoints import SEARCH, Value
-from vault_indexer.serve.shapes import HitJson, SearchAnswerJson
+from vault_indexer.contract.parameters import Value
+from vault_indexer.serve.endpoints import SEARCH
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import HitJson, SearchAnswerJson
 
 NO_HITS = 1
 
@@ -59,7 +62,8 @@ class Search:
         typer.Argument(metavar="QUERY", help="Words, as you would ask a person; - reads standard input."),
     ]
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, max=200, help="Show at most N notes [10].")
+        int,
+        typer.Option("--limit", "-n", **SEARCH.parameter("limit").range, help="Show at most N notes [10]."),
     ] = 0
     by: Annotated[By, typer.Option("--by", help="Every matching place, or the best of each note.")] = By.CHUNK
     fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
@@ -69,7 +73,11 @@ class Search:
     correct: Correct = True
     min_relevance: Annotated[
         float | None,
-        typer.Option("--min-relevance", min=0, max=1, help="Leave out hits whose relevance is lower."),
+        typer.Option(
+            "--min-relevance",
+            **SEARCH.parameter("min_relevance").range,
+            help="Leave out hits whose relevance is lower.",
+        ),
     ] = None
 
     def parameters(self) -> dict[str, Value]:

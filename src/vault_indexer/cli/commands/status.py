@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.parameters import Output, Place, one_command
@@ -16,8 +17,10 @@ from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.endpoints import STATUS
-from vault_indexer.serve.shapes import StatusReportJson
 from vault_indexer.text.counts import quantity
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import StatusReportJson
 
 _NAMED = 10
 _NAME_WIDTH = len("not running")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,10 +34,12 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.endpoints import VAULTS
-from vault_indexer.serve.shapes import VaultListJson, VaultSummaryJson
 from vault_indexer.system import folder_slug
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.shapes import VaultListJson, VaultSummaryJson
 
 _CLOSE_S = 60.0
 """How long the daemon of all vaults may take to close one."""

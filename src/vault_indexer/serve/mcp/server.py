@@ -44,9 +44,10 @@ from mcp_types import (
 from pydantic import PrivateAttr
 
 from vault_indexer.contract.codec import encode
+from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.endpoints import VAULT, Value
+from vault_indexer.serve.endpoints import VAULT
 from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.mcp.budget import as_text
 from vault_indexer.serve.mcp.confirmation import ConfirmationCodes

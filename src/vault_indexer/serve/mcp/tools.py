@@ -8,21 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from pydantic import ValidationError
-
 from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.contract.codec import encode, schema_of
+from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, checked
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue, NoteText, StrategyChange
 from vault_indexer.serve.answers import AnswerContext, answer
-from vault_indexer.serve.endpoints import NOTE, Value
+from vault_indexer.serve.endpoints import NOTE
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.budget import page
 from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
 from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.serve.openapi import answer_type
-from vault_indexer.serve.request_models import parameter_schema, problem_text, request_model
 from vault_indexer.vault import resolve_in_vault
 
 _LAYERS = re.compile(r"[123](,[123])*")
@@ -55,9 +53,23 @@ def input_schema(view: ToolView) -> Schema:
     required = [one.name for one in parameters if one.required]
     return {
         "type": "object",
-        "properties": {one.name: parameter_schema(one) for one in parameters},
+        "properties": {one.name: _parameter_schema(one) for one in parameters},
         **({"required": cast("JsonValue", required)} if required else {}),
     }
+
+
+def _parameter_schema(parameter: Parameter) -> Schema:
+    """The JSON schema of one parameter, as short as it can be: bounds in bytes and defaults that stand for
+    "none" are left out."""
+    short = ("type", "exclusiveMinimum", "maximum")  # nobody asks for fewer than one
+    schema = {name: value for name, value in parameter.schema.items() if name in short}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    if parameter.default not in (None, "", False):
+        schema["default"] = parameter.default
+    if parameter.help:
+        schema["description"] = parameter.help
+    return schema
 
 
 def output_schema(view: ToolView) -> Schema:
@@ -73,13 +85,11 @@ def output_schema(view: ToolView) -> Schema:
 def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, Value]:
     """A value for each parameter. Raises UsageError, in the words of the HTTP API, for one that is wrong,
     missing or unknown; null counts as not given."""
+    values = {name: value for name, value in given.items() if value is not None}
     try:
-        model = request_model(view.endpoint, is_strict=not view.is_read_only).model_validate(
-            {name: value for name, value in given.items() if value is not None}
-        )
-    except ValidationError as error:
-        raise UsageError("; ".join(problem_text(one["loc"], one) for one in error.errors())) from error
-    return {one.name: getattr(model, one.name) for one in view.endpoint.parameters}
+        return checked(view.endpoint.parameters, values, is_strict=not view.is_read_only)
+    except WrongRequestError as error:
+        raise UsageError(str(error)) from error
 
 
 def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:

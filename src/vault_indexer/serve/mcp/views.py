@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_indexer.contract.bounds import MAX_LIMIT
-from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint, Parameter
+from vault_indexer.contract.parameters import Parameter
+from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint
 from vault_indexer.serve.mcp.projection import Keep, keys
 from vault_indexer.serve.mcp.protocol import PATH
 
@@ -62,17 +63,15 @@ def _limit(default: int) -> Parameter:
     return Parameter(name="limit", kind=int, default=default, minimum=1, maximum=MAX_LIMIT, help="")
 
 
-def _view(row: Endpoint[Any], name: str, text: str, parameters: Sequence[str | Parameter]) -> Endpoint[Any]:
-    """The endpoint as an agent sees it: parameters of the row by their names, and others."""
-    known = {parameter.name: parameter for parameter in row.parameters}
-    chosen = tuple(known[one] if isinstance(one, str) else one for one in parameters)
-    return replace(row, name=name, help=text, parameters=chosen)
+def _view(row: Endpoint[Any], name: str, text: str, parameters: Sequence[Parameter]) -> Endpoint[Any]:
+    """The endpoint as an agent sees it."""
+    return replace(row, name=name, help=text, own_parameters=tuple(parameters))
 
 
 _PLACE = ("path", "title", "header_path", "start_line", "end_line")
-_NOTE_NAME = replace(NOTE.parameters[0], help="Path, or a unique name.")
+_NOTE_NAME = replace(NOTE.parameter("path"), help="Path, or a unique name.")
 _QUERY = replace(
-    SEARCH.parameters[0],
+    SEARCH.parameter("q"),
     help='Words or a question; also "phrases", tag:#x, path:folder, [property:value], -word.',
 )
 
@@ -83,8 +82,8 @@ _SEARCH = ToolView(
         "Search the notes by meaning, words and links, best first. `verdict`: whether any note is about it.",
         (
             _QUERY,
-            replace(SEARCH.parameters[2], help="One hit for each chunk, or for each note."),
-            replace(SEARCH.parameters[3], help="Index changes first."),
+            replace(SEARCH.parameter("by"), help="One hit for each chunk, or for each note."),
+            replace(SEARCH.parameter("fresh"), help="Index changes first."),
             _limit(10),
             _OFFSET,
         ),
@@ -135,7 +134,7 @@ _LINKS = ToolView(
             replace(
                 _NOTE_NAME, required=False, default="", help="The note, for the views note and mentions."
             ),
-            replace(ALL_LINKS.parameters[1], help="What to list."),
+            replace(ALL_LINKS.parameter("view"), help="What to list."),
             _limit(100),
             _OFFSET,
         ),
@@ -190,7 +189,7 @@ _SET_CHUNKER = ToolView(
         method="POST",
         path=PATH,
         help="Split notes another way: writes the configuration, rebuilds. The user must agree.",
-        parameters=(
+        own_parameters=(
             Parameter(name="strategy", required=True, help=""),
             Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
             Parameter(name="code", default="", help="From the call before."),
@@ -208,7 +207,7 @@ _RUN_EVAL = ToolView(
         method="POST",
         path=PATH,
         help="Run the evaluation cases of a folder.",
-        parameters=(
+        own_parameters=(
             Parameter(name="cases", holds="note", required=True, help="Folder in the vault."),
             Parameter(name="layers", default="1,2", help="Of 1, 2, 3."),
             _OFFSET,
@@ -223,14 +222,13 @@ _RUN_EVAL = ToolView(
 
 
 def _ask(row: Endpoint[Any]) -> ToolView:
-    question = next(one for one in row.parameters if one.required)
     quote = keys("path", "header_path", "start_line", "end_line", "quote")
     return ToolView(
         endpoint=_view(
             row,
             ASK_NAME,
             "Answer a question by sentences with verified citations of notes. `declined`: no note knows.",
-            (replace(question, help="The question."), _OFFSET),
+            (replace(row.parameter("q"), help="The question."), _OFFSET),
         ),
         row=row,
         keep=keys(
@@ -259,11 +257,10 @@ def tool_views(
     if ASK_NAME in rows:
         found.insert(1, _ask(rows[ASK_NAME]))
     if strategies:
-        strategy, *others = _SET_CHUNKER.endpoint.parameters
-        chosen = replace(strategy, choices=tuple(strategies))
-        found.append(
-            replace(_SET_CHUNKER, endpoint=replace(_SET_CHUNKER.endpoint, parameters=(chosen, *others)))
-        )
+        chosen = replace(_SET_CHUNKER.endpoint.parameter("strategy"), choices=tuple(strategies))
+        others = (one for one in _SET_CHUNKER.endpoint.parameters if one.name != "strategy")
+        endpoint = replace(_SET_CHUNKER.endpoint, own_parameters=(chosen, *others))
+        found.append(replace(_SET_CHUNKER, endpoint=endpoint))
     if has_evals:
         found.append(_RUN_EVAL)
     return tuple(_in_vault(view, vaults) if len(vaults) > 1 else view for view in found)
@@ -273,7 +270,7 @@ def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
     """The tool with a parameter for the vault; its hits name theirs."""
     text = "Without it: all." if view.row.vaults == "any" else "The vault of the note."
     chosen = replace(VAULT, choices=("", *vaults), max_chars=None, help=text)
-    endpoint = replace(view.endpoint, parameters=(*view.endpoint.parameters, chosen))
+    endpoint = replace(view.endpoint, own_parameters=(*view.endpoint.parameters, chosen))
     keep = view.keep
     if keep is not None and view.row.vaults == "any":
         keep = _with_vault(keep, "results", "passages")

@@ -167,7 +167,7 @@ function followState() {
   else if (isBack || isBuilt) document.dispatchEvent(new CustomEvent("renewed"));
 }
 
-/** @param {any} status */
+/** @param {import("./shapes").StatusReport} status */
 function isBuilding(status) {
   return status.state === "building" || (status.progress !== null && ["rebuilding", "indexing"].includes(status.state));
 }
@@ -175,7 +175,7 @@ function isBuilding(status) {
 /**
  * The line under the bar: what the daemon does that every view has to know of.
  * @param {string} contact
- * @param {any} status
+ * @param {import("./shapes").StatusReport | null} status
  */
 function showDaemon(contact, status) {
   const place = byId("daemon");

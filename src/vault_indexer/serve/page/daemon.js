@@ -5,7 +5,7 @@ import { ApiError, get, isKnownDaemon, watchStatus } from "./api.js";
 /**
  * @typedef {object} DaemonState
  * @property {"asked" | "answering" | "lost" | "changed"} contact "changed": it does not know the token any more
- * @property {any} status as `GET /v1/status` says it; null until it is known, and where no vault is chosen
+ * @property {import("./shapes").StatusReport | null} status as `GET /v1/status` says it; null until it is known, and where no vault is chosen
  */
 
 const RETRY_MS = 1000;

@@ -60,16 +60,16 @@ async function showNeighbourhood(place, values, signal) {
   const centres = new Set(found.centres);
   const order = [...found.nodes].sort((one, other) => one.distance - other.distance || other.degree - one.degree);
   /** @type {Map<string, number>} */
-  const at = new Map(order.map((/** @type {any} */ node, /** @type {number} */ number) => [node.path, number]));
-  const nodes = order.map((/** @type {any} */ node) => ({ id: node.path, label: node.title,
+  const at = new Map(order.map((/** @type {import("./shapes").GraphNode} */ node, /** @type {number} */ number) => [node.path, number]));
+  const nodes = order.map((/** @type {import("./shapes").GraphNode} */ node) => ({ id: node.path, label: node.title,
     r: Math.min(18, 4 + Math.sqrt(node.degree) * 1.4),
     kind: centres.has(node.path) ? "centre" : node.kind }));
-  const links = found.edges.map((/** @type {any} */ edge) => ({ source: at.get(edge.source), target: at.get(edge.target),
+  const links = found.edges.map((/** @type {import("./shapes").GraphEdge} */ edge) => ({ source: at.get(edge.source), target: at.get(edge.target),
     weight: edge.kind === "related" ? 0.15 : 0.5, width: 1.2, kind: edge.kind }));
   const title = path ? `Around ${order[0]?.title ?? path}` : `Around the hits of “${query}”`;
-  const reasons = new Map(found.edges.filter((/** @type {any} */ edge) => edge.kind === "related")
-    .map((/** @type {any} */ edge) => [edge.target, `near in meaning, ${edge.weight.toFixed(2)}`]));
-  const items = order.map((/** @type {any} */ node) => ({
+  const reasons = new Map(found.edges.filter((/** @type {import("./shapes").GraphEdge} */ edge) => edge.kind === "related")
+    .map((/** @type {import("./shapes").GraphEdge} */ edge) => [edge.target, `near in meaning, ${edge.weight.toFixed(2)}`]));
+  const items = order.map((/** @type {import("./shapes").GraphNode} */ node) => ({
     id: node.path,
     label: node.title,
     note: [node.kind === "note" ? "" : node.kind, distance(node.distance), quantity(node.degree, "link"),
@@ -98,19 +98,19 @@ async function showClusters(place, values, signal) {
   const by = values.get("by") || "folder";
   const folder = values.get("folder") ?? "";
   const found = await get("clusters", { by, folder }, signal);
-  const total = Math.max(1, ...found.clusters.map((/** @type {any} */ one) => one.notes));
-  const strongest = Math.max(1, ...found.edges.map((/** @type {any} */ one) => one.links));
-  const nodes = found.clusters.map((/** @type {any} */ one, /** @type {number} */ at) => ({ id: String(at),
+  const total = Math.max(1, ...found.clusters.map((/** @type {import("./shapes").Cluster} */ one) => one.notes));
+  const strongest = Math.max(1, ...found.edges.map((/** @type {import("./shapes").ClusterEdge} */ one) => one.links));
+  const nodes = found.clusters.map((/** @type {import("./shapes").Cluster} */ one, /** @type {number} */ at) => ({ id: String(at),
     label: one.name, r: 8 + 42 * Math.sqrt(one.notes / total), kind: "cluster" }));
-  const links = found.edges.map((/** @type {any} */ one) => ({ source: one.source, target: one.target,
+  const links = found.edges.map((/** @type {import("./shapes").ClusterEdge} */ one) => ({ source: one.source, target: one.target,
     weight: 0.02 + 0.3 * (one.links / strongest), width: 0.8 + 5 * Math.sqrt(one.links / strongest), kind: "link" }));
-  const items = found.clusters.map((/** @type {any} */ one, /** @type {number} */ at) => ({
+  const items = found.clusters.map((/** @type {import("./shapes").Cluster} */ one, /** @type {number} */ at) => ({
     id: String(at), label: one.name, note: `${quantity(one.notes, "note")} · ${quantity(one.links, "link")} inside`,
     actions: [
       one.folder ? h("a", { class: "button", href: address("graph", { by, folder: one.folder }) }, "Its folders") : null,
       one.folder ? h("a", { class: "button", href: address("search", { f: [`path:"${one.folder}/"`] }) }, "Search in it")
         : null,
-      h("ul", { class: "members" }, ...one.members.map((/** @type {any} */ node) => h("li", {},
+      h("ul", { class: "members" }, ...one.members.map((/** @type {import("./shapes").GraphNode} */ node) => h("li", {},
         h("a", { href: address("graph", { path: node.path }) }, node.title), h("small", {}, ` ${count(node.degree)}`)))),
     ],
   }));

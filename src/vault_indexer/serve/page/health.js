@@ -54,7 +54,7 @@ class HealthView {
     }
   }
 
-  /** @param {any} status */
+  /** @param {import("./shapes").StatusReport} status */
   showStatus(status) {
     this.paused = status.paused;
     this.folder.textContent = status.index_dir;
@@ -72,7 +72,7 @@ class HealthView {
     this.state.replaceChildren(h("div", {},
       h("p", { class: `pill ${status.state}` }, status.state),
       status.detail ? h("p", { class: "detail" }, status.detail) : null,
-      building ? h("div", { class: "progress" },
+      building && progress ? h("div", { class: "progress" },
         h("progress", { max: Math.max(1, progress.total), value: progress.notes, "aria-label": "Progress" }),
         h("span", {}, `${progress.stage}: ${count(progress.notes)} of ${quantity(progress.total,
           progress.stage === "verify vault" ? "file" : "note")}`)) : null,
@@ -81,7 +81,7 @@ class HealthView {
       this.skipped(status.skipped)));
   }
 
-  /** @param {any[]} skipped */
+  /** @param {import("./shapes").SkippedFile[]} skipped */
   skipped(skipped) {
     if (!skipped.length) return h("p", { class: "line" }, "No note is skipped.");
     return h("details", {}, h("summary", {}, `${quantity(skipped.length, "file")} skipped`),
@@ -115,7 +115,7 @@ class HealthView {
     this.result.textContent = "Comparing the vault with all parts of the index …";
     const found = await post("verify", { repair }, this.signal);
     if (found.ok) return "Vault and index agree.";
-    const shown = found.problems.slice(0, 5).map((/** @type {any} */ one) => `${one.store}: ${one.detail}`).join("; ");
+    const shown = found.problems.slice(0, 5).map((/** @type {import("./shapes").Problem} */ one) => `${one.store}: ${one.detail}`).join("; ");
     return `${quantity(found.problems.length, "difference")}${repair ? " repaired" : ""}: ${shown}`;
   }
 
@@ -156,11 +156,11 @@ function pairs(name, counts) {
   return [h("dt", {}, name), h("dd", {}, text)];
 }
 
-/** @param {any} health */
+/** @param {import("./shapes").VaultHealth} health */
 function histogram(health) {
-  const most = Math.max(1, ...health.histogram.map((/** @type {any} */ one) => one.chunks));
+  const most = Math.max(1, ...health.histogram.map((/** @type {import("./shapes").SizeBucket} */ one) => one.chunks));
   let from = 0;
-  const rows = health.histogram.map((/** @type {any} */ one) => {
+  const rows = health.histogram.map((/** @type {import("./shapes").SizeBucket} */ one) => {
     const label = one.below === null ? `${count(from)} and more` : `${count(from)} to ${count(one.below - 1)}`;
     from = one.below ?? from;
     const bar = h("span", { class: "bar-fill", "aria-hidden": "true" });
@@ -176,16 +176,16 @@ function histogram(health) {
       h("tbody", {}, ...rows)));
 }
 
-/** @param {any} health */
+/** @param {import("./shapes").VaultHealth} health */
 function wanted(health) {
   if (!health.wanted.length) return h("p", { class: "line" }, "Every link leads to a file.");
   return h("div", {},
     h("p", { class: "line" }, `${quantity(health.wanted_count, "name")} without a file. Those that most links name:`),
-    h("ul", { class: "plain" }, ...health.wanted.map((/** @type {any} */ one) => h("li", {},
+    h("ul", { class: "plain" }, ...health.wanted.map((/** @type {import("./shapes").UnresolvedTarget} */ one) => h("li", {},
       h("strong", {}, one.target), h("small", {}, ` ${quantity(one.count, "link")}, from `),
-      ...one.sources.slice(0, 3).flatMap((/** @type {any} */ source, /** @type {number} */ at) => [at ? ", " : "",
+      ...one.sources.slice(0, 3).flatMap((/** @type {import("./shapes").LinkPlace} */ source, /** @type {number} */ at) => [at ? ", " : "",
         h("a", { href: address("note", { path: source.path, line: source.line }) },
-          source.path.split("/").pop().replace(/\.md$/, ""))])))));
+          (source.path.split("/").pop() ?? "").replace(/\.md$/, ""))])))));
 }
 
 /**

@@ -5,7 +5,7 @@ import { announce, h, quantity, setTitle } from "./dom.js";
 import { address, go } from "./route.js";
 import { hasShortcuts } from "./settings.js";
 
-/** @typedef {{ path: string, title: string, excerpt: string }} PooledNote */
+/** @typedef {import("./shapes").PooledNote} PooledNote */
 
 /**
  * Show the view. The signal ends its requests and listeners.
@@ -21,7 +21,7 @@ export async function showJudge(main, values, signal) {
 
 /**
  * @param {HTMLElement} main
- * @param {any} pool
+ * @param {import("./shapes").JudgingPool} pool
  */
 function showQuestions(main, pool) {
   const input = h("input", { id: "question", type: "text", class: "query", autocomplete: "off",
@@ -44,7 +44,7 @@ function showQuestions(main, pool) {
 class Judging {
   /**
    * @param {HTMLElement} main
-   * @param {any} pool
+   * @param {import("./shapes").JudgingPool} pool
    * @param {AbortSignal} signal
    */
   constructor(main, pool, signal) {

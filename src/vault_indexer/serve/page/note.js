@@ -240,7 +240,7 @@ function place(all, snippet) {
         : null)));
 }
 
-/** @param {any} near */
+/** @param {import("./shapes").RelatedNote} near */
 function near(near) {
   const reasons = [
     near.similarity === null ? "" : `meaning ${near.similarity.toFixed(2)}`,

@@ -234,7 +234,7 @@ class SearchView {
     const asked = { q: ALL_NOTES, by: "note", limit: RECENT_NOTES, fields: "path,kind,title,language,line,uri" };
     const answer = await get("search", asked, this.signal).catch(() => null);
     if (!answer?.results.length) return;
-    notes.append(...answer.results.filter(isReadable).map((/** @type {any} */ hit) => h("li", {},
+    notes.append(...answer.results.filter(isReadable).map((/** @type {import("./shapes").Hit} */ hit) => h("li", {},
       h("a", { href: readAddress(hit), dir: "auto", lang: hit.language }, hit.title))));
     recent.hidden = false;
   }
@@ -247,7 +247,7 @@ class SearchView {
   }
 
   /**
-   * @param {any} answer
+   * @param {import("./shapes").SearchAnswer} answer
    * @param {Asked} asked
    */
   show(answer, asked) {
@@ -255,7 +255,7 @@ class SearchView {
     this.arrive(asked.q);
     // Who is among the hits already stays there when the last answer arrives.
     const focused = Array.from(this.list.children).findIndex((one) => one.contains(document.activeElement));
-    this.list.replaceChildren(...hits.map((/** @type {any} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked)));
+    this.list.replaceChildren(...hits.map((/** @type {import("./shapes").Hit} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked)));
     if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
     const found = hits.length === LIMIT ? `The best ${LIMIT} hits` : quantity(hits.length, "hit");
     const doubt = hits.length && answer.verdict === "none" ? ", probably not about this" : "";
@@ -264,7 +264,7 @@ class SearchView {
     this.summary.textContent = `${text} · ${Math.round(answer.took_ms)} ms`;
     if (asked.q === this.query) announce(text);
     this.notices.replaceChildren(
-      ...answer.corrections.map((/** @type {any} */ one) =>
+      ...answer.corrections.map((/** @type {import("./shapes").Correction} */ one) =>
         h("p", {}, "Also searched: ", h("strong", {}, one.to), ` for “${one.from}”`)),
       ...answer.notices.map((/** @type {string} */ one) => h("p", {}, one)));
     document.dispatchEvent(new CustomEvent("hits", { detail: { query: answer.query, tookMs: answer.took_ms } }));
@@ -272,7 +272,7 @@ class SearchView {
   }
 
   /**
-   * @param {any} hit
+   * @param {import("./shapes").Hit} hit
    * @param {number} at
    * @param {Asked} asked
    */
@@ -298,7 +298,7 @@ class SearchView {
           here ? null : ` ${hit.kind}`)),
       hit.header_path && h("p", { class: "hit-headings", ...text }, hit.header_path),
       hit.snippet && h("p", { class: "snippet", ...text }, ...marked(hit.snippet, hit.marks)),
-      h("div", { class: "hit-foot" }, picture(hit.shares), toggle,
+      h("div", { class: "hit-foot" }, hit.shares && picture(hit.shares), toggle,
         inObsidian && h("a", { href: inObsidian, class: "action obsidian", onclick: opened }, "Obsidian"),
         here && h("a", { href: inVault(hit.vault, address("graph", { path: hit.path })), class: "action" }, "Graph"),
         ...hit.tags.slice(0, 4).map((/** @type {string} */ tag) => h("button", { type: "button", class: "tag",
@@ -307,7 +307,7 @@ class SearchView {
   }
 
   /**
-   * @param {any} hit
+   * @param {import("./shapes").Hit} hit
    * @param {Asked} asked
    * @param {HTMLElement} details
    * @param {HTMLElement} toggle
@@ -321,7 +321,7 @@ class SearchView {
     // The same search again, so that the reasons are those of this very hit, whatever is typed meanwhile.
     const answer = await get("search",
       { ...asked, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
-    const found = answer.results.find((/** @type {any} */ one) => one.path === hit.path && one.line === hit.line && one.vault === hit.vault);
+    const found = answer.results.find((/** @type {import("./shapes").Hit} */ one) => one.path === hit.path && one.line === hit.line && one.vault === hit.vault);
     if (!found || details.childElementCount) return;
     const { vector, keyword, graph, note, filters } = found.why;
     const rows = [
@@ -405,14 +405,14 @@ class SearchView {
   }
 }
 
-/** @param {any} hit */
+/** @param {import("./shapes").Hit} hit */
 function isReadable(hit) {
   return hit.kind === "note" || hit.kind === "canvas";
 }
 
 /**
  * Where the page shows the note of a hit, at the hit's line.
- * @param {any} hit
+ * @param {import("./shapes").Hit} hit
  */
 function readAddress(hit) {
   return inVault(hit.vault, address("note", { path: hit.path, line: hit.line }));
@@ -468,7 +468,7 @@ class Completions {
     this.view = view;
     this.active = -1;
     this.replaces = "";
-    /** @type {any[]} */
+    /** @type {import("./shapes").Completion[]} */
     this.items = [];
     this.sequence = 0;
     this.list = h("ul", { class: "completions", id: "completions", role: "listbox", hidden: true,
@@ -482,7 +482,7 @@ class Completions {
     if (!COMPLETABLE.test(before) || document.body.dataset.vaults === "all") return this.close();
     const found = await get("complete", { q: before }, this.view.signal).catch(() => null);
     if (sequence !== this.sequence) return;
-    this.items = (found?.items ?? []).filter((/** @type {any} */ item) => item.kind !== "operator");
+    this.items = (found?.items ?? []).filter((/** @type {import("./shapes").Completion} */ item) => item.kind !== "operator");
     this.replaces = found?.replaces ?? "";
     this.active = -1;
     this.show();

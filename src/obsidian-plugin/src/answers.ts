@@ -1,0 +1,21 @@
+// What the plugin reads of the daemon's answers. `shapes` has the whole of them.
+
+import type * as shapes from "./shapes";
+import type { FIELDS } from "./client";
+
+export type { Explanation, Mention, MentionsAnswer, RelatedAnswer, RelatedNote, Why } from "./shapes";
+
+type Names<List extends string> = List extends `${infer First},${infer Rest}` ? First | Names<Rest> : List;
+
+/** The keys of a hit that a search asks for. Positions count code points, `end_pos` excluded; lines count from 1. */
+export type Hit = Omit<Pick<shapes.Hit, Names<typeof FIELDS> & keyof shapes.Hit>, "why"> & { why?: shapes.Why };
+
+export type SearchAnswer = Omit<shapes.SearchAnswer, "results"> & { results: Hit[] };
+
+type StatusKeys = "state" | "seq" | "pending" | "notes" | "detail" | "paused" | "paused_until" | "vectors_owed";
+
+/** A daemon of an earlier version does not say whether it keeps which hits were opened. */
+export type Status = Pick<shapes.StatusReport, StatusKeys> &
+  Partial<Pick<shapes.StatusReport, "records_clicks">> & {
+    progress: Pick<shapes.Progress, "stage" | "notes" | "total"> | null;
+  };

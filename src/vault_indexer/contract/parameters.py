@@ -1,0 +1,293 @@
+"""The parameters of a request, from the fields of its dataclass, and the check of what was sent.
+
+The words of an error are those that pydantic uses, because clients have seen them since the first version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from math import isfinite
+from types import NoneType
+from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from vault_indexer.contract.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
+from vault_indexer.contract.json_value import Json
+from vault_indexer.contract.marks import HIDDEN, PLAIN, Key, Says, Words, unmarked
+from vault_indexer.errors import UsageError
+
+Value = str | int | float | bool | None
+"""A parameter's value. None stands for one that is not given."""
+
+Request = TypeVar("Request")
+
+_VALUE_CHARS = 60
+_TRUE = frozenset({"1", "on", "t", "true", "y", "yes"})
+_FALSE = frozenset({"0", "off", "f", "false", "n", "no"})
+
+
+class Range(TypedDict):
+    """Bounds under the names that typer has for them."""
+
+    min: int | None
+    max: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of an endpoint. One without `required` and `default` may be missing and is None then."""
+
+    name: str
+    kind: type[str] | type[int] | type[float] | type[bool] = str
+    holds: Literal["", "query", "note", "strategy"] = ""
+    """What a text means: a query or the name of a note, each with a bound in bytes; the name of a chunking
+    strategy, which a shell completes; "" for any other."""
+
+    help: str
+    required: bool = False
+    default: Value = None
+    choices: tuple[str, ...] = ()
+    minimum: int | None = None
+    above: int | None = None
+    """As `minimum`, but exclusive."""
+
+    maximum: int | None = None
+    min_chars: int | None = None
+    max_chars: int | None = None
+    """The longest text over HTTP, for one that `holds` gives no bound."""
+
+    @property
+    def max_bytes(self) -> int | None:
+        """The longest text in bytes of UTF-8. The service checks it, so that every way to ask gives the same
+        message."""
+        return {"query": MAX_QUERY_BYTES, "note": MAX_PATH_BYTES}.get(self.holds)
+
+    @property
+    def range(self) -> Range:
+        """The bounds as an option of the command line has them."""
+        return {"min": self.minimum, "max": self.maximum}
+
+    @property
+    def schema(self) -> Json:
+        """The JSON schema of its values. It counts characters: a text within its bound in bytes is within it
+        in characters, too."""
+        own_minimum = 1 if self.max_bytes and self.required else None
+        bounds = {
+            "minimum": self.minimum,
+            "exclusiveMinimum": self.above,
+            "maximum": self.maximum,
+            "minLength": self.min_chars or own_minimum,
+            "maxLength": self.max_bytes or self.max_chars,
+        }
+        return {
+            **({"enum": list(self.choices)} if self.choices else {}),
+            "type": PLAIN[self.kind],
+            **{name: bound for name, bound in bounds.items() if bound is not None},
+        }
+
+
+class WrongRequestError(Exception):
+    """What is wrong with the values of a request, on one line."""
+
+
+@cache
+def parameters_of(kind: type) -> tuple[Parameter, ...]:
+    """The parameters of a request's dataclass, in the order of its fields."""
+    hints = get_type_hints(kind, include_extras=True)
+    found = []
+    for one in fields(kind):
+        inner, marks = unmarked(hints[one.name])
+        if HIDDEN not in marks:
+            default = None if one.default is MISSING else one.default
+            found.append(_parameter(_name(one.name, marks), inner, marks, default, one.default is MISSING))
+    return tuple(found)
+
+
+def request_of(kind: type[Request], values: Mapping[str, Value]) -> Request:
+    """The request, from a value for each parameter."""
+    given: dict[str, object] = {}
+    for field, name, yes in _fields_of(cast("Any", kind)):
+        given[field] = values[name] if yes is None else values[name] == yes
+    return kind(**given)
+
+
+def checked(
+    parameters: Sequence[Parameter], given: Mapping[str, object], *, is_strict: bool
+) -> dict[str, Value]:
+    """A value for each parameter. A strict check takes each value in its own type only: JSON has types, a
+    query string has texts.
+
+    Raises WrongRequestError for values that are wrong, missing or unknown: all of them, separated by "; ".
+    """
+    values: dict[str, Value] = {}
+    problems = []
+    for one in parameters:
+        if one.name not in given:
+            values[one.name] = one.default
+            problems += [f"{one.name}: is required"] if one.required else []
+            continue
+        value = given[one.name]
+        if one.kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)  # in JSON 2.0 and 2 are the same integer
+        try:
+            values[one.name] = _value(one, value, is_strict=is_strict)
+        except ValueError as error:
+            shown = f" = {json.dumps(value)[:_VALUE_CHARS]}" if isinstance(value, str | int | float) else ""
+            problems.append(f"{one.name}{shown}: {error}")
+    known = {one.name for one in parameters}
+    problems += [f"unknown key {name!r}" for name in given if name not in known]
+    if problems:
+        raise WrongRequestError("; ".join(problems))
+    return values
+
+
+@cache
+def _fields_of(kind: type) -> tuple[tuple[str, str, str | None], ...]:
+    """Of each parameter the field, the name, and the word for true where it is one of two words."""
+    hints = get_type_hints(kind, include_extras=True)
+    found = []
+    for one in fields(kind):
+        _, marks = unmarked(hints[one.name])
+        if HIDDEN not in marks:
+            yes = next((mark.yes for mark in marks if isinstance(mark, Words)), None)
+            found.append((one.name, _name(one.name, marks), yes))
+    return tuple(found)
+
+
+def check_bounds(request: object) -> None:
+    """Raises UsageError for a number of a request that is out of its bounds."""
+    kind: Any = type(request)
+    for (field, name, _), one in zip(_fields_of(kind), parameters_of(kind), strict=True):
+        value = getattr(request, field)
+        low, high = one.minimum, one.maximum
+        if low is None or high is None or value is None or low <= value <= high:
+            continue
+        least = max(1, low) if one.kind is int else low  # 0 stands for a configured number
+        raise UsageError(f"{name} {value:g}: allowed is {least} to {high}")
+
+
+def _name(field: str, marks: Sequence[object]) -> str:
+    return next((mark.name for mark in marks if isinstance(mark, Key)), field)
+
+
+def _parameter(name: str, kind: Any, marks: Sequence[object], default: Any, required: bool) -> Parameter:
+    says = next(mark for mark in marks if isinstance(mark, Says))
+    words = next((mark for mark in marks if isinstance(mark, Words)), None)
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    choices = tuple(map(str, parts)) if get_origin(kind) is Literal else ()
+    if words:
+        choices, default = (words.no, words.yes), words.yes if default else words.no
+    return Parameter(
+        name=name,
+        kind=str if choices else parts[0] if parts else kind,
+        holds=says.holds,
+        help=says.help,
+        required=required,
+        default=default,
+        choices=choices,
+        minimum=says.minimum,
+        above=says.above,
+        maximum=says.maximum,
+        min_chars=says.min_chars,
+        max_chars=says.max_chars,
+    )
+
+
+def _value(parameter: Parameter, value: object, *, is_strict: bool) -> Value:
+    """The value in the type of the parameter. Raises ValueError."""
+    if value is None and not parameter.required and parameter.default is None:
+        return None
+    if parameter.choices:
+        if value not in parameter.choices:
+            *others, last = [repr(one) for one in parameter.choices]
+            raise ValueError(f"Input should be {', '.join(others)}{' or ' if others else ''}{last}")
+        return value
+    return _READERS[parameter.kind](parameter, value, is_strict)
+
+
+def _text(parameter: Parameter, value: object, is_strict: bool) -> str:
+    del is_strict
+    if not isinstance(value, str):
+        raise ValueError("Input should be a valid string")
+    if parameter.min_chars is not None and len(value) < parameter.min_chars:
+        raise ValueError(f"String should have at least {parameter.min_chars} characters")
+    if parameter.max_chars is not None and len(value) > parameter.max_chars:
+        raise ValueError(f"String should have at most {parameter.max_chars} characters")
+    return value
+
+
+def _bool(parameter: Parameter, value: object, is_strict: bool) -> bool:
+    del parameter
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if is_strict or not isinstance(value, str | int):
+        raise ValueError("Input should be a valid boolean")
+    word = str(value).lower()
+    if word not in _TRUE | _FALSE:
+        raise ValueError("Input should be a valid boolean, unable to interpret input")
+    return word in _TRUE
+
+
+def _int(parameter: Parameter, value: object, is_strict: bool) -> int:
+    number: int
+    if isinstance(value, int) and not (is_strict and isinstance(value, bool)):
+        number = int(value)
+    elif is_strict or not isinstance(value, str | float):
+        raise ValueError("Input should be a valid integer")
+    elif isinstance(value, float):
+        fraction = "Input should be a valid integer, got a number with a fractional part"
+        raise ValueError(fraction if isfinite(value) else "Input should be a finite number")
+    else:
+        number = _int_of_text(value)
+    return cast("int", _bounded(parameter, number))
+
+
+def _int_of_text(text: str) -> int:
+    whole, point, zeros = text.strip().partition(".")
+    if not text.isascii() or (point and (not zeros or zeros.strip("0"))) or not whole[-1:].isdigit():
+        raise ValueError("Input should be a valid integer, unable to parse string as an integer")
+    try:
+        return int(whole)
+    except ValueError:
+        raise ValueError("Input should be a valid integer, unable to parse string as an integer") from None
+
+
+def _float(parameter: Parameter, value: object, is_strict: bool) -> float:
+    if isinstance(value, str) and not is_strict:
+        number = _float_of_text(value)
+    elif isinstance(value, int | float) and not (is_strict and isinstance(value, bool)):
+        number = float(value)
+    else:
+        raise ValueError("Input should be a valid number")
+    if not isfinite(number):
+        raise ValueError("Input should be a finite number")
+    return _bounded(parameter, number)
+
+
+def _float_of_text(text: str) -> float:
+    try:
+        return float(text.encode("ascii"))
+    except ValueError:
+        raise ValueError("Input should be a valid number, unable to parse string as a number") from None
+
+
+def _bounded(parameter: Parameter, number: float) -> float:
+    if parameter.minimum is not None and number < parameter.minimum:
+        raise ValueError(f"Input should be greater than or equal to {parameter.minimum}")
+    if parameter.above is not None and number <= parameter.above:
+        raise ValueError(f"Input should be greater than {parameter.above}")
+    if parameter.maximum is not None and number > parameter.maximum:
+        raise ValueError(f"Input should be less than or equal to {parameter.maximum}")
+    return number
+
+
+_READERS: Mapping[type, Callable[[Parameter, object, bool], Value]] = {
+    str: _text,
+    int: _int,
+    float: _float,
+    bool: _bool,
+}

@@ -1,0 +1,357 @@
+"""The requests: a dataclass for each row of the table of endpoints.
+
+What a parameter means, its bounds and its name over HTTP stand beside the field.
+From these come the checks of HTTP, `/openapi.json`, the schemas of tools, the client and the options of
+commands. The module is light: a command imports it before it asks a daemon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from vault_indexer.contract.bounds import (
+    DEFAULT_MENTIONS,
+    MAX_GRADE,
+    MAX_LIMIT,
+    MAX_PATH_BYTES,
+    MAX_PAUSE_S,
+    MAX_QUERY_BYTES,
+)
+from vault_indexer.contract.marks import HIDDEN, Key, Says, Words
+
+Expand = Literal["", "section", "window", "section_or_window"]
+"""How much text around a hit is wanted; "" for none."""
+
+ClusterKind = Literal["folder", "community"]
+"""How the notes of a vault are put together: by folder, or by the links between them."""
+
+_MAX_LINE = 10**9
+
+Query = Annotated[
+    str,
+    Key("q"),
+    Says(
+        help=f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.", holds="query"
+    ),
+]
+NoteName = Annotated[
+    str,
+    Key("path"),
+    Says(
+        help="A note: its path in the vault, its absolute path, or its name if only one note has it.",
+        holds="note",
+    ),
+]
+Fresh = Annotated[bool, Says(help="Wait until all changes made to the vault so far are indexed.")]
+Correct = Annotated[bool, Says(help="Search likely spellings of words that no note holds as well.")]
+By = Annotated[
+    bool,
+    Key("by"),
+    Words("chunk", "note"),
+    Says(help="One hit for each chunk, or the best one of each note."),
+]
+Fields = Annotated[
+    str,
+    Says(
+        help="The keys of each hit that are wanted, separated by commas; empty means all.",
+        max_chars=MAX_QUERY_BYTES,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each.
+    Hits with a relevance below `min_relevance` are left out; None means the configured one.
+
+    `correct`: of words that are probably misspelt, likely spellings are searched as well. `stale`: each hit
+    says whether its file has changed since it was indexed; without it no file is looked at. `by_field`: it
+    says what each field gave to its BM25F score; without it a search is quicker.
+    """
+
+    query: Query
+    limit: Annotated[
+        int, Says(help="Hits at most; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT)
+    ] = 0
+    by_note: By = False
+    fresh: Fresh = False
+    as_you_type: Annotated[bool, Says(help="The last word may be unfinished.")] = False
+    expand: Annotated[Expand, Says(help="Add the text around each hit; empty adds none.")] = ""
+    correct: Correct = True
+    min_relevance: Annotated[
+        float | None,
+        Says(
+            help="Leave out hits whose relevance is lower; without it, the configured one.",
+            minimum=0,
+            maximum=1,
+        ),
+    ] = None
+    fields: Fields = ""
+    stale: Annotated[bool, HIDDEN] = True
+    by_field: Annotated[bool, HIDDEN] = True
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """One question. `use_model` False answers with quotes alone, also where a language model is configured.
+
+    `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
+    `as_written`: sentences of a model are wanted one by one, while it writes. `show_prompt`: the model is not
+    asked, and the answer says what it would be sent.
+    """
+
+    question: Annotated[
+        str,
+        Key("q"),
+        Says(
+            help=f"The question; filters as in a query. At most {MAX_QUERY_BYTES} bytes of UTF-8.",
+            holds="query",
+        ),
+    ]
+    limit: Annotated[
+        int,
+        Says(help="Passages to read at most; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT),
+    ] = 0
+    use_model: Annotated[
+        bool,
+        Key("model"),
+        Says(help="Have the configured language model write the answer; without one, notes are quoted."),
+    ] = True
+    fresh: Fresh = False
+    as_written: Annotated[
+        bool,
+        Key("stream"),
+        Says(help="Send the answer as it arises, one JSON object on each line (application/x-ndjson)."),
+    ] = False
+    show_prompt: Annotated[
+        bool,
+        Says(help="Do not ask the language model; the key prompt of the answer is what it would be sent."),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoParameters:
+    """A request that says all by its route."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """Where a note is in the answer to a query."""
+
+    note: NoteName
+    query: Query
+    correct: Correct = True
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedRequest:
+    """Notes near a note."""
+
+    note: NoteName
+    limit: Annotated[int, Says(help="Notes at most.", minimum=1, maximum=MAX_LIMIT)] = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LinksRequest:
+    """Links of a note or of the vault. `limit` None: as many as the view has, of mentions a few."""
+
+    note: Annotated[
+        str,
+        Key("path"),
+        Says(help="The note, as in /v1/related. Required for the views note and mentions.", holds="note"),
+    ] = ""
+    view: Annotated[
+        Literal["note", "mentions", "unresolved", "orphans"],
+        Says(
+            help="The links of a note, places that name it without a link, links of the vault that "
+            "lead nowhere, or notes without links."
+        ),
+    ] = "note"
+    limit: Annotated[
+        int | None,
+        Says(
+            help=f"Entries of each list at most. Without it: {DEFAULT_MENTIONS} mentions, all of the others.",
+            minimum=1,
+            maximum=MAX_LIMIT,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRequest:
+    """One note."""
+
+    note: NoteName
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRequest:
+    """The files around a note, or around the notes of the best hits of a query."""
+
+    note: Annotated[
+        str, Key("path"), Says(help="The note, as in /v1/related; or give `q`.", holds="note")
+    ] = ""
+    query: Annotated[str, Key("q"), Says(help="A query, instead of a note.", holds="query")] = ""
+    depth: Annotated[int, Says(help="Links from the note at most.", minimum=1, maximum=3)] = 1
+    limit: Annotated[int, Says(help="Files at most.", minimum=1, maximum=300)] = 150
+    related: Annotated[bool, Says(help="Add notes that are near in meaning.")] = True
+
+
+@dataclass(frozen=True, slots=True)
+class ClustersRequest:
+    """The whole vault as clusters."""
+
+    by: Annotated[
+        ClusterKind, Says(help="Notes of one folder, or notes that link to each other more than to others.")
+    ] = "folder"
+    folder: Annotated[
+        str,
+        Says(help="By folder: the folder whose folders are the clusters.", max_chars=MAX_QUERY_BYTES),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """A note to be read."""
+
+    note: NoteName
+    part: Annotated[
+        str,
+        Says(
+            help="Only this part: a heading, `heading#heading below it` or `^block`, as in a link.",
+            max_chars=MAX_QUERY_BYTES,
+        ),
+    ] = ""
+    line: Annotated[
+        int,
+        Says(
+            help="Of a very long note, the part with this line; 0 means its beginning.",
+            minimum=0,
+            maximum=_MAX_LINE,
+        ),
+    ] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRequest:
+    """A picture of the vault."""
+
+    path: Annotated[str, Says(help="The path of the picture in the vault, as `view` names it.", holds="note")]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunksRequest:
+    """The chunks of a note."""
+
+    note: NoteName
+    strategy: Annotated[
+        str,
+        Says(
+            help="A strategy that needs no language model; empty: the index.",
+            holds="strategy",
+            max_chars=MAX_QUERY_BYTES,
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BodiesRequest:
+    """The bodies of chunks by their keys."""
+
+    keys: Annotated[
+        str,
+        Says(help=f"Keys of chunks, separated by commas; at most {MAX_LIMIT}.", max_chars=MAX_QUERY_BYTES),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteRequest:
+    """How the end of a query can go on."""
+
+    query: Annotated[str, Key("q"), Says(help="The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
+    limit: Annotated[int, Says(help="Entries at most.", minimum=1, maximum=50)] = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ClickRequest:
+    """A note was opened from the hits of a query."""
+
+    query: Query
+    note: NoteName
+    rank: Annotated[int, Says(help="Its place among the hits, from 1 on.", minimum=1, maximum=MAX_LIMIT)]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePoolRequest:
+    """The notes of a question to be graded."""
+
+    question: Annotated[
+        str,
+        Key("q"),
+        Says(help="The question; empty: the first known one that has notes without a grade.", holds="query"),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """The grade of a note for a question."""
+
+    question: Query
+    note: NoteName
+    grade: Annotated[int, Says(help="0: does not help, 1: helps, 2: answers.", minimum=0, maximum=MAX_GRADE)]
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRequest:
+    """Rebuild the index."""
+
+    wait: Annotated[
+        bool, Says(help="Answer when the rebuild has ended; otherwise as soon as it has started.")
+    ] = True
+    refit: Annotated[bool, Says(help="Weigh words anew if the number of notes has changed much.")] = True
+    force: Annotated[
+        bool,
+        Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then."),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """Compare the vault with the index."""
+
+    repair: Annotated[bool, Says(help="Repair what differs.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRequest:
+    """Pause indexing; `seconds` None: until it is resumed."""
+
+    seconds: Annotated[
+        float | None,
+        Says(help="How long to pause; without it, until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySearchRequest:
+    """One search of a gateway."""
+
+    query: Query
+    limit: Annotated[int, Says(help="Hits at most; 0: 10.", minimum=0, maximum=MAX_LIMIT)] = 0
+    by_note: By = False
+    vault: Annotated[
+        str, Says(help="The name of one vault, or KEEPER/NAME; empty means all.", max_chars=401)
+    ] = ""
+    folder: Annotated[
+        str, Says(help="Only notes in this folder of their vault, at any depth.", max_chars=MAX_PATH_BYTES)
+    ] = ""
+    kind: Annotated[Literal["", "note", "canvas"], Says(help="Only notes, or only canvases.")] = ""
+    fields: Fields = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRequest:
+    """A challenge to prove that the server knows the token."""
+
+    challenge: Annotated[str, Says(help="", min_chars=16, max_chars=128)]
