@@ -191,7 +191,8 @@ def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     lock.acquire()
     vault_sync = VaultSync(assembly, live=True, clock=clock)
     system = Surroundings(monotonic=clock, wall=clock, mounts=lambda: "", source=source)
-    watcher = VaultWatcher(assembly.vault, vault_sync.rules, assembly.settings.watch, system)
+    watch = assembly.settings.watch
+    watcher = VaultWatcher(assembly.vault, vault_sync.rules, watch, system, vault_sync.dirty)
     reasons = vault_sync.open_current()
     loop = IndexLoop(vault_sync, watcher, lock, reasons, Pace(clock, 0.0))
     watcher.start()

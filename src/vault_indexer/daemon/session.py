@@ -61,7 +61,12 @@ class DaemonSession:
         self._lock.acquire()
         try:
             self._vault_sync = VaultSync(assembly, live=True, clock=clock)
-            watcher = VaultWatcher(assembly.vault, self._vault_sync.rules, assembly.settings.watch)
+            watcher = VaultWatcher(
+                assembly.vault,
+                self._vault_sync.rules,
+                assembly.settings.watch,
+                dirty=self._vault_sync.dirty,
+            )
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
             self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), turns)
@@ -234,7 +239,7 @@ class DaemonSession:
             return "rebuilding" if has_index else "building"
         if not has_index:
             return "unusable"
-        return "indexing" if state.remaining or state.unsynced else "ready"
+        return "indexing" if self._loop.is_indexing else "ready"
 
     def _pause_text(self) -> str:
         until, pending = self._loop.paused_until, self.pending()
