@@ -16,8 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from loop_by_hand import LoopByHand, loop_by_hand
 from vault_at_work import Place, opened, place
 
-from vault_indexer.daemon.loop_request import LoopRequest
-from vault_indexer.daemon.rebuild_task import Problems
+from vault_indexer.daemon.loop_request import CheckRequest
 from vault_indexer.errors import UnavailableError
 
 SOON_S = 5.0
@@ -130,7 +129,7 @@ class LoopMachine(RuleBasedStateMachine):
         elif event == "scan":
             self.kept.request_scan()
         elif event == "verify":
-            self.kept.loop.request_check(LoopRequest(repair=True))
+            self.kept.loop.request(CheckRequest(repair=True))
         elif event == "folder gone":
             shutil.rmtree(self.where.vault / "Garden", ignore_errors=True)
             self.kept.hints[-1].sink.folder_gone("Garden")
@@ -147,10 +146,10 @@ class LoopMachine(RuleBasedStateMachine):
         """Nothing of what is under way is lost, and no request waits for ever."""
         self._running.close()
         assert self.kept.early == []
-        late: LoopRequest[Problems] = LoopRequest()
-        self.kept.loop.request_check(late)
+        late = CheckRequest()
+        self.kept.loop.request(late)
         with pytest.raises(UnavailableError):
-            late.wait()
+            late.answer.result()
 
     def _rename(self, path: str, to: str) -> None:
         source = self.where.vault / path

@@ -15,13 +15,19 @@ from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.loop_request import STOPPED, LoopRequest, RequestQueue
+from vault_indexer.daemon.loop_request import (
+    STOPPED,
+    BuildRequest,
+    CheckRequest,
+    LoopRequest,
+    RequestQueue,
+)
 from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
 from vault_indexer.daemon.publish_task import PublishTask
-from vault_indexer.daemon.rebuild_task import Problems, RebuildResult, RebuildTask
+from vault_indexer.daemon.rebuild_task import RebuildResult, RebuildTask
 from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.set_aside import SetAsideRetry
@@ -34,7 +40,7 @@ from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.pool_plan import upkeep_limits
-from vault_indexer.model import Progress, RebuildReport
+from vault_indexer.model import Progress
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.counts import quantity
@@ -107,7 +113,7 @@ class IndexLoop:
             WordsTask(vault_sync),
             self._publish_task,
         )
-        self._checks: RequestQueue[Problems] = RequestQueue()
+        self._requests = RequestQueue()
         self._presence = IndexPresence(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
@@ -121,13 +127,9 @@ class IndexLoop:
         self._stopping = False
         self._note_exclusions()
 
-    def request_build(self, request: LoopRequest[RebuildReport]) -> None:
-        """Have the next generation built. Any thread."""
-        self._rebuild.request(request)
-
-    def request_check(self, request: LoopRequest[Problems]) -> None:
-        """Have everything compared with everything. Any thread."""
-        self._checks.put(request)
+    def request(self, request: LoopRequest) -> None:
+        """Have something done; once the loop has ended it is refused. Any thread."""
+        self._requests.put(request)
 
     @property
     def paused(self) -> bool:
@@ -184,7 +186,7 @@ class IndexLoop:
         self._warm_later()
         while not self._stopping:
             self.step()
-        self._checks.close()
+        self._requests.close()
         self._rebuild.end()
         for task in self._tasks:
             task.end()
@@ -272,8 +274,8 @@ class IndexLoop:
         self._restore_if_gone()
         self._reload_if_changed()
         self._look_at_exclusions()
+        self._take_requests()
         self._step_rebuild()
-        self._run_checks()
         if batch is not None and not self._stopping:
             self._index(batch)
         self._retry_failed()
@@ -376,7 +378,7 @@ class IndexLoop:
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
-        self._checks.refuse(UnavailableError(PAUSED))
+        self._requests.refuse(UnavailableError(PAUSED))
 
     def _confirm_losses(self) -> None:
         """Scan again for losses that one scan does not make plausible."""
@@ -462,25 +464,28 @@ class IndexLoop:
             self._happened.append(": ".join(("Index rebuilt", *result.reasons[:1])))
             self._troubles.end(Cause.INDEX_GONE)
 
-    def _run_checks(self) -> None:
-        for request in self._checks.take():
+    def _take_requests(self) -> None:
+        while request := self._requests.take():
+            if isinstance(request, BuildRequest):
+                self._rebuild.request(request)
+                continue
             try:
                 with index_errors(self._root):
-                    problems = self._vault_sync.verify(
-                        repair=request.repair, report=partial(self._report_check, request)
-                    )
-            except VaultIndexerError as error:
-                request.fail(error)
-                continue
-            if self._vault_sync.damaged:
-                self._rebuild.use_reasons((self._vault_sync.damaged,))
-            self._publish()
-            if self._vault_sync.damaged and request.repair:
-                self._rebuild.answer_after_repair(request, problems)
-            else:
-                request.give(problems)
+                    self._check(request)
+            except Exception as error:  # noqa: BLE001 - whoever waits for the answer gets it
+                request.answer.set_exception(error)
 
-    def _report_check(self, request: LoopRequest[Problems], progress: Progress) -> None:
+    def _check(self, request: CheckRequest) -> None:
+        problems = self._vault_sync.verify(repair=request.repair, report=partial(self._report_check, request))
+        if self._vault_sync.damaged:
+            self._rebuild.use_reasons((self._vault_sync.damaged,))
+        self._publish()
+        if self._vault_sync.damaged and request.repair:
+            self._rebuild.answer_after_repair(request, problems)
+        else:
+            request.answer.set_result(problems)
+
+    def _report_check(self, request: CheckRequest, progress: Progress) -> None:
         if self._stopping:
             raise UnavailableError(STOPPED)
         request.report(progress)

@@ -16,7 +16,7 @@ from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
 from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
-from vault_indexer.daemon.loop_request import STOPPED, LoopRequest
+from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.turn import Turn
@@ -152,9 +152,9 @@ class DaemonSession:
 
     def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:
         """Have the next generation built, and wait until it is active."""
-        request: LoopRequest[RebuildReport] = LoopRequest(report=report, refit=refit, force=force)
-        self._loop.request_build(request)
-        return request.wait()
+        request = BuildRequest(report, refit=refit, force=force)
+        self._loop.request(request)
+        return request.answer.result()
 
     def status(self) -> StatusReport:
         """The state of index and daemon."""
@@ -171,12 +171,10 @@ class DaemonSession:
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything, between two edits. `status` says how far it is."""
-        request: LoopRequest[tuple[Problem, ...]] = LoopRequest(
-            report=self._record_check_progress, repair=repair
-        )
-        self._loop.request_check(request)
+        request = CheckRequest(self._record_check_progress, repair=repair)
+        self._loop.request(request)
         try:
-            return request.wait()
+            return request.answer.result()
         finally:
             self._check_progress = None
 
