@@ -45,6 +45,8 @@ class Faults:
     """Called before each job."""
     afterwards: Callable[[], None] = lambda: None
     """Called after each job, before its result is known."""
+    look: Callable[[], None] = lambda: None
+    """Called before and after each job, whatever the test does then."""
 
     def mend(self) -> None:
         """Nothing goes wrong any more."""
@@ -68,10 +70,12 @@ class FaultyPool(InProcessPool):
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
         self._faults.meanwhile()
+        self._faults.look()
         self._clock.now += self._faults.seconds
         fault = self._faults.hit(job)
         done = [(job, fault)] if fault else list(super().each(job))
         self._faults.afterwards()
+        self._faults.look()
         yield from done
 
 
@@ -101,6 +105,8 @@ class LoopByHand:
     clock: Clock
     faults: Faults
     hints: list[Hints]
+    early: list[str] = field(default_factory=list)
+    """What was wrong in the index at any moment at which nothing was pending and no notice stood."""
 
     def save(self, name: str, text: str) -> None:
         self.where.write(name, text)
@@ -134,6 +140,23 @@ class LoopByHand:
         while self.clock.now < end:
             self.clock.now += tick_s
             self.loop.step()
+            self.look()
+
+    def look(self) -> None:
+        """Another thread asks whether anything is pending, and compares the index with the vault. A daemon
+        that was stopped answers no more."""
+        if self.loop.is_stopping or self.loop.pending() or self.notices or not self.where.vault.exists():
+            return
+        current = self.vault_sync.current
+        assert current is not None
+        with current.reader.holder.lease() as snapshot:
+            rows = [row.path for row in snapshot.catalog.files() if row.state == "note"]
+        indexed = {path: self.indexed_text(path) for path in rows}
+        found = self.where.vault.rglob("*.md")
+        saved = {file.relative_to(self.where.vault).as_posix(): file.read_text("utf-8") for file in found}
+        aside = self.vault_sync.set_aside()
+        wrong = [path for path in {**indexed, **saved} if indexed.get(path) != saved.get(path)]
+        self.early += [path for path in wrong if path not in aside]
 
     def holding(self, word: str) -> set[str]:
         current = self.vault_sync.current
@@ -168,12 +191,14 @@ def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     lock.acquire()
     vault_sync = VaultSync(assembly, live=True, clock=clock)
     system = Surroundings(monotonic=clock, wall=clock, mounts=lambda: "", source=source)
-    watcher = VaultWatcher(assembly.vault, vault_sync.rules, assembly.settings.watch, system)
+    watch = assembly.settings.watch
+    watcher = VaultWatcher(assembly.vault, vault_sync.rules, watch, system, vault_sync.dirty)
     reasons = vault_sync.open_current()
     loop = IndexLoop(vault_sync, watcher, lock, reasons, Pace(clock, 0.0))
     watcher.start()
     try:
         made = LoopByHand(where, loop, vault_sync, clock, faults, hints)
+        faults.look = made.look
         made.run(1.0)
         yield made
     finally:

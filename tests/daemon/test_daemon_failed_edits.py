@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loop_by_hand import Clock, LoopByHand, loop_by_hand
-from vault_at_work import Place, opened, place
+from vault_at_work import Place, opened, place, silent
 
-from vault_indexer.daemon.failed_edits import FailedEdits
+from vault_indexer.errors import ProviderError
+from vault_indexer.vault.failed_edits import FailedEdits
 
 SOON_S = 5.0
 
@@ -78,6 +79,56 @@ def test_a_note_that_fails_by_itself_holds_up_no_other_of_its_batch(kept: LoopBy
     assert "Note 3.md" in kept.holding("cerium")
     assert kept.loop.pending() == 0
     assert not kept.notices
+
+
+def test_a_save_that_fails_while_thousands_are_read_is_found_after_them(kept: LoopByHand) -> None:
+    for n in range(200):
+        kept.where.write(f"Many/Note {n:03}.md", f"Note {n} is long.\n")
+
+    jobs: list[int] = []
+
+    def save_once() -> None:
+        """In the second part, after the note was read with the first, and before the third."""
+        jobs.append(1)
+        if len(jobs) == 3:
+            kept.faults.poison = {"Bread.md"}
+            kept.save("Bread.md", "Contains cerium.\n")
+
+    kept.faults.meanwhile, kept.faults.seconds = save_once, 0.5
+    kept.request_scan()
+    kept.run(2.0)
+    assert kept.holding("long") >= {"Many/Note 199.md"}
+    assert kept.loop.pending() == 1
+    assert kept.early == []
+    kept.faults.mend()
+    kept.run(4 * SOON_S)
+    assert kept.holding("cerium") == {"Bread.md"}
+    assert kept.loop.pending() == 0
+
+
+def test_a_new_note_that_a_scan_could_not_read_is_missing_until_it_is_read(kept: LoopByHand) -> None:
+    kept.where.write("New.md", "Contains cerium.\n")
+    kept.faults.poison = {"New.md"}
+    kept.request_scan()
+    kept.run(2.0)
+    assert kept.vault_sync.unread is not None
+    kept.faults.mend()
+    kept.run(4 * SOON_S)
+    assert kept.holding("cerium") == {"New.md"}
+    assert kept.vault_sync.unread is None
+
+
+def test_a_save_during_a_build_that_cannot_be_read_after_it_stays_pending(kept: LoopByHand) -> None:
+    built = kept.vault_sync.assembly.build_next(silent, refit=False)
+    kept.where.write("New.md", "Contains cerium.\n")
+    kept.faults.poison = {"New.md"}
+    with pytest.raises(ProviderError):
+        kept.vault_sync.activate(*built)
+    assert kept.loop.pending() > 0
+    kept.faults.mend()
+    kept.run(SOON_S)
+    assert kept.holding("cerium") == {"New.md"}
+    assert kept.loop.pending() == 0
 
 
 def test_what_an_unreadable_vault_hides_stays_pending(kept: LoopByHand) -> None:
@@ -168,7 +219,7 @@ def test_owed_vectors_and_a_note_that_was_set_aside_share_a_process(built: Place
         kept.save("Hostile.md", "Contains cerium.\n")
         kept.run(1.0)
         for n in range(60):
-            kept.save(f"Many/Note {n:02}.md", f"Note {n} is one of many.\n")
+            kept.save(f"Many/Note {n:02}.md", f"Note {n} is one of a great many notes.\n")
         kept.run(1.0, tick_s=1.0)
         owed = writer.owed
         assert owed > 0

@@ -50,7 +50,7 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
     assert len(found) > 1
     assert all(paths == saved for paths, _ in found)
     assert found[0][1] < PART_NOTES + 20, "most of the others were still to come"
-    vault_sync.hold.take_due()
+    vault_sync.dirty.take_held()
     vault_sync.close()
 
     with opened(where) as service:

@@ -16,14 +16,19 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from loop_by_hand import LoopByHand, loop_by_hand
 from vault_at_work import Place, opened, place
 
+from vault_indexer.daemon.loop_request import CheckRequest
+from vault_indexer.errors import UnavailableError
+
 SOON_S = 5.0
 TICK_S = 1.0
 """Longer than in life: the same time takes fewer steps of the loop."""
 
 PATHS = ("Bread.md", "Oven.md", "Garden/Peas.md")
+MANY = ("Garden/Beans.md", "Garden/Kale.md", "Garden/Leek.md", "Cellar.md", "Larder.md")
+FEW = "[watch]\nfolder_scan_threshold = 2\nfull_scan_threshold = 4\n"
 TEXTS = ("See [[Oven]] and [[Peas]].\n", "# Peas\n\nSow early.\n\n## Harvest\n\nPick green.\n", "")
 WHEN = ("now", "now", "meanwhile", "afterwards")
-EVENTS = ("mend", "pause", "pause within", "scan", "rename", "move vault", "restart")
+EVENTS = ("mend", "pause", "scan", "verify", "rename", "folder gone", "move vault", "restart")
 FAULTS = ("reading", "slow reading", "one note", "deadly note")
 paths = st.sampled_from(PATHS)
 texts = st.sampled_from((*TEXTS, None))
@@ -45,6 +50,7 @@ class LoopMachine(RuleBasedStateMachine):
         self._running = ExitStack()
         self._saves = 0
         self._is_away = False
+        self._hostile: set[str] = set()
 
     @initialize()
     def start(self) -> None:
@@ -91,8 +97,28 @@ class LoopMachine(RuleBasedStateMachine):
         faults.seconds = 8.0 if fault == "slow reading" else faults.seconds
         faults.poison |= {path} if fault == "one note" else set()
         faults.deadly |= {path} if fault == "deadly note" else set()
+        self._hostile |= {path} if fault.endswith("note") else set()
         self._change(path, TEXTS[1])
         self.kept.run(wait, TICK_S)
+
+    @rule(count=st.integers(2, len(MANY)), wait=seconds)
+    def change_many(self, count: int, wait: int) -> None:
+        """More than wait as paths: as a folder, or as the whole vault."""
+        for path in MANY[:count]:
+            self._change(path, TEXTS[0])
+        self.kept.run(wait, TICK_S)
+
+    @rule(event=st.sampled_from(("pause", "stop")), when=st.sampled_from(WHEN[2:]), wait=seconds)
+    def disturb_reading(self, event: str, when: str, wait: int) -> None:
+        loop = self.kept.loop
+        self._at_next_reading(when, loop.stop if event == "stop" else lambda: loop.pause(0.001))
+        self.kept.run(max(wait, TICK_S), TICK_S)
+        self.kept.faults.meanwhile = self.kept.faults.afterwards = lambda: None
+        if loop.is_stopping:
+            self._stop()
+            if self._is_away:
+                self._return_vault()
+            self._enter()
 
     @rule(event=st.sampled_from(EVENTS), path=paths, to=paths, wait=seconds)
     def disturb(self, event: str, path: str, to: str, wait: int) -> None:
@@ -100,18 +126,30 @@ class LoopMachine(RuleBasedStateMachine):
             self.kept.faults.mend()
         elif event == "pause":
             self.kept.loop.pause(0.001)
-        elif event == "pause within":
-            self._at_next_reading("meanwhile", lambda: self.kept.loop.pause(0.001))
         elif event == "scan":
             self.kept.request_scan()
+        elif event == "verify":
+            self.kept.loop.request(CheckRequest(repair=True))
+        elif event == "folder gone":
+            shutil.rmtree(self.where.vault / "Garden", ignore_errors=True)
+            self.kept.hints[-1].sink.folder_gone("Garden")
         elif event == "rename":
             self._rename(path, to)
         elif event == "move vault":
             self._move_vault()
         elif not self._is_away:  # a daemon does not start without its vault
-            self._running.close()
+            self._stop()
             self._enter()
         self.kept.run(wait, TICK_S)
+
+    def _stop(self) -> None:
+        """Nothing of what is under way is lost, and no request waits for ever."""
+        self._running.close()
+        assert self.kept.early == []
+        late = CheckRequest()
+        self.kept.loop.request(late)
+        with pytest.raises(UnavailableError):
+            late.answer.result()
 
     def _rename(self, path: str, to: str) -> None:
         source = self.where.vault / path
@@ -122,18 +160,22 @@ class LoopMachine(RuleBasedStateMachine):
 
     def _move_vault(self) -> None:
         """Away, or back. Nothing tells of it: the watcher looks each second."""
-        away = self.where.vault.with_name("away")
-        self._is_away = not self._is_away
         if self._is_away:
-            self.where.vault.rename(away)
+            self._return_vault()
         else:
-            away.rename(self.where.vault)
+            self._is_away = True
+            self.where.vault.rename(self.where.vault.with_name("away"))
         self.kept.run(2 * TICK_S, TICK_S)
+
+    def _return_vault(self) -> None:
+        self._is_away = False
+        self.where.vault.with_name("away").rename(self.where.vault)
 
     @precondition(lambda self: not self._is_away)
     @rule()
     def mend_and_succeed(self) -> None:
-        """From the first success on, five seconds are enough for all that has failed before."""
+        """From the first success on, five seconds are enough for all that has failed before. What failed by
+        itself may wait longer, where a try takes long or ends a worker."""
         kept = self.kept
         kept.faults.mend()
         self._saves += 1
@@ -143,13 +185,23 @@ class LoopMachine(RuleBasedStateMachine):
             if kept.indexed_text("Mended.md") == kept.saved_text("Mended.md"):
                 break
         kept.run(SOON_S, TICK_S)
-        for path in PATHS:
+        for path in {*PATHS, *MANY} - self._hostile:
             if (self.where.vault / path).exists():
                 assert kept.indexed_text(path) == kept.saved_text(path), f"{path} was saved"
+        aside = kept.vault_sync.set_aside()
+        self._hostile = {
+            path
+            for path in self._hostile
+            if (self.where.vault / path).exists()
+            and (path in aside or kept.indexed_text(path) != kept.saved_text(path))
+        }
 
     @invariant()
     def where_nothing_is_pending_the_index_equals_the_vault(self) -> None:
-        if hasattr(self, "kept") and self.kept.loop.pending() == 0 and not self.kept.notices:
+        if not hasattr(self, "kept"):
+            return
+        assert self.kept.early == []
+        if self.kept.loop.pending() == 0 and not self.kept.notices:
             found = self.kept.vault_sync.verify(repair=False)
             assert [problem for problem in found if problem.kind != "set aside"] == []
 
@@ -157,6 +209,7 @@ class LoopMachine(RuleBasedStateMachine):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
     made = place(tmp_path_factory.mktemp("built"))
+    made.tune(FEW)
     with opened(made):
         pass
     return made

@@ -66,7 +66,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     folder = tmp_path_factory.mktemp("owed")
     vault = make_vault(folder / "vault", random.Random("owed"), 1)
     for number in range(NOTES):
-        (vault / f"{number:02}.md").write_text(f"Number {number} of the list.\n")
+        (vault / f"{number:02}.md").write_text(f"Number {number} of the long list of notes.\n")
     made = replace(assembly_of(vault, folder / "index"), is_slow=is_slow)
     made.index_dir.prepare()
     return made

@@ -18,6 +18,7 @@ from vault_indexer.index.build import Pool
 from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job
 from vault_indexer.model import Problem
+from vault_indexer.vault.set_aside import SetAsideNotes
 
 pytestmark = pytest.mark.long
 
@@ -84,7 +85,9 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     vault_sync: VaultSync, where: Place
 ) -> None:
     clock = Clock()
-    retry = Upkeep(vault_sync, [SetAsideRetry(vault_sync, clock, first_s=60)])
+    vault_sync.dirty.aside = SetAsideNotes(clock, first_s=60)
+    vault_sync.dirty.aside.use(vault_sync.set_aside())
+    retry = Upkeep(vault_sync, [SetAsideRetry(vault_sync)])
     current = vault_sync.current
     assert current is not None
     refusing = Refusing(clock)
@@ -99,7 +102,8 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     assert [*vault_sync.set_aside()] == ["Hostile.md"]
 
     where.write("Hostile.md", "# Tame\n\nzirconium\n")  # nobody watches
-    vault_sync.current, retry = current, Upkeep(vault_sync, [SetAsideRetry(vault_sync, clock, first_s=0)])
+    vault_sync.current = current
+    clock.now += 3600
     retry.step(idle=False)
     assert not retry.busy
 

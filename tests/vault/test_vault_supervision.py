@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import Batch, IgnoreRules, Surroundings, VaultWatcher
+from vault_indexer.vault import Batch, DirtySet, IgnoreRules, Surroundings, VaultWatcher
 from vault_indexer.vault.mounts import remote_file_system
 from vault_indexer.vault.sources import Sink
 
@@ -27,14 +27,16 @@ class QuietSource:
 class World:
     """Clocks that stand still until moved, and the sources that were opened."""
 
-    def __init__(self, vault: Path, settings: WatchSettings, mounts: str = "") -> None:
+    def __init__(
+        self, vault: Path, settings: WatchSettings, mounts: str = "", dirty: DirtySet | None = None
+    ) -> None:
         self.now = 1000.0
         self.wall = 5000.0
         self.opened: list[QuietSource] = []
         surroundings = Surroundings(
             monotonic=lambda: self.now, wall=lambda: self.wall, mounts=lambda: mounts, source=self._open
         )
-        self.watcher = VaultWatcher(vault, IgnoreRules(), settings, surroundings)
+        self.watcher = VaultWatcher(vault, IgnoreRules(), settings, surroundings, dirty)
         self.watcher.start()
         first = self.watcher.next_batch(0.0)
         assert first is not None
@@ -111,26 +113,24 @@ def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
     assert world.watcher.mode.reason == "watch.mode is poll"
 
 
-def test_a_batch_is_at_work_until_it_is_settled_or_the_next_is_asked_for(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings())
+def test_a_batch_counts_until_it_was_read(tmp_path: Path) -> None:
+    dirty = DirtySet(WatchSettings())
+    world = World(tmp_path, WatchSettings(), dirty=dirty)
     watcher = world.watcher
-
-    def waiting_and_at_work() -> tuple[int, bool]:
-        return watcher.pending, watcher.at_work
-
-    assert watcher.next_batch(0.0) is None
+    with dirty.reading(frozenset({""})):
+        assert len(dirty) == 1
+    assert len(dirty) == 0
     world.sink.file_changed("a.md")
-    assert waiting_and_at_work() == (1, False)
+    assert (watcher.pending, len(dirty)) == (1, 1)
     watcher.flush()
-    assert watcher.next_batch(0.0) is not None
-    assert waiting_and_at_work() == (0, True)
-    watcher.finish_batch()
-    assert waiting_and_at_work()[1] is False
-    watcher.request_scan("asked")
-    assert watcher.next_batch(0.0) is not None
-    assert waiting_and_at_work()[1] is True
-    assert watcher.next_batch(0.0) is None
-    assert waiting_and_at_work()[1] is False
+    batch = watcher.next_batch(0.0)
+    assert batch is not None
+    assert (watcher.pending, len(dirty)) == (0, 1)
+    with dirty.reading(batch.scope):
+        assert len(dirty) == 1
+        world.sink.file_changed("a.md")
+        assert (watcher.pending, len(dirty)) == (1, 2)
+    assert len(dirty) == 1, "it was saved again while it was read"
 
 
 def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ class LocalSession(_AssemblySession):
 
     def pending(self) -> int:
         """Deletions that are not yet believed."""
-        return len(self._open().hold)
+        return self._open().dirty.held
 
     def notices(self) -> tuple[str, ...]:
         """What was done a short while ago, and what is wrong with the vault."""

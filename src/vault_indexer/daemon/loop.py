@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -15,20 +14,25 @@ from vault_indexer.daemon.background_task import BackgroundTask
 from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.embedding_task import EmbeddingTask
-from vault_indexer.daemon.failed_edits import FailedEdits
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.loop_request import STOPPED, LoopRequest, RequestQueue
+from vault_indexer.daemon.loop_request import (
+    STOPPED,
+    BuildRequest,
+    CheckRequest,
+    LoopRequest,
+    RequestQueue,
+)
 from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
 from vault_indexer.daemon.publish_task import PublishTask
-from vault_indexer.daemon.rebuild_task import Problems, RebuildResult, RebuildTask
+from vault_indexer.daemon.rebuild_task import RebuildResult, RebuildTask
 from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
-from vault_indexer.daemon.sync import EVERYTHING, VaultSync
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
 from vault_indexer.daemon.upkeep import Upkeep
@@ -36,7 +40,7 @@ from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.pool_plan import upkeep_limits
-from vault_indexer.model import Progress, RebuildReport
+from vault_indexer.model import Progress
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.counts import quantity
@@ -68,7 +72,7 @@ class IndexLoop:
 
     DaemonSession owns it and calls `run` in a thread of its own. Other threads read `state`, which is
     replaced as a whole, and call the methods that say "Any thread". An edit that fails is logged and tried
-    again (see FailedEdits); no error of a step ends the loop. Edits come before background tasks, and a pause
+    again (see DirtySet); no error of a step ends the loop. Edits come before background tasks, and a pause
     holds all of them between two notes. Whenever `pending` is 0 and no notice says otherwise, the index
     equals the vault.
     """
@@ -89,7 +93,7 @@ class IndexLoop:
         self._pace = pace or Pace()
         self._clock = clock = self._pace.clock
         self._root = assembly.index_dir.root
-        self._changed = threading.Condition()
+        self._dirty = vault_sync.dirty
         self._pause = Pause()
         self._stall = StallWatch(clock)
         self._troubles = Troubles()
@@ -97,12 +101,11 @@ class IndexLoop:
         self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
         self._embedding = EmbeddingTask(clock, vectors)
         self._publish_task = PublishTask(vault_sync, clock)
-        self._set_aside = SetAsideRetry(vault_sync, clock)
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
         # Vectors may be owed for hours: a note that is to be read again comes first. Merge and compaction
         # take a core and much memory each.
-        self._reading = Upkeep(vault_sync, [self._set_aside, self._rechunk, self._embedding])
+        self._reading = Upkeep(vault_sync, [SetAsideRetry(vault_sync), self._rechunk, self._embedding])
         self._rewriting = Upkeep(vault_sync, [MergeTask(limits, clock), CompactionTask(limits, clock)])
         self._tasks: tuple[BackgroundTask, ...] = (
             self._reading,
@@ -110,15 +113,11 @@ class IndexLoop:
             WordsTask(vault_sync),
             self._publish_task,
         )
-        self._checks: RequestQueue[Problems] = RequestQueue()
+        self._requests = RequestQueue()
         self._presence = IndexPresence(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
-        self._failed = FailedEdits(clock)
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
-        self._remaining = 0
-        self._scans_begun = 0
-        self._scans_done = 0
         self._happened: list[str] = []
         self._failure: VaultIndexerError | None = None
         self._step_began: float | None = None
@@ -128,13 +127,9 @@ class IndexLoop:
         self._stopping = False
         self._note_exclusions()
 
-    def request_build(self, request: LoopRequest[RebuildReport]) -> None:
-        """Have the next generation built. Any thread."""
-        self._rebuild.request(request)
-
-    def request_check(self, request: LoopRequest[Problems]) -> None:
-        """Have everything compared with everything. Any thread."""
-        self._checks.put(request)
+    def request(self, request: LoopRequest) -> None:
+        """Have something done; once the loop has ended it is refused. Any thread."""
+        self._requests.put(request)
 
     @property
     def paused(self) -> bool:
@@ -155,8 +150,7 @@ class IndexLoop:
     def pause(self, seconds: float | None) -> None:
         """Pause indexing for so long, or (None) until `resume`. Any thread."""
         self._pause.begin(seconds)
-        with self._changed:
-            self._changed.notify_all()  # `wait_for_scan` would wait for a scan that does not come
+        self._dirty.wake()  # `wait_for_scan` would wait for a scan that does not come
 
     def resume(self) -> None:
         """Continue indexing. Any thread."""
@@ -165,18 +159,14 @@ class IndexLoop:
     def wait_for_scan(self, deadline_s: float) -> bool:
         """Have the whole vault scanned now, and wait until what was found is in the index. False if that
         takes longer, and at once where indexing is paused or has ended. Any thread but the loop's."""
-        end = time.monotonic() + deadline_s
-        with self._changed:
-            if self.paused or self._stopping:
-                return False
-            # A scan that is under way may have passed a file before it changed: the one after it counts.
-            wanted = self.state.scans_begun + 1
-            self._watcher.request_scan("a fresh answer was requested")
-            while self.state.scans_done < wanted:
-                seconds = end - time.monotonic()
-                if seconds <= 0 or not self._changed.wait(seconds) or self.paused or self._stopping:
-                    return False
-        return not self.state.vault_problem
+
+        def is_given_up() -> bool:
+            return self.paused or self._stopping
+
+        if is_given_up():
+            return False
+        number = self._watcher.request_scan("a fresh answer was requested")
+        return self._dirty.wait_for_scan(number, deadline_s, is_given_up) and not self._vault_sync.degraded
 
     @property
     def is_stopping(self) -> bool:
@@ -189,15 +179,14 @@ class IndexLoop:
         self._pause.end()
         self._watcher.stop()
         self._vault_sync.stop()
-        with self._changed:
-            self._changed.notify_all()
+        self._dirty.wake()
 
     def run(self) -> None:
         """Step after step until `stop`."""
         self._warm_later()
         while not self._stopping:
             self.step()
-        self._checks.close()
+        self._requests.close()
         self._rebuild.end()
         for task in self._tasks:
             task.end()
@@ -208,24 +197,19 @@ class IndexLoop:
             with index_errors(self._root):
                 self._step()
         except Exception as error:  # noqa: BLE001 - logged; the loop outlives whatever one step meets
-            self._remaining = 0
             if not self._stopping:
                 self._report(error)
-                self._record_failure(EVERYTHING, 0.0)
+                self._dirty.fail_taken()
         self._publish()
 
     def _publish(self) -> None:
         """Make the state known to the other threads."""
         troubles = self._troubles.texts
-        catching_up = self._rebuild.catching_up and self._remaining
+        catching_up = self._rebuild.catching_up and self._dirty.left
         self.state = LoopState(
             building=self._index_deleted or (self._rebuild.busy and not catching_up),
             progress=self._rebuild.progress,
             reasons=self._rebuild.reasons,
-            remaining=self._remaining,
-            unsynced=len(self._failed) + self._set_aside.untried,
-            scans_begun=self._scans_begun,
-            scans_done=self._scans_done,
             vault_problem=self._vault_sync.degraded,
             troubles=troubles,
             task_troubles=tuple(trouble for task in self._tasks for trouble in task.troubles),
@@ -236,12 +220,13 @@ class IndexLoop:
         )
 
     def pending(self) -> int:
-        """Changes heard of, being read, failed, held, or not yet published where the index is: read in the
-        order in which they move on, so that none is missed between two of them. Any thread."""
-        heard, at_work = self._watcher.pending, int(self._watcher.at_work)
-        state = self.state
-        indexing = heard + max(at_work, state.remaining) + state.unsynced + len(self._vault_sync.hold)
-        return indexing + self.unpublished
+        """Changes heard of, being read, failed, held, or not yet published where the index is. Any thread."""
+        return len(self._dirty) + self.unpublished
+
+    @property
+    def is_indexing(self) -> bool:
+        """Whether notes are known that are not indexed as they are. Any thread."""
+        return bool(self._dirty.left or self._dirty.failed or self._dirty.aside.untried)
 
     @property
     def unpublished(self) -> int:
@@ -254,7 +239,7 @@ class IndexLoop:
 
     def wait_reason(self) -> str:
         """What the pending changes wait for. Any thread."""
-        state, held = self.state, len(self._vault_sync.hold)
+        state, held = self.state, self._dirty.held
         if state.vault_problem:
             return f"the vault ({state.vault_problem})"
         if state.building:
@@ -277,10 +262,6 @@ class IndexLoop:
         if isinstance(error, DamagedError):
             self._rebuild.reasons = (str(error),)
 
-    def _record_failure(self, scope: Collection[str], seconds: float) -> None:
-        """These paths are not indexed, or only some of them: they are tried again."""
-        self._failed.fail(self._vault_sync.take_unfinished() or scope, seconds)
-
     def _step(self) -> None:
         """Wait for something to do, and do it."""
         self._step_began = None
@@ -289,22 +270,21 @@ class IndexLoop:
         batch = self._watcher.next_batch(self._patience())
         self._step_began = self._clock()
         self._publish()
-        self._rest(batch)
+        self._rest()
         self._restore_if_gone()
         self._reload_if_changed()
         self._look_at_exclusions()
+        self._take_requests()
         self._step_rebuild()
-        self._run_checks()
         if batch is not None and not self._stopping:
             self._index(batch)
-            self._watcher.finish_batch()
         self._retry_failed()
         self._warm_up()
         self._confirm_losses()
         if not (self._stopping or self._index_deleted):
-            self._release_deletions()
+            self._vault_sync.release_due()
             self._end_idle_workers(batch)
-            if self._step_tasks(batch) and not self._failed:
+            if self._step_tasks(batch) and not self._dirty.failed:
                 self._troubles.end(Cause.INDEXING)
 
     def _step_tasks(self, batch: Batch | None) -> bool:
@@ -339,21 +319,12 @@ class IndexLoop:
             if self._vault_sync.current is not None:
                 self._vault_sync.current.writer.rest()
 
-    def _release_deletions(self) -> None:
-        """Carry out the deletions that were held long enough."""
-        if self._vault_sync.release_due() != Applied():
-            self._failed.retry_all()
-
     def _retry_failed(self) -> None:
         """Try again what failed and is due."""
-        scope = None if self._stopping or self._index_deleted else self._failed.next_due()
-        if scope is None:
-            return
-        self._sync(scope, self._set_remaining, self._sync_few)
-        self._remaining = 0
-        self._publish()
-        if not self._failed:
-            self._end_scans()
+        scope = None if self._stopping or self._index_deleted else self._dirty.take_failed()
+        if scope is not None:
+            self._sync(scope, self._between_notes, self._sync_few)
+            self._publish()
 
     def _restore_if_gone(self) -> None:
         """An index that was deleted is built again, while the old one answers from its open files. If that
@@ -385,14 +356,12 @@ class IndexLoop:
             warm_in_background(self._vault_sync.current.reader)
             self._vault_sync.current.writer.warm_up(lambda: self._stopping)
 
-    def _rest(self, batch: Batch | None = None) -> None:
+    def _rest(self) -> None:
         """Return when indexing is not paused, and have a build rest as long. The watcher collects changes
-        meanwhile, and `batch` is indexed afterwards. Requests are refused: they would be the work that the
+        meanwhile. Requests are refused: they would be the work that the
         user does not want now, or compare the vault with an index that does not follow it."""
         if not self._pause.active:
             return
-        if batch is not None:
-            self._remaining = len(batch.scope)
         self._end_rewriting()
         self._rebuild.hold(True)
         while self._pause.active and not self._stopping:
@@ -409,7 +378,7 @@ class IndexLoop:
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
-        self._checks.refuse(UnavailableError(PAUSED))
+        self._requests.refuse(UnavailableError(PAUSED))
 
     def _confirm_losses(self) -> None:
         """Scan again for losses that one scan does not make plausible."""
@@ -419,38 +388,23 @@ class IndexLoop:
     def _patience(self) -> float:
         if self._rebuild.busy or self._is_embedding:
             return min(_BUILDING_TICK_S, self._pace.tick_s)
-        due = self._vault_sync.hold.next_due()
+        due = self._dirty.next_held()
         return self._pace.tick_s if due is None else min(self._pace.tick_s, max(0.0, due - self._clock()))
 
     def _index(self, batch: Batch) -> None:
         """Bring the index in step with what the batch names."""
         if self._index_deleted:
-            self._failed.fail(batch.scope)  # the build reads the whole vault
-            self._publish()
+            self._dirty.fail_taken()  # the build reads the whole vault
             return
         if batch.control:
             self._end_rewriting()  # what it writes could be what the rules now exclude
             self._use_assembly(self._vault_sync.assembly)
-        self._scans_begun += batch.scan_all
-        self._publish()  # `wait_for_scan` must not count the scan that begins now
         if batch.first:
             self._sync(batch.first)
-        found = self._sync(batch.scope, self._set_remaining, self._sync_few)
-        self._remaining = 0
+        found = self._sync(batch.scope, self._between_notes, self._sync_few)
         if batch.scan_all and found is not None:
             self._watcher.record_scan_time(found.seconds)
-        if batch.scan_all and (not self._failed or self._vault_sync.degraded):
-            self._end_scans()
         self._publish()
-
-    def _end_scans(self) -> None:
-        """End `wait_for_scan`: what the scans begun so far have found is in the index, or cannot be read."""
-        if self._scans_done == self._scans_begun:
-            return
-        with self._changed:
-            self._scans_done = self._scans_begun
-            self._publish()
-            self._changed.notify_all()
 
     def _sync(
         self,
@@ -460,7 +414,6 @@ class IndexLoop:
     ) -> Scan | None:
         """Bring the index in step with these paths. What fails is tried again later. Returns what was found,
         None where that is not known."""
-        began = self._clock()
         before = self._vault_sync.current
         try:
             with index_errors(self._root):
@@ -468,15 +421,8 @@ class IndexLoop:
         except Exception as error:  # noqa: BLE001 - logged, and tried again
             if not self._stopping:
                 self._report(error)
-                self._record_failure(scope, self._clock() - began)
             return None
-        if found is None and before is not None:  # the vault cannot be read
-            self._record_failure(scope, self._clock() - began)
-            return None
-        self._failed.drop(scope)
         if applied != Applied():
-            self._failed.retry_all()
-            self._set_aside.refresh()
             self._rechunk.refresh()
         current = self._vault_sync.current
         if current is not None and current is not before:  # its manifest says more now
@@ -489,33 +435,28 @@ class IndexLoop:
         if few and not self._stopping:
             self._sync(few)
 
-    def _set_remaining(self, remaining: int) -> None:
+    def _between_notes(self, _left: int) -> None:
         """Called after each note that was read, before anything of its part is written: so a pause holds
         within a long batch, too."""
         if self._stopping:
             raise UnavailableError(STOPPED)
-        self._remaining = remaining
         self._step_began = self._clock()
         self._publish()
         self._stall.observe(self.pending())
         self._rest()
 
     def _step_rebuild(self) -> None:
-        result = self._rebuild.step(self._set_remaining, self._sync_few)
+        result = self._rebuild.step(self._between_notes, self._sync_few)
         if result is None:
             return
         if result.report is not None:
             self._use_new_generation(result)
-        self._remaining = 0
         self._publish()  # whoever requested the build reads the state when it is answered
         self._rebuild.answer(result)
 
     def _use_new_generation(self, result: RebuildResult) -> None:
         """The new generation is active, with all that changed meanwhile."""
         self._warm_later()
-        self._failed.drop(EVERYTHING)  # it holds the whole vault: no failure of the old one counts
-        if self._vault_sync.degraded:
-            self._failed.fail(EVERYTHING)
         self._tasks_retry.reset()
         self._troubles.end(Cause.INDEXING)
         if self._index_deleted:
@@ -523,25 +464,28 @@ class IndexLoop:
             self._happened.append(": ".join(("Index rebuilt", *result.reasons[:1])))
             self._troubles.end(Cause.INDEX_GONE)
 
-    def _run_checks(self) -> None:
-        for request in self._checks.take():
+    def _take_requests(self) -> None:
+        while request := self._requests.take():
+            if isinstance(request, BuildRequest):
+                self._rebuild.request(request)
+                continue
             try:
                 with index_errors(self._root):
-                    problems = self._vault_sync.verify(
-                        repair=request.repair, report=partial(self._report_check, request)
-                    )
-            except VaultIndexerError as error:
-                request.fail(error)
-                continue
-            if self._vault_sync.damaged:
-                self._rebuild.use_reasons((self._vault_sync.damaged,))
-            self._publish()
-            if self._vault_sync.damaged and request.repair:
-                self._rebuild.answer_after_repair(request, problems)
-            else:
-                request.give(problems)
+                    self._check(request)
+            except Exception as error:  # noqa: BLE001 - whoever waits for the answer gets it
+                request.answer.set_exception(error)
 
-    def _report_check(self, request: LoopRequest[Problems], progress: Progress) -> None:
+    def _check(self, request: CheckRequest) -> None:
+        problems = self._vault_sync.verify(repair=request.repair, report=partial(self._report_check, request))
+        if self._vault_sync.damaged:
+            self._rebuild.use_reasons((self._vault_sync.damaged,))
+        self._publish()
+        if self._vault_sync.damaged and request.repair:
+            self._rebuild.answer_after_repair(request, problems)
+        else:
+            request.answer.set_result(problems)
+
+    def _report_check(self, request: CheckRequest, progress: Progress) -> None:
         if self._stopping:
             raise UnavailableError(STOPPED)
         request.report(progress)

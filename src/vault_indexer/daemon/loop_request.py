@@ -4,78 +4,65 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 from vault_indexer.errors import UnavailableError, VaultIndexerError
-from vault_indexer.model import Progress
+from vault_indexer.model import Problem, Progress, RebuildReport
 
 STOPPED = "the daemon was stopped"
 """Why a request is not answered any more."""
 
-Answer = TypeVar("Answer")
+Problems = tuple[Problem, ...]
 
 
 @dataclass(eq=False)
-class LoopRequest(Generic[Answer]):
-    """One request; exactly one of `give` and `fail` ends it."""
+class BuildRequest:
+    """Have the next generation built."""
 
     report: Callable[[Progress], None] = lambda _progress: None
     refit: bool = False
     force: bool = False
+    answer: Future[RebuildReport] = field(default_factory=Future)
+
+
+@dataclass(eq=False)
+class CheckRequest:
+    """Have everything compared with everything."""
+
+    report: Callable[[Progress], None] = lambda _progress: None
     repair: bool = False
-    _done: threading.Event = field(default_factory=threading.Event)
-    _answer: Answer | None = None
-    _error: VaultIndexerError | None = None
-
-    def give(self, answer: Answer) -> None:
-        """The answer is there."""
-        self._answer = answer
-        self._done.set()
-
-    def fail(self, error: VaultIndexerError) -> None:
-        """There will be none: `error` says why."""
-        self._error = error
-        self._done.set()
-
-    def wait(self) -> Answer:
-        """The answer. Raises the error that came instead."""
-        self._done.wait()
-        if self._answer is None:
-            raise self._error or UnavailableError("there is no answer")
-        return self._answer
+    answer: Future[Problems] = field(default_factory=Future)
 
 
-class RequestQueue(Generic[Answer]):
+LoopRequest = BuildRequest | CheckRequest
+
+
+class RequestQueue:
     """Requests that wait for the loop. Thread-safe. After `close` each is refused at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: list[LoopRequest[Answer]] = []
+        self._waiting: list[LoopRequest] = []
         self._closed = False
 
-    def __bool__(self) -> bool:
-        with self._lock:
-            return bool(self._waiting)
-
-    def put(self, request: LoopRequest[Answer]) -> None:
+    def put(self, request: LoopRequest) -> None:
         """Add a request, or refuse it."""
         with self._lock:
             if not self._closed:
                 self._waiting.append(request)
                 return
-        request.fail(UnavailableError(STOPPED))
+        request.answer.set_exception(UnavailableError(STOPPED))
 
-    def take(self) -> list[LoopRequest[Answer]]:
-        """All that wait, in order; they wait no more."""
+    def take(self) -> LoopRequest | None:
+        """The one that came first; it waits no more."""
         with self._lock:
-            taken, self._waiting = self._waiting, []
-        return taken
+            return self._waiting.pop(0) if self._waiting else None
 
     def refuse(self, error: VaultIndexerError) -> None:
         """Fail all that wait."""
-        for request in self.take():
-            request.fail(error)
+        while request := self.take():
+            request.answer.set_exception(error)
 
     def close(self) -> None:
         """Refuse what waits and what still comes."""

@@ -12,8 +12,7 @@ from vault_indexer.model import Progress
 class LoopState:
     """The state of the loop at one moment. The loop replaces it as a whole, so all fields belong together.
 
-    `remaining` notes of the batch under way are still to be read; `unsynced` changes wait for a scan of the
-    whole vault. `reasons` tell why the active generation does not fit (empty: it does), `vault_problem` why
+    `reasons` tell why the active generation does not fit (empty: it does), `vault_problem` why
     the vault is not followed. `troubles` are the failures of the loop, `task_troubles` those of background
     tasks. `failure` is why the daemon has to end. `step_began` is the clock when the step under way began
     (None: the loop waits).
@@ -22,10 +21,6 @@ class LoopState:
     building: bool = False
     progress: Progress | None = None
     reasons: tuple[str, ...] = ()
-    remaining: int = 0
-    unsynced: int = 0
-    scans_begun: int = 0
-    scans_done: int = 0
     vault_problem: str = ""
     troubles: tuple[str, ...] = ()
     task_troubles: tuple[str, ...] = ()

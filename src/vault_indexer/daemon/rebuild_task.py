@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_indexer.daemon.builder import BuilderProcess
-from vault_indexer.daemon.loop_request import STOPPED, LoopRequest, RequestQueue
+from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.daemon.turn import Turn
 from vault_indexer.errors import UnavailableError, VaultError, VaultIndexerError
-from vault_indexer.model import Problem, Progress, RebuildReport
+from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store import index_errors
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -21,8 +21,6 @@ log = logging.getLogger("vault_indexer.daemon")
 _RETRY_S = 60.0
 _RETRY_LATEST_S = 600.0
 _RETRY_UNFIT_S = 3600.0
-
-Problems = tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +36,9 @@ class RebuildResult:
 class RebuildTask:
     """One build at a time in a process of its own, for whoever requests it and for `reasons`.
 
-    The daemon's loop owns it and calls it from its thread; only `request` may be called by any thread. A
-    build that fails leaves the active generation as it is, and is tried again later while there are
-    `reasons`. `step` gives the result; the requests are answered by `answer`, so that the loop can publish
-    its state before anyone hears of the result.
+    The daemon's loop owns it and calls it from its thread. A build that fails leaves the active generation as
+    it is, and is tried again later while there are `reasons`. `step` gives the result; the requests are
+    answered by `answer`, so that the loop can publish its state before anyone hears of the result.
     """
 
     def __init__(
@@ -54,9 +51,9 @@ class RebuildTask:
         self._troubles = troubles
         self._root = vault_sync.assembly.index_dir.root
         self._builder: BuilderProcess | None = None
-        self._waiting: RequestQueue[RebuildReport] = RequestQueue()
-        self._started: list[LoopRequest[RebuildReport]] = []
-        self._repairs: list[tuple[LoopRequest[Problems], Problems]] = []
+        self._waiting: list[BuildRequest] = []
+        self._started: list[BuildRequest] = []
+        self._repairs: list[tuple[CheckRequest, Problems]] = []
         self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, folder=self._root)
         self._turn = turn
         self._waits_for_turn = False
@@ -66,11 +63,11 @@ class RebuildTask:
         """Whether a build is under way, or waits for that of another vault."""
         return self._builder is not None or self._waits_for_turn
 
-    def request(self, request: LoopRequest[RebuildReport]) -> None:
-        """Have the next generation built. Any thread."""
-        self._waiting.put(request)
+    def request(self, request: BuildRequest) -> None:
+        """Have the next generation built."""
+        self._waiting.append(request)
 
-    def answer_after_repair(self, request: LoopRequest[Problems], problems: Problems) -> None:
+    def answer_after_repair(self, request: CheckRequest, problems: Problems) -> None:
         """Answer a check when the damage it found is repaired by a rebuild."""
         self._repairs.append((request, problems))
 
@@ -115,9 +112,15 @@ class RebuildTask:
         repaired, self._repairs = self._repairs, []
         error = result.error or UnavailableError("the build has no result")
         for request in ended:
-            request.give(result.report) if result.report else request.fail(error)
+            if result.report:
+                request.answer.set_result(result.report)
+            else:
+                request.answer.set_exception(error)
         for check, problems in repaired:
-            check.give(problems) if result.report else check.fail(error)
+            if result.report:
+                check.answer.set_result(problems)
+            else:
+                check.answer.set_exception(error)
 
     def hold(self, held: bool) -> None:
         """Have the build rest, or go on. While it rests, other vaults may build."""
@@ -128,7 +131,9 @@ class RebuildTask:
 
     def refuse(self, error: VaultIndexerError) -> None:
         """Fail the requests for which no build has begun."""
-        self._waiting.refuse(error)
+        refused, self._waiting = self._waiting, []
+        for request in refused:
+            request.answer.set_exception(error)
 
     def kill(self) -> None:
         """End the build under way. Its requests are answered by the next one."""
@@ -140,12 +145,8 @@ class RebuildTask:
     def end(self) -> None:
         """End the build, and fail every request: the daemon stops."""
         self.kill()
-        self._waiting.close()
-        stopped = UnavailableError(STOPPED)
-        for request in self._started:
-            request.fail(stopped)
-        for check, _ in self._repairs:
-            check.fail(stopped)
+        self._started += self._waiting
+        self.answer(RebuildResult((), error=UnavailableError(STOPPED)))
 
     def _begin(self) -> None:
         needed = bool(self.reasons) and self._retry.is_due
@@ -155,7 +156,8 @@ class RebuildTask:
         self._waits_for_turn = not self._turn.take(self)
         if self._waits_for_turn:
             return
-        self._started += self._waiting.take()
+        self._started += self._waiting
+        self._waiting = []
         self._refuse_losses()
         if not (self._started or needed):
             self._turn.give_back(self)
@@ -180,7 +182,7 @@ class RebuildTask:
         except VaultError as error:
             self._started = [request for request in self._started if request.force]
             for request in cautious:
-                request.fail(error)
+                request.answer.set_exception(error)
 
     def _report(self, progress: Progress) -> None:
         self.progress = progress

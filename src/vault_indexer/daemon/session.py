@@ -16,7 +16,7 @@ from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
 from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
-from vault_indexer.daemon.loop_request import STOPPED, LoopRequest
+from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.turn import Turn
@@ -61,7 +61,12 @@ class DaemonSession:
         self._lock.acquire()
         try:
             self._vault_sync = VaultSync(assembly, live=True, clock=clock)
-            watcher = VaultWatcher(assembly.vault, self._vault_sync.rules, assembly.settings.watch)
+            watcher = VaultWatcher(
+                assembly.vault,
+                self._vault_sync.rules,
+                assembly.settings.watch,
+                dirty=self._vault_sync.dirty,
+            )
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
             self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), turns)
@@ -147,9 +152,9 @@ class DaemonSession:
 
     def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:
         """Have the next generation built, and wait until it is active."""
-        request: LoopRequest[RebuildReport] = LoopRequest(report=report, refit=refit, force=force)
-        self._loop.request_build(request)
-        return request.wait()
+        request = BuildRequest(report, refit=refit, force=force)
+        self._loop.request(request)
+        return request.answer.result()
 
     def status(self) -> StatusReport:
         """The state of index and daemon."""
@@ -166,12 +171,10 @@ class DaemonSession:
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare everything with everything, between two edits. `status` says how far it is."""
-        request: LoopRequest[tuple[Problem, ...]] = LoopRequest(
-            report=self._record_check_progress, repair=repair
-        )
-        self._loop.request_check(request)
+        request = CheckRequest(self._record_check_progress, repair=repair)
+        self._loop.request(request)
         try:
-            return request.wait()
+            return request.answer.result()
         finally:
             self._check_progress = None
 
@@ -234,7 +237,7 @@ class DaemonSession:
             return "rebuilding" if has_index else "building"
         if not has_index:
             return "unusable"
-        return "indexing" if state.remaining or state.unsynced else "ready"
+        return "indexing" if self._loop.is_indexing else "ready"
 
     def _pause_text(self) -> str:
         until, pending = self._loop.paused_until, self.pending()

@@ -15,7 +15,8 @@ from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, Progress, RebuildReport, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import collecting_paused, give_back
-from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
+from vault_indexer.vault.deletion import CONFIRM_AFTER_S, Look, Verdict, judge
+from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
@@ -73,9 +74,9 @@ class _Survey:
 class VaultSync:
     """Compares the vault with the active generation and brings the index in step with it.
 
-    A session owns one. It holds the open generation (`current`), the ignore rules, and the deletions that
-    wait for their time. Its methods are called by one thread at a time: the daemon's loop, or the command
-    that has the index open. Other threads may read `current`, `degraded`, `unread` and the length of `hold`.
+    A session owns one. It holds the open generation (`current`), the ignore rules, and what of the vault the
+    index may lack (`dirty`). Its methods are called by one thread at a time: the daemon's loop, or the
+    command that has the index open. Other threads may read `current`, `degraded` and `unread`.
     `unread` is None once a scan of the whole vault has found every note in the index. It deletes
     nothing from the index until the loss of a file is plausible: an unmounted disk leaves the index as it is,
     and `degraded` says why. The thread that calls it handles every error; the index stays usable.
@@ -93,12 +94,11 @@ class VaultSync:
         self.rules: IgnoreRules = load_rules_for_index(
             assembly.vault, assembly.settings.files, assembly.index_dir
         )
-        self.hold = DeleteHold(assembly.settings.watch.delete_hold_s, clock)
+        self.dirty = DirtySet(assembly.settings.watch, clock)
         self.confirm_at = 0.0
         self.damaged = ""
         self._live = live
         self._clock = clock
-        self._unfinished: frozenset[str] = frozenset()
         self._to_purge = False
         self._log_to_empty = False
         self._synced_root: RootIdentity | None = None
@@ -129,6 +129,7 @@ class VaultSync:
             self.current = self.assembly.open_generation(generation)
         except IndexUnusableError as error:
             return (str(error),)
+        self.dirty.aside.use(self.set_aside(), tried=True)
         return self.current.reasons
 
     def activate(
@@ -146,6 +147,7 @@ class VaultSync:
         old, self.current = self.current, opened
         if old is None:
             self.assembly.index_dir.publish(generation)
+        self.dirty.aside.use(self.set_aside())
         self.sync(EVERYTHING, on_progress, between)
         self.damaged = ""
         if old is None:  # it may have been a small part of the vault, in other languages than the rest
@@ -169,21 +171,25 @@ class VaultSync:
         `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out. Between two parts
         of a large work `between` is called, and may `sync` another part of the vault.
         """
-        if self.current is None:
-            return Applied(), None
         scope = frozenset(within)
-        survey = self._survey(scope, self._unconfirmed)
-        if survey is None:
-            return Applied(), None
-        work = survey.plan_with(self._deletable(survey, whole="" in scope))
-        if "" in scope:
-            on_progress = self._count_unread(survey, on_progress)
-        applied = self._apply(self.current, work, on_progress, between)
-        if "" in scope:
+        with self.dirty.reading(scope) as reading:
+            if self.current is None:
+                return Applied(), None
+            survey = self._survey(scope, self._unconfirmed)
+            if survey is None:
+                reading.unreadable = True
+                return Applied(), None
+            work = survey.plan_with(self._deletable(survey, whole="" in scope))
+            if "" in scope:
+                on_progress = self._count_unread(survey, on_progress)
+            applied = self._apply(self.current, work, reading, on_progress, between)
+            if "" in scope:
+                self.unread = None
+            self.purge_if_needed()
+            if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
+                self.current = self.assembly.reconfigure(self.current)
+        if not (self.dirty.left or self.dirty.failed):  # what a scan could not read has been read since
             self.unread = None
-        self.purge_if_needed()
-        if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
-            self.current = self.assembly.reconfigure(self.current)
         return applied, survey.found
 
     def _count_unread(self, survey: _Survey, on_progress: Callable[[int], None]) -> Callable[[int], None]:
@@ -202,24 +208,27 @@ class VaultSync:
 
         return note_progress
 
-    def take_unfinished(self) -> frozenset[str]:
-        """The paths of the edit that an error has ended, some of which may be indexed; none if the error came
-        before it was known what is to be done. They are forgotten here."""
-        paths, self._unfinished = self._unfinished, frozenset()
-        return paths
-
     def _apply(
         self,
         current: OpenGeneration,
         work: Plan,
+        reading: Reading,
         on_progress: Callable[[int], None] = _ignore_progress,
         between: Callable[[], None] = _do_nothing,
     ) -> Applied:
-        try:
-            return current.writer.apply(work, on_progress, between, ask=not self._live)
-        except BaseException:
-            self._unfinished = frozenset((*work.read, *work.removed, *(row.path for row in work.linked)))
-            raise
+        there = (*work.read, *(row.path for row in work.linked))
+        self.dirty.drop_held(there)
+        reading.found((*there, *work.removed), len(work.read))
+
+        def note_progress(remaining: int) -> None:
+            reading.left = remaining
+            on_progress(remaining)
+
+        applied = current.writer.apply(work, note_progress, between, ask=not self._live)
+        reading.changed = applied != Applied()
+        if reading.changed:
+            self.dirty.aside.use(self.set_aside())
+        return applied
 
     def notes_without_model(self) -> dict[str, str]:
         """The notes that were split without the language model that their strategy asks, in order, each with
@@ -240,19 +249,22 @@ class VaultSync:
     def reread(self, path: str) -> None:
         """Index this note again as it is now, with what the language model is known to answer."""
         if self.current is not None:
-            self._apply(self.current, Plan(read=(path,)))
+            with self.dirty.reading(frozenset({path})) as reading:
+                self._apply(self.current, Plan(read=(path,)), reading)
 
-    def release_due(self) -> Applied:
+    def release_due(self) -> None:
         """Carry out the deletions whose time has come, if the files are still gone."""
-        due = self.hold.take_due()
+        due = self.dirty.take_held()
         if not due or self.current is None:
-            return Applied()
-        # An earlier scan confirms nothing here: these losses were plausible when they were held.
-        survey = self._survey(frozenset(due), earlier=None)
-        if survey is None:
-            return Applied()
-        losses = survey.losses if survey.verdict.ok else ()
-        return self._apply(self.current, survey.plan_with(losses))
+            return
+        with self.dirty.reading(due) as reading:
+            # An earlier scan confirms nothing here: these losses were plausible when they were held.
+            survey = self._survey(due, earlier=None)
+            if survey is None:
+                reading.unreadable = True
+                return
+            losses = survey.losses if survey.verdict.ok else ()
+            self._apply(self.current, survey.plan_with(losses), reading)
 
     def has_unconfirmed_losses(self) -> bool:
         """Scan the vault without changing the index: whether it cannot be read, or has suddenly lost its
@@ -335,8 +347,7 @@ class VaultSync:
         return _Survey(found, work, explained, look, verdict)
 
     def _plan(self, found: Scan) -> tuple[Plan, int]:
-        """What the index needs, and, where files are gone, how many the catalog knows. Files that are there
-        again are no longer held as deleted."""
+        """What the index needs, and, where files are gone, how many the catalog knows."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             within = found.within
@@ -344,8 +355,6 @@ class VaultSync:
             work = plan(known, found)
             # Only losses are compared with it, and it reads all rows.
             total = snapshot.catalog.file_count() if work.removed else 0
-        for path in (*work.read, *(row.path for row in work.linked)):
-            self.hold.drop(path)
         return work, total
 
     def _deletable(self, survey: _Survey, *, whole: bool) -> tuple[str, ...]:
@@ -356,11 +365,9 @@ class VaultSync:
         confirmed = self._unconfirmed is not None
         self._synced_root, self._unconfirmed, self.degraded = survey.look.root, None, ""
         if confirmed or not self._live:
-            for path in survey.losses:
-                self.hold.drop(path)
+            self.dirty.drop_held(survey.losses)
             return survey.losses
-        for path in survey.losses:
-            self.hold.hold(path)
+        self.dirty.hold(survey.losses)
         return ()
 
     def _wait_for_confirmation(self, look: Look, reason: str) -> None:

@@ -3,6 +3,7 @@
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
 from vault_indexer.vault.diff import Changes, KnownFile, diff
+from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import FileKind, FileStat, RootIdentity, is_sync_conflict, kind_of
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
@@ -19,6 +20,7 @@ __all__ = [
     "Changes",
     "Decision",
     "DeleteHold",
+    "DirtySet",
     "FileKind",
     "FileStat",
     "IgnoreRules",
@@ -26,6 +28,7 @@ __all__ = [
     "Look",
     "NoteVanished",
     "ReadResult",
+    "Reading",
     "RootIdentity",
     "Scan",
     "ScannedFile",

@@ -85,11 +85,9 @@ class DeleteHold:
         self._hold_s = hold_s
         self._clock = clock
         self._due: dict[str, float] = {}
-        self._taken = 0
 
     def __len__(self) -> int:
-        """Deletions that are not carried out yet: what was taken counts until `take_due` is called again."""
-        return len(self._due) + self._taken
+        return len(self._due)
 
     def __contains__(self, path: str) -> bool:
         return path in self._due
@@ -110,7 +108,6 @@ class DeleteHold:
         """The paths whose time has come, sorted; they are held no longer."""
         now = self._clock()
         due = sorted(path for path, at in self._due.items() if at <= now)
-        self._taken = len(due)
         for path in due:
             del self._due[path]
         return tuple(due)

@@ -16,7 +16,8 @@ from typing import Literal
 
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.errors import VaultError
-from vault_indexer.vault.coalesce import Batch, Coalescer
+from vault_indexer.vault.coalesce import Batch
+from vault_indexer.vault.dirty import DirtySet
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, PathRules
 from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
@@ -66,11 +67,14 @@ class VaultWatcher:
         rules: PathRules,
         settings: WatchSettings,
         surroundings: Surroundings | None = None,
+        dirty: DirtySet | None = None,
     ) -> None:
+        """`dirty` gets the hints."""
         self._vault = vault
         self._settings = settings
         self._system = surroundings or Surroundings()
-        self._inbox = _Inbox(rules, settings, self._system.monotonic)
+        self._dirty = DirtySet(settings, self._system.monotonic) if dirty is None else dirty
+        self._inbox = _Inbox(rules, self._dirty, self._system.monotonic)
         self._source: Source | None = None
         self._source_lock = threading.Lock()  # never taken by a thread of the source
         self._root: RootIdentity | None = None
@@ -92,15 +96,7 @@ class VaultWatcher:
     @property
     def pending(self) -> int:
         """Hints that no batch has carried yet."""
-        return self._inbox.pending
-
-    @property
-    def at_work(self) -> bool:
-        """Whether the last batch is still in work: until `finish_batch`, or until the next `next_batch`.
-
-        Read it after `pending`: a batch moves from there to here in one step, so no change is in neither.
-        """
-        return self._inbox.at_work
+        return self._dirty.waiting
 
     def start(self) -> None:
         """Watches from now on. The first batch is a scan of everything and due at once. Never raises:
@@ -112,8 +108,7 @@ class VaultWatcher:
             self._checked = self._looked = now
             self._offset = self._system.wall() - now
             self._open_source(now)
-        self._inbox.scan_all("start")
-        self._inbox.flush()
+        self.request_scan("start")
 
     def stop(self) -> None:
         """Ends the threads and wakes a waiting `next_batch`, which then returns None at once."""
@@ -125,7 +120,6 @@ class VaultWatcher:
     def next_batch(self, timeout: float) -> Batch | None:
         """Waits up to `timeout` seconds for a batch that is due; None if there is none, or after `stop`."""
         deadline = self._system.monotonic() + timeout
-        self.finish_batch()
         while self._running:
             now = self._system.monotonic()
             if self._inbox.take_alarm() or now - self._checked >= _CHECK_S:
@@ -141,20 +135,17 @@ class VaultWatcher:
 
     def take_few(self) -> frozenset[str]:
         """The files saved last, while another batch is dealt with."""
-        return self._inbox.take_few()
+        return self._dirty.take_few(self._system.monotonic())
 
-    def finish_batch(self) -> None:
-        """Mark the work of the last batch as done."""
-        self._inbox.finish_batch()
-
-    def request_scan(self, reason: str) -> None:
-        """Asks for a scan of everything, due at once."""
-        self._inbox.scan_all(reason)
-        self._inbox.flush()
+    def request_scan(self, reason: str) -> int:
+        """Asks for a scan of everything, due at once. Returns its number, for DirtySet.wait_for_scan."""
+        number = self._dirty.hear_all(reason, self._system.monotonic())
+        self._dirty.flush()
+        return number
 
     def flush(self) -> None:
         """Makes what is pending due at once, for somebody who waits for it."""
-        self._inbox.flush()
+        self._dirty.flush()
 
     def record_scan_time(self, seconds: float) -> None:
         """Record how long a full scan took, in seconds: polling keeps to a tenth of the time."""
@@ -179,8 +170,7 @@ class VaultWatcher:
             self._check_source(now)
             if now - self._looked >= self._interval():
                 self._looked = now
-                self._inbox.scan_all("poll" if self._poll_reason else "regular check")
-                self._inbox.flush()
+                self.request_scan("poll" if self._poll_reason else "regular check")
 
     def _check_clock(self, now: float) -> None:
         offset = self._system.wall() - now
@@ -250,50 +240,26 @@ class VaultWatcher:
 
 
 class _Inbox:
-    """The `Sink` of the source: a coalescer behind a condition variable."""
+    """The `Sink` of the source: what the rules do not ignore becomes hints. It waits for what is due."""
 
-    def __init__(self, rules: PathRules, settings: WatchSettings, clock: Callable[[], float]) -> None:
+    def __init__(self, rules: PathRules, dirty: DirtySet, clock: Callable[[], float]) -> None:
         self.rules = rules
         self._clock = clock
-        self._coalescer = Coalescer(settings)
-        self._condition = threading.Condition()
+        self._dirty = dirty
         self._alarm = False
         self._closed = False
-        self._at_work = False
-
-    @property
-    def pending(self) -> int:
-        with self._condition:
-            return self._coalescer.pending
-
-    @property
-    def at_work(self) -> bool:
-        with self._condition:
-            return self._at_work
-
-    def finish_batch(self) -> None:
-        with self._condition:
-            self._at_work = False
 
     def file_changed(self, path: str) -> None:
         if path in CONTROL_FILES:
-            with self._condition:
-                self._coalescer.add_control(path, self._clock())
-                if path != CONFIG_FILE:
-                    self._coalescer.scan_all(f"{path} changed", self._clock())
-                self._condition.notify_all()
+            self._dirty.hear_control(path, self._clock())
+            if path != CONFIG_FILE:
+                self.scan_all(f"{path} changed")
         elif self.rules.decide(path, is_dir=False) is not Decision.IGNORE:
-            with self._condition:
-                was_idle = not self._coalescer.pending
-                self._coalescer.add(path, self._clock())
-                if was_idle:  # else the waiting thread wakes by itself, and looks again
-                    self._condition.notify_all()
+            self._dirty.hear(path, self._clock())
 
     def folder_appeared(self, path: str) -> None:
         if self.rules.decide(path, is_dir=True) is not Decision.IGNORE:
-            with self._condition:
-                self._coalescer.scan_folder(path, self._clock())
-                self._condition.notify_all()
+            self._dirty.hear_folder(path, self._clock())
 
     def folder_gone(self, path: str) -> None:
         if self.rules.decide(path, is_dir=True) is not Decision.IGNORE:
@@ -304,38 +270,25 @@ class _Inbox:
         self.scan_all(reason)
 
     def scan_all(self, reason: str) -> None:
-        with self._condition:
-            self._coalescer.scan_all(reason, self._clock())
-            self._condition.notify_all()
-
-    def flush(self) -> None:
-        with self._condition:
-            self._coalescer.flush()
-            self._condition.notify_all()
+        self._dirty.hear_all(reason, self._clock())
 
     def close(self) -> None:
-        with self._condition:
-            self._closed = True
-            self._condition.notify_all()
+        self._closed = True
+        self._dirty.wake()
 
     def take_alarm(self) -> bool:
         """Whether the source reported a fault since the last call."""
         alarm, self._alarm = self._alarm, False
         return alarm
 
-    def take_few(self) -> frozenset[str]:
-        with self._condition:
-            return self._coalescer.take_few(self._clock())
-
     def take(self, deadline: float) -> Batch | None:
         """The next batch that becomes due before the deadline, else None, at once if the inbox is closed."""
-        with self._condition:
+        with self._dirty.news:
             while not self._closed:
                 now = self._clock()
-                batch = self._coalescer.take(now) or self._coalescer.take_early(now)
+                batch = self._dirty.take(now)
                 if batch is not None or now >= deadline or self._alarm:
-                    self._at_work = batch is not None
                     return batch
-                due = self._coalescer.due()
-                self._condition.wait(min(deadline, due if due is not None else deadline) - now)
+                due = self._dirty.due()
+                self._dirty.news.wait(min(deadline, due if due is not None else deadline) - now)
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.daemon.failed_edits import FailedEdits
+from vault_indexer.vault.failed_edits import FailedEdits
 
 
 def test_a_path_that_fails_by_itself_joins_no_later_group() -> None:

@@ -25,7 +25,7 @@ class _Wait:
 class FailedEdits:
     """The vault paths that could not be indexed, in the groups in which they are tried again.
 
-    The daemon's loop owns it. A group waits `first_s` seconds, or ten times as long as its try took, up to a
+    The dirty set owns it. A group waits `first_s` seconds, or ten times as long as its try took, up to a
     minute; the wait does not grow with the number of tries. While nothing succeeds, one group is tried at a
     time. The first success makes one group of all paths, due at once. A group that fails then contains paths
     that fail by themselves: it is halved until they are alone, so that no other note waits for them.
@@ -40,6 +40,11 @@ class FailedEdits:
     def __len__(self) -> int:
         """How many paths; the whole vault ("") counts as one."""
         return sum(map(len, self._groups))
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset[str]().union(*self._groups)
 
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
         """Record that these paths failed, after a try of so many seconds: new ones, or a group that was
@@ -57,10 +62,10 @@ class FailedEdits:
         for half in _halves(paths):
             self._groups[half] = _Wait(due, before.at_fault)
 
-    def drop(self, scope: Collection[str]) -> None:
-        """Record that these paths ("": all) are as they are indexed."""
-        paths = frozenset(scope)
-        left = {} if "" in paths else {group - paths: wait for group, wait in self._groups.items()}
+    def drop(self, scope: Collection[str], kept: Collection[str] = ()) -> None:
+        """Record that these paths ("": all) are as they are indexed, but for those that are `kept`."""
+        paths = (self.paths if "" in scope else frozenset(scope)).difference(kept)
+        left = {group - paths: wait for group, wait in self._groups.items()}
         left.pop(frozenset(), None)
         self._groups = left
 
