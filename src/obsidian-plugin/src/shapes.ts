@@ -595,14 +595,14 @@ export interface VaultList {
   problem: string;
 }
 
-/** The answer of a route that failed. */
-export interface Failure {
-  error: ErrorReport;
-}
-
 /** That the server knows the token. */
 export interface Proof {
   proof: string;
+}
+
+/** The answer of a route that failed. */
+export interface Failure {
+  error: ErrorReport;
 }
 
 /** A link as written, and the file where it leads (null: nowhere). */

@@ -14,7 +14,6 @@ from vault_indexer.contract.bounds import (
     DEFAULT_MENTIONS,
     MAX_GRADE,
     MAX_LIMIT,
-    MAX_PATH_BYTES,
     MAX_PAUSE_S,
     MAX_QUERY_BYTES,
 )
@@ -331,23 +330,6 @@ class PauseRequest:
         float | None,
         Says(help="How long to pause; without it, until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),
     ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class GatewaySearchRequest:
-    """One search of a gateway."""
-
-    query: Query
-    limit: Annotated[int, Says(help="Hits at most; 0: 10.", minimum=0, maximum=MAX_LIMIT)] = 0
-    by_note: By = False
-    vault: Annotated[
-        str, Says(help="The name of one vault, or KEEPER/NAME; empty means all.", max_chars=401)
-    ] = ""
-    folder: Annotated[
-        str, Says(help="Only notes in this folder of their vault, at any depth.", max_chars=MAX_PATH_BYTES)
-    ] = ""
-    kind: Annotated[Literal["", "note", "canvas"], Says(help="Only notes, or only canvases.")] = ""
-    fields: Fields = ""
 
 
 @dataclass(frozen=True, slots=True)

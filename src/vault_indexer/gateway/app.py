@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.contract.bounds import check_query
 from vault_indexer.contract.codec import encode, json_fields
+from vault_indexer.contract.gateway_requests import GatewaySearchRequest
 from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import request_of
-from vault_indexer.contract.requests import GatewaySearchRequest
 from vault_indexer.errors import UsageError
 from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
 from vault_indexer.gateway.metrics import GatewayMetrics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_indexer.contract.requests import GatewaySearchRequest
+from vault_indexer.contract.gateway_requests import GatewaySearchRequest
 from vault_indexer.serve.endpoints import Endpoint
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from typing import Literal, Union, get_args, get_origin
 from vault_indexer import model
 from vault_indexer.contract.codec import json_fields, summary
 from vault_indexer.contract.marks import unmarked
+from vault_indexer.serve.endpoints import ENDPOINTS, PROOF
 
 _HEAD = '''\
 """The JSON answers as types. Written by `make api-types` from the dataclasses of `model`: change those.
@@ -31,13 +32,9 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
 '''
-_ROOTS = (
-    *("SearchAnswer", "AskAnswer", "AskLine", "Explanation", "StatusReport", "RelatedAnswer", "LinksAnswer"),
-    *("MentionsAnswer", "UnresolvedLinks", "Orphans", "NoteText", "NoteGraph", "ClusterMap", "NoteView"),
-    *("Picture", "NoteChunks", "Bodies", "Completions", "VaultHealth", "KeptClick", "JudgingPool"),
-    *("KeptGrade", "RebuildRun", "Verification", "PauseState", "VaultList", "Failure", "Proof"),
-    *("InspectedNote", "GatewayAnswer", "PublishedVaultList", "GatewayHealth"),
-)
+_OTHERS = ("Failure", "InspectedNote", "GatewayAnswer", "PublishedVaultList", "GatewayHealth")
+"""Answers of no row: of all routes, of a command, of a gateway."""
+
 _WIDTH = 105
 
 
@@ -47,7 +44,11 @@ def python_types() -> str:
 
 
 def _all_types() -> list[type]:
-    return json_types([getattr(model, name) for name in _ROOTS])
+    """The types of all answers."""
+    rows = (*ENDPOINTS, PROOF)
+    named = [name for row in rows for name in (row.answer, row.line, *(one[2] for one in row.other_answers))]
+    roots = [name for names in named if names for name in names.split(" | ")]
+    return json_types([getattr(model, name) for name in (*roots, *_OTHERS)])
 
 
 def json_types(roots: Sequence[type]) -> list[type]:

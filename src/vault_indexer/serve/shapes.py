@@ -689,16 +689,16 @@ class VaultListJson(TypedDict):
     problem: str
 
 
-class FailureJson(TypedDict):
-    """The answer of a route that failed."""
-
-    error: ErrorReportJson
-
-
 class ProofJson(TypedDict):
     """That the server knows the token."""
 
     proof: str
+
+
+class FailureJson(TypedDict):
+    """The answer of a route that failed."""
+
+    error: ErrorReportJson
 
 
 class InspectedLinkJson(TypedDict):
