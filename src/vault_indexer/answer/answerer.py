@@ -30,7 +30,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
-from vault_indexer.search import QuestionWord, ReadyVaults, question_as_query
+from vault_indexer.search import QuestionWord, ReadyVaults, question_as_query, unknown_words
 
 AskEvent = AskAnswer | AnswerSentence
 """What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
@@ -162,7 +162,6 @@ def _narrow(hits: Sequence[Hit]) -> list[Hit]:
 
 def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
     """The answer as far as the search tells: its kind, the passages, the words that no note holds."""
-    missing = (word.word for word in found.words if word.weight and not word.is_known)
     return AskAnswer(
         question=request.question,
         kind=_kind(found),
@@ -170,7 +169,7 @@ def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
         sentences=(),
         dropped=(),
         passages=() if found.verdict == "none" else found.hits,
-        missing_words=tuple(dict.fromkeys(missing)),
+        missing_words=unknown_words(found.words),
         model="",
         took_ms=0.0,
         index=found.state,

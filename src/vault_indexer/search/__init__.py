@@ -14,7 +14,13 @@ from vault_indexer.search.present import (
     open_fence,
     readable,
 )
-from vault_indexer.search.question import QuestionWord, question_as_query, question_words, share_held
+from vault_indexer.search.question import (
+    QuestionWord,
+    question_as_query,
+    question_words,
+    share_held,
+    unknown_words,
+)
 from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
 from vault_indexer.search.searcher import Searcher
@@ -44,5 +50,6 @@ __all__ = [
     "readable",
     "search_vaults",
     "share_held",
+    "unknown_words",
     "warm_in_background",
 ]

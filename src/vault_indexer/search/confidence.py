@@ -30,7 +30,7 @@ from vault_indexer.store import row_products
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
-from vault_indexer.text.query import analyze_query
+from vault_indexer.text.query import analyze_query, is_hyphenated
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN
 
@@ -49,7 +49,11 @@ STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 80% of the questions whose whole article is hidden (XQuAD, tuning halves)."""
 
 CORRECTED = 0.9
-"""How far a word counts as held of which the hit holds only the likely spelling, or a compound with it."""
+"""How far a word counts as held of which the hit holds only the likely spelling, or with spaces instead of
+hyphens."""
+
+INSIDE = 0.5
+"""How far a word counts as held of which the hit holds only a compound with it: `haus` in `durchhaus`."""
 
 _SMALL_VAULT = 10.0
 """Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing."""
@@ -299,7 +303,7 @@ def _shares(prepared: PreparedQuery, weights: Floats, keys: Keys) -> Floats:
 
 def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
     """How far each chunk, and its whole note, holds each word, in [0, 1]: a corrected word by its likely
-    spelling, any word by a compound with it."""
+    spelling, any word by a compound with it, a hyphenated one by its parts."""
     snapshot, languages = prepared.snapshot, prepared.statistics.languages
     notes = np.unique(keys >> CHUNK_KEY_BITS)
     note_of = notes.searchsorted(keys >> CHUNK_KEY_BITS)
@@ -310,13 +314,21 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))
-    widened = {term.word: [term] for term in prepared.terms if term.compounds}
+    widened = {
+        term.word: [term] for term in prepared.terms if term.compounds and not is_hyphenated(term.word)
+    }
     likely = {one.written: analyze_query(one.searched, languages) for one in prepared.corrections}
+    spaced = {
+        term.word: analyze_query(term.word.replace("-", " "), languages)
+        for term in prepared.words
+        if is_hyphenated(term.word)
+    }
+    instead = ((widened, INSIDE), (likely, CORRECTED), (spaced, CORRECTED))
     for number, term in enumerate(prepared.words):
-        for instead in (widened.get(term.word), likely.get(term.word)):
-            if instead is not None:
-                for share, other in zip((of_chunk, of_note), held(instead), strict=True):
-                    share[:, number] = np.maximum(share[:, number], CORRECTED * other.all(axis=1))
+        for others, worth in instead:
+            if term.word in others:
+                for share, other in zip((of_chunk, of_note), held(others[term.word]), strict=True):
+                    share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
     return of_chunk, of_note
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -14,7 +15,11 @@ from vault_indexer.search.prepare import PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import language_of, query_words
 from vault_indexer.search.word_statistics import WordStatistics
+from vault_indexer.text.query import analyze_query, hyphenated_parts, is_hyphenated
+from vault_indexer.text.terms import QueryTerm
+from vault_indexer.text.tokens import RUN, clusters
 
+_LEAST_STRETCH = 2
 _NO_LIMIT_S = 60.0
 _PUNCTUATION = re.compile(r":(?=\s|$)")
 
@@ -22,12 +27,14 @@ _PUNCTUATION = re.compile(r":(?=\s|$)")
 @dataclass(frozen=True, slots=True)
 class QuestionWord:
     """A word of a question. `weight` is its rarity in the vault, 0 for function and question words; `terms`
-    are the index terms that stand for it; `is_known` says whether any note holds it in any form."""
+    are the index terms that stand for it; `is_known` says whether any note holds it in any form. `written` is
+    the word, or the run without spaces that a pair of characters is of, as written."""
 
     word: str
     weight: float
     terms: frozenset[str]
     is_known: bool
+    written: str = ""
 
 
 def question_as_query(question: str) -> str:
@@ -65,15 +72,62 @@ def missing_words(prepared: PreparedQuery) -> tuple[str, ...]:
     """The words of a query that say something and that no note has, each once, as written."""
     if not prepared.words:
         return ()
-    words = _weighed_words(prepared)
-    return tuple(dict.fromkeys(one.word for one in words if one.weight and not one.is_known))
+    return unknown_words(_weighed_words(prepared))
+
+
+def unknown_words(words: Sequence[QuestionWord]) -> tuple[str, ...]:
+    """Those of the words that say something and that no note has, each once, as written. In scripts without
+    spaces these are stretches of two characters at least, of which no note has any pair."""
+    pairs = {one.word: one.is_known or not one.weight for one in words if RUN.match(one.word)}
+    found: dict[str, None] = {}
+    for one in words:
+        if one.word in pairs:
+            found.update(dict.fromkeys(_unknown_stretches(one.written or one.word, pairs)))
+        elif one.weight and not one.is_known:
+            found[one.word] = None
+    return tuple(found)
+
+
+def _unknown_stretches(run: str, is_known: Mapping[str, bool]) -> Iterator[str]:
+    """The characters of a run that stand in no pair that is known."""
+    characters = clusters(run)
+    known = [False] * len(characters)
+    for at, pair in enumerate(map("".join, pairwise(characters))):
+        if is_known.get(pair, True):
+            known[at] = known[at + 1] = True
+    for unknown, places in groupby(range(len(characters)), key=lambda place: not known[place]):
+        stretch = [characters[place] for place in places] if unknown else []
+        if len(stretch) >= _LEAST_STRETCH:
+            yield "".join(stretch)
 
 
 def _weighed_words(prepared: PreparedQuery) -> tuple[QuestionWord, ...]:
     weights = word_weights(prepared).tolist()
+    known = [_is_known(prepared.statistics, term) for term in prepared.words]
+    wholes = [
+        (term.start, term.end)
+        for term, is_known in zip(prepared.words, known, strict=True)
+        if is_known and is_hyphenated(term.word)
+    ]
     return tuple(
-        QuestionWord(term.word, weight, term.forms, prepared.statistics.knows(term))
-        for term, weight in zip(prepared.words, weights, strict=True)
+        QuestionWord(
+            term.word,
+            weight,
+            term.forms,
+            is_known or any(start <= term.start and term.end <= end for start, end in wholes),
+            prepared.text[term.start : term.end],
+        )
+        for term, weight, is_known in zip(prepared.words, weights, known, strict=True)
+    )
+
+
+def _is_known(statistics: WordStatistics, term: QueryTerm) -> bool:
+    """Whether a note holds the word, or, of a hyphenated one, each of its parts."""
+    if statistics.knows(term):
+        return True
+    parts = hyphenated_parts(term.word) if is_hyphenated(term.word) else []
+    return bool(parts) and all(
+        statistics.knows(one) for part in parts for one in analyze_query(part, statistics.languages)
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.kana import other_kana
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.stem import stem_with_marks
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
@@ -41,6 +42,8 @@ _MARKS_OPTIONAL = re.compile("[\u0400-\u1dff]")
 """Scripts whose marks writers leave out at will: Cyrillic (ё), Hebrew and Arabic (vowel points, hamza), Indic
 scripts (nukta). There a form without marks is as good as an inflected one."""
 
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
 """Romanian letters with a comma below; old keyboards and fonts have the Turkish ones with a cedilla."""
 
@@ -70,6 +73,16 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
     return terms
 
 
+def is_hyphenated(word: str) -> bool:
+    """Whether the word is words with hyphens between them: others write it as one word, or with spaces."""
+    return _HYPHENATED.fullmatch(word) is not None
+
+
+def hyphenated_parts(word: str) -> list[str]:
+    """The words of a hyphenated word, single letters as well."""
+    return word.split("-")
+
+
 def _language_among(text: str, languages: Sequence[str]) -> str:
     """The query's language if it is one of these or none is known, else ""."""
     found = detect_query(text, languages)
@@ -88,9 +101,11 @@ def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[
             yield from _run_terms(token, start)
             continue
         whole = token.strip("_") or token
-        yield word_term(whole, 1.0, start, match.end())
+        written = word_term(whole, 1.0, start, match.end())
+        joined = word_term(whole.replace("-", ""), 1.0, start, match.end()) if is_hyphenated(whole) else None
+        yield replace(written, classes=written.classes + joined.classes) if joined else written
         at = 0
-        for part in compound_parts(whole):
+        for part in hyphenated_parts(whole) if joined else compound_parts(whole):
             found = token.find(part, at)
             if found < 0:  # written in a form that normalization changes
                 yield word_term(part, PART_WEIGHT, start, match.end())
@@ -103,9 +118,15 @@ def _run_terms(run: str, start: int) -> Iterator[QueryTerm]:
     """Pairs of characters; a single character stands for all pairs that it begins."""
     *pairs, last = run_terms(run)
     for pair in pairs:
-        yield QueryTerm(pair, (TermClass(pair),), 1.0, start, start + len(run))
+        yield QueryTerm(pair, _run_classes(pair), 1.0, start, start + len(run))
     if not pairs:
-        yield QueryTerm(last, (TermClass(last),), 1.0, start, start + len(run), prefix=True)
+        yield QueryTerm(last, _run_classes(last), 1.0, start, start + len(run), prefix=True)
+
+
+@lru_cache(maxsize=1 << 14)
+def _run_classes(characters: str) -> tuple[TermClass, ...]:
+    """What is the same sound in the other kana counts as an inflected form does."""
+    return (TermClass(characters, tuple((one, VARIANT_WEIGHT) for one in other_kana(characters))),)
 
 
 def _word_term(
