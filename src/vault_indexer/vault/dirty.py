@@ -58,7 +58,7 @@ class DirtySet:
 
     def __init__(self, settings: WatchSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self.news = threading.Condition()
-        """Notified when something comes to wait, and when a reading ends. It is the lock of all here."""
+        """Notified when a hint comes and when a reading ends. Its lock guards everything here."""
         self.aside = SetAsideNotes(clock)
         self._clock = clock
         self._waiting = Coalescer(settings)
@@ -210,7 +210,7 @@ class DirtySet:
 
     def wait_for_scan(self, number: int, seconds: float, is_given_up: Callable[[], bool]) -> bool:
         """Wait until what this scan found is in the index, or the vault cannot be read. False if that takes
-        longer, or is given up, which who does it says with `wake`."""
+        longer, or once `is_given_up`: whoever gives up calls `wake`."""
         with self.news:
             self.news.wait_for(lambda: self._scans_done >= number or is_given_up(), seconds)
             return self._scans_done >= number
