@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from markdown_pages import broken_links, find, wikilinks
+from markdown_pages import CODE_SPAN, FENCE, broken_links, find, wikilinks
 from python_source import PACKAGE, ROOT
 
 NAMED_FILE = re.compile(r"`((?:src|tests|docs|benchmarks|\.ci)/[\w./*-]*)`")
@@ -62,6 +62,23 @@ def test_contributing_names_files_that_exist_and_is_linked() -> None:
     assert sorted(path for path in named if not (ROOT / path).exists()) == []
     assert "(CONTRIBUTING.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert "`CONTRIBUTING.md`" in (ROOT / "docs" / "Home.md").read_text(encoding="utf-8")
+
+
+LONGEST_LINE = 120
+
+
+def test_lines_of_pages_are_short() -> None:
+    """But for tables, code, and a line that cannot be divided."""
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md"))]
+    assert (
+        sorted(
+            f"{page.relative_to(ROOT)}: {line[:40]}"
+            for page in pages
+            for line in FENCE.sub("", page.read_text(encoding="utf-8")).split("\n")
+            if len(line) > LONGEST_LINE and not line.startswith("|") and len(CODE_SPAN.sub("", line)) > 1
+        )
+        == []
+    )
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
