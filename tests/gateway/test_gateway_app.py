@@ -1,0 +1,75 @@
+"""The routes of a gateway, with answers that are made up: no server of Milvus is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from vault_indexer.gateway.app import GatewayParts, make_gateway_app
+from vault_indexer.model import GatewayAnswer, GatewayHit
+
+HIT = GatewayHit(
+    *("v", "k", "a.md", "note", "A", "H", 0, 3, 1, 1, 1, 0.123456, "snip", ((0, 2),), "body", "2026")
+)
+
+
+def parts() -> GatewayParts:
+    limits = {"allowed_origins": (), "max_concurrent": 8, "timeout_s": 5, "allowed_hosts": ()}
+    made = {
+        "settings": SimpleNamespace(server=SimpleNamespace(**limits)),
+        "users": SimpleNamespace(by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
+        "published": SimpleNamespace(of=lambda _: {}, all=list),
+        "search": SimpleNamespace(search=lambda _, order: GatewayAnswer(order.query, 1.234, (HIT,), ())),
+        "metrics": SimpleNamespace(watch=lambda app: app, exposition=lambda: (b"figures", "text/plain")),
+    }
+    return cast("GatewayParts", SimpleNamespace(**made))
+
+
+def ask(target: str) -> tuple[int, bytes]:
+    path, _, query = target.partition("?")
+    sent: list[Any] = []
+    scope: Any = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "scheme": "http"}
+    scope |= {"query_string": query.encode(), "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1)}
+    scope |= {"headers": [(b"host", b"127.0.0.1:80"), (b"authorization", b"Bearer t")], "root_path": ""}
+
+    received = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+    async def receive() -> Any:
+        return next(received, None) or await asyncio.Event().wait()  # the client stays
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(cast("Any", make_gateway_app(parts(), 80)(scope, receive, send)))
+    return sent[0]["status"], b"".join(one.get("body", b"") for one in sent)
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "part"),
+    [
+        ("/healthz", 200, b'{"ok":true}'),
+        ("/readyz", 200, b'{"ok":true}'),
+        ("/v1/vaults", 200, b'{"vaults":[]}'),
+        ("/v1/search?q=x", 200, b'"score":0.1235'),
+        ("/v1/search?q=x&fields=path", 200, b'"results":[{"path":"a.md"}]'),
+        ("/v1/search?q=x&fields=colour", 422, b"a hit has no 'colour'"),
+        ("/v1/search?q=x&limit=999", 422, b"less than or equal to 200"),
+        ("/v1/search", 422, b"q: is required"),
+        ("/metrics", 200, b"figures"),
+        ("/nothing", 404, b"Not Found"),
+    ],
+)
+def test_a_route_answers(target: str, status: int, part: bytes) -> None:
+    found, body = ask(target)
+    assert found == status, body
+    assert part in body
+
+
+def test_the_document_describes_the_routes() -> None:
+    document = json.loads(ask("/openapi.json")[1])
+    assert list(document["paths"]) == ["/v1/search", "/v1/vaults", "/healthz", "/readyz", "/metrics"]
+    assert document["paths"]["/healthz"]["get"]["security"] == []
