@@ -1,6 +1,6 @@
 """From a dataclass to its JSON, and to the schema of that JSON. Both follow the fields and their marks.
 
-An encoder is Python source, made and compiled once for each type: it is as fast as one written by hand.
+An encoder is Python source, made and compiled once for each type.
 A type whose keys are not known beforehand has a method `to_json`.
 """
 
