@@ -155,13 +155,12 @@ def test_agents_name_a_vault(house: House) -> None:
     tools = house.agent("/mcp", "tools/list")["tools"]
     assert isinstance(tools, list)
     for tool in tools:
-        assert tool["inputSchema"]["properties"]["vault"]["enum"][1:] == [
-            "broken",
-            "garden",
-            "gone",
-            "held",
-            "work",
-        ]
+        schema = tool["inputSchema"]
+        assert schema["properties"]["vault"]["enum"] == ["broken", "garden", "gone", "held", "work"]
+        assert ("vault" in schema["required"]) == (tool["name"] not in ("search", "ask")), tool["name"]
+    alone = house.agent("/vault/work/mcp", "tools/list")["tools"]
+    assert isinstance(alone, list)
+    assert not any("vault" in tool["inputSchema"]["properties"] for tool in alone)
     assert _found_by(house, "/mcp") == {("garden", "Tomatoes.md"), ("work", "Budget.md")}
     assert _found_by(house, "/mcp", vault="work") == {(None, "Budget.md")}
     assert _found_by(house, "/vault/work/mcp") == {(None, "Budget.md")}
@@ -174,6 +173,28 @@ def test_agents_name_a_vault(house: House) -> None:
         assert refused["isError"] is True, target
     read = house.agent("/vault/work/mcp", "tools/call", name="read_note", arguments={"path": "Budget.md"})
     assert "invoice" in json.dumps(read)
+
+
+def test_agents_read_notes_of_every_vault_as_resources(house: House) -> None:
+    def read(target: str, uri: str) -> str:
+        contents = house.agent(target, "resources/read", uri=uri)["contents"]
+        assert isinstance(contents, list)
+        return str(contents[0]["text"])
+
+    def completed(target: str, part: str) -> list[str]:
+        argument = {"name": "path", "value": part}
+        ref = {"type": "ref/resource", "uri": "vault://{+path}"}
+        found = house.agent(target, "completion/complete", ref=ref, argument=argument)["completion"]
+        assert isinstance(found, dict)
+        return list(found["values"])
+
+    assert "invoice" in read("/mcp", "vault://work/Budget.md")
+    assert "invoice" in read("/vault/work/mcp", "vault://Budget.md")
+    assert completed("/mcp", "budget") == ["work/Budget.md"]
+    assert completed("/mcp", "garden/T") == ["garden/Tomatoes.md"]
+    assert completed("/vault/work/mcp", "budget") == ["Budget.md"]
+    with pytest.raises(KeyError, match="result"):
+        read("/mcp", "vault://Budget.md")
 
 
 def _found_by(house: House, target: str, **arguments: str) -> set[tuple[str | None, str]]:

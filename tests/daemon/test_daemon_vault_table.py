@@ -32,7 +32,7 @@ def names(house: House) -> set[str]:
 
 
 def tool_vaults(house: House) -> list[str]:
-    """What the argument `vault` of the tool `search` may be, "" included."""
+    """What the argument `vault` of the tool `search` may be."""
     tools = house.agent("/mcp", "tools/list")["tools"]
     assert isinstance(tools, list)
     search = next(tool for tool in tools if tool["name"] == "search")
@@ -43,7 +43,7 @@ def tool_vaults(house: House) -> list[str]:
 
 def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     pid = house.shared["pid"]
-    assert tool_vaults(house) == ["", "garden", "work"]
+    assert tool_vaults(house) == ["garden", "work"]
     added = house.run(
         "vault", "add", "shed", str(house.vault("shed")), "--index-dir", str(house.index_dir("shed"))
     )
@@ -53,7 +53,7 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     house.wait_for("shed", "ready")
     assert ("shed", "Lantern.md") in house.hits("lantern")
     assert house.ask("/vault/shed/v1/status").data["vault"] == str(house.vault("shed"))
-    assert tool_vaults(house) == ["", "garden", "shed", "work"]
+    assert tool_vaults(house) == ["garden", "shed", "work"]
     assert house.announced("shed")["pid"] == pid
     house.write("shed", "Rake.md", "# Rake\n\nThe rake is new.\n")
     wait_until(lambda: ("shed", "Rake.md") in house.hits("rake"), "its changes are noticed")
@@ -67,7 +67,7 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     assert house.ask("/v1/search?q=lantern&vault=shed").status == 422
     assert house.ask("/vault/shed/v1/status").status == 422
     assert {vault for vault, _ in house.hits("lantern")} <= {"garden", "work"}
-    assert tool_vaults(house) == ["", "garden", "work"]
+    assert tool_vaults(house) == ["garden", "work"]
     wait_until(lambda: _is_free(house.index_dir("shed")), "its index may be written by others")
     assert not (house.index_dir("shed") / "daemon.json").exists()
     assert not (house.index_dir("shed") / "start.json").exists()

@@ -126,7 +126,8 @@ def checked(
     for one in parameters:
         if one.name not in given:
             values[one.name] = one.default
-            problems += [f"{one.name}: is required"] if one.required else []
+            allowed = f": one of {', '.join(one.choices)}" if one.choices else ""
+            problems += [f"{one.name}: is required{allowed}"] if one.required else []
             continue
         value = given[one.name]
         if one.kind is int and isinstance(value, float) and value.is_integer():

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -41,6 +42,7 @@ from mcp_types import (
     TextContent,
     ToolAnnotations,
 )
+from mcp_types import Tool as ListedTool
 from pydantic import PrivateAttr
 
 from vault_indexer.contract.codec import encode
@@ -113,6 +115,11 @@ class VaultServer(MCPServer[Any]):
     """The SDK's server, which answers the name of no tool or prompt with "invalid params", as the protocol
     wants it. The SDK's own answers are a failed call, and an internal error with a traceback in the log."""
 
+    async def list_tools(self) -> list[ListedTool]:
+        """The tools. At the address of one vault none has a parameter for the vault."""
+        found = await super().list_tools()
+        return [_without_vault(one) for one in found] if CHOSEN_VAULT.get() else found
+
     async def call_tool(
         self, name: str, arguments: Mapping[str, object], context: Context[Any, Any] | None = None
     ) -> Result:
@@ -135,6 +142,18 @@ class VaultServer(MCPServer[Any]):
         if missing:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
         return await super().get_prompt(name, dict(arguments or {}), context)
+
+
+def _without_vault(tool: ListedTool) -> ListedTool:
+    schema = tool.input_schema
+    properties = {name: one for name, one in schema["properties"].items() if name != VAULT.name}
+    required = [name for name in schema.get("required", ()) if name != VAULT.name]
+    shown = {**schema, "properties": properties, "required": required}
+    return tool.model_copy(update={"input_schema": shown if required else _without(shown, "required")})
+
+
+def _without(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != name}
 
 
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
@@ -207,6 +226,8 @@ class ToolCalls:
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
         """The result of a call; one that failed is marked as an error and holds one line."""
         try:
+            if CHOSEN_VAULT.get() and VAULT.name in {one.name for one in self.view.endpoint.parameters}:
+                arguments = {VAULT.name: CHOSEN_VAULT.get(), **arguments}
             given = checked_arguments(self.view, arguments)
             named = str(given.pop(VAULT.name, ""))
             if named and CHOSEN_VAULT.get() not in ("", named):
@@ -325,14 +346,14 @@ def _prompt(template: PromptTemplate) -> Prompt:
 
 
 def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: float) -> None:
-    """The notes as `vault://{path}`. The SDK refuses `..`, absolute paths and NUL, however they are
-    encoded."""
+    """The notes as `vault://{path}`; where there are several vaults, `path` begins with the name of one. The
+    SDK refuses `..`, absolute paths and NUL, however they are encoded."""
 
     @server.resource(
         "vault://{+path}",
         name="note",
         title="Note",
-        description="A note of the vault.",
+        description="A note of the vault: its path, behind the name of the vault if there are several.",
         mime_type="text/markdown",
     )
     async def note(path: str) -> str:
@@ -360,16 +381,42 @@ def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: floa
 
 def _note_text(context: ToolContext, path: str) -> str:
     """The text of a note by its exact path, cut at the size of a page."""
-    resolve_in_vault(Path(context.answers.service.status().vault), path)
-    text = note_text(context, path).text
+    own, path = _in_its_vault(context, path)
+    resolve_in_vault(Path(own.answers.service.status().vault), path)
+    text = note_text(own, path).text
     length = page_length(text)
     if length == len(text):
         return text
     return f"{text[:length]}\n[…] The note goes on: read_note with offset = {length} gives the rest.\n"
 
 
+def _names_vault(context: ToolContext) -> bool:
+    """Whether the path of a note has to begin with the name of its vault."""
+    return context.answers.vaults.are_several and not context.answers.vault
+
+
+def _in_its_vault(context: ToolContext, path: str) -> tuple[ToolContext, str]:
+    if not _names_vault(context):
+        return context, path
+    name, _, rest = path.partition("/")
+    if name not in context.vault_names:
+        known = ", ".join(context.vault_names)
+        raise UnknownNoteError(f"{path[:_NAME_CHARS]!r} does not begin with the name of a vault: {known}")
+    return context.on(name, context.answers.is_cancelled), rest
+
+
 def _paths_with(context: ToolContext, part: str) -> list[str]:
     """The paths that hold a text; those that begin with it come first."""
     wanted = part.casefold()
-    found = [path for path in context.answers.service.note_paths() if wanted in path.casefold()]
+    found = [path for path in _all_paths(context) if wanted in path.casefold()]
     return sorted(found, key=lambda path: (not path.casefold().startswith(wanted), path))
+
+
+def _all_paths(context: ToolContext) -> Iterator[str]:
+    if not _names_vault(context):
+        yield from context.answers.service.note_paths()
+        return
+    for name in context.vault_names:
+        own = context.on(name, context.answers.is_cancelled)
+        with suppress(VaultIndexerError):  # one that cannot be searched now is left out
+            yield from (f"{name}/{path}" for path in own.answers.service.note_paths())

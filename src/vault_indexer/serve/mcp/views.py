@@ -267,12 +267,13 @@ def tool_views(
 
 
 def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
-    """The tool with a parameter for the vault; its hits name theirs."""
-    text = "Without it: all." if view.row.vaults == "any" else "The vault of the note."
-    chosen = replace(VAULT, choices=("", *vaults), max_chars=None, help=text)
+    """The tool with a parameter for the vault, which only a search can go without; its hits name theirs."""
+    is_any = view.row.vaults == "any"
+    text = "Without it: all." if is_any else "The vault of the note."
+    chosen = replace(VAULT, choices=tuple(vaults), required=not is_any, max_chars=None, help=text)
     endpoint = replace(view.endpoint, own_parameters=(*view.endpoint.parameters, chosen))
     keep = view.keep
-    if keep is not None and view.row.vaults == "any":
+    if keep is not None and is_any:
         keep = _with_vault(keep, "results", "passages")
         if "sentences" in keep:
             keep = {**keep, "sentences": _with_vault(keep["sentences"] or {}, "citations")}
