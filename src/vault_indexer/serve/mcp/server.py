@@ -146,14 +146,12 @@ class VaultServer(MCPServer[Any]):
 
 def _without_vault(tool: ListedTool) -> ListedTool:
     schema = tool.input_schema
-    properties = {name: one for name, one in schema["properties"].items() if name != VAULT.name}
-    required = [name for name in schema.get("required", ()) if name != VAULT.name]
-    shown = {**schema, "properties": properties, "required": required}
-    return tool.model_copy(update={"input_schema": shown if required else _without(shown, "required")})
-
-
-def _without(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != name}
+    shown = {
+        **schema,
+        "properties": {name: one for name, one in schema["properties"].items() if name != VAULT.name},
+        "required": [name for name in schema.get("required", ()) if name != VAULT.name],
+    }
+    return tool.model_copy(update={"input_schema": shown})
 
 
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
