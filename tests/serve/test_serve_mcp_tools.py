@@ -257,3 +257,7 @@ def strategy_of(api: Api) -> object:
 def test_an_agent_cannot_choose_code_or_a_model(api: Api) -> None:
     assert error(api, "set_chunker", strategy="custom", confirm=True).startswith('strategy = "custom": ')
     assert error(api, "set_chunker", strategy="llm", confirm=True).startswith('strategy = "llm": ')
+
+
+def test_query_is_understood_as_q(api: Api) -> None:
+    assert answer(api, "search", query="telescope")["results"][0]["path"] == "Sky.md"

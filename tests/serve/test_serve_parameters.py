@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from serve_api import Api
+from serve_api import Answer, Api
 
 from vault_indexer.serve.endpoints import ENDPOINTS
 from vault_indexer.serve.parameters import allowed_parameters
@@ -197,3 +197,20 @@ def guide_rows(method: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]
 
 def message(body: bytes) -> str:
     return str(json.loads(body)["error"]["message"])
+
+
+def test_query_is_understood_where_the_parameter_is_q(api: Api) -> None:
+    assert paths_of(api.ask("/v1/search?query=telescope")) == ["Sky.md"]
+    both = api.ask("/v1/search?q=telescope&query=bread")
+    assert (both.status, "'q' is given 2 times" in both.body.decode()) == (422, True)
+    asked = api.post("/v1/ask", b'{"query": "Which telescope shows the rings of Saturn?"}')
+    assert asked.json["question"] == "Which telescope shows the rings of Saturn?"
+    both = api.post("/v1/ask", b'{"q": "telescope", "query": "bread"}')
+    assert (both.status, "unknown key 'query'" in both.body.decode()) == (422, True)
+    assert api.ask("/v1/related?query=Sky").status == 422
+
+
+def paths_of(answer: Answer) -> list[str]:
+    results = answer.json["results"]
+    assert isinstance(results, list)
+    return [hit["path"] for hit in results][:1]

@@ -6,11 +6,11 @@ The words of an error are those that pydantic uses, because clients have seen th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from math import isfinite
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from vault_indexer.contract.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
@@ -22,6 +22,9 @@ Value = str | int | float | bool | None
 """A parameter's value. None stands for one that is not given."""
 
 Request = TypeVar("Request")
+
+ALIASES: Mapping[str, str] = MappingProxyType({"query": "q"})
+"""Names that are understood beside the parameter's own: other servers of searches call it so."""
 
 _VALUE_CHARS = 60
 _TRUE = frozenset({"1", "on", "t", "true", "y", "yes"})
@@ -105,6 +108,12 @@ def parameters_of(kind: type) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
+def own_name(name: str, names: Collection[str]) -> str:
+    """The parameter's own name, for one that others use."""
+    own = ALIASES.get(name, name)
+    return own if own in names else name
+
+
 def request_of(kind: type[Request], values: Mapping[str, Value]) -> Request:
     """The request, from a value for each parameter."""
     given: dict[str, object] = {}
@@ -123,6 +132,9 @@ def checked(
     """
     values: dict[str, Value] = {}
     problems = []
+    known = {one.name for one in parameters}
+    owned = {name: own_name(name, known) for name in given}
+    given = {name if owned[name] in given else owned[name]: value for name, value in given.items()}
     for one in parameters:
         if one.name not in given:
             values[one.name] = one.default
@@ -137,7 +149,6 @@ def checked(
         except ValueError as error:
             shown = f" = {json.dumps(value)[:_VALUE_CHARS]}" if isinstance(value, str | int | float) else ""
             problems.append(f"{one.name}{shown}: {error}")
-    known = {one.name for one in parameters}
     problems += [f"unknown key {name!r}" for name in given if name not in known]
     if problems:
         raise WrongRequestError("; ".join(problems))

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from vault_indexer.contract.parameters import Value, WrongRequestError, checked
+from vault_indexer.contract.parameters import Value, WrongRequestError, checked, own_name
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.endpoints import Endpoint
 from vault_indexer.serve.guard import App, Message, Receive, Send
@@ -67,12 +67,13 @@ class EndpointRoute:
         await response(cast("Any", scope), cast("Any", receive), cast("Any", send))
 
     def _values(self, query: bytes, body: bytes) -> Mapping[str, Value]:
-        pairs = query_pairs(query) if query else []
+        given = query_pairs(query) if query else []
+        pairs = [(own_name(name, self._names), value) for name, value in given]
         problem = problem_of_query(self._path, pairs, self._names if self._in_query else ())
         if problem:
             raise WrongRequestError(problem)
-        given = dict(pairs) if self._in_query else _object(body)
-        return checked(self._parameters, given, is_strict=not self._in_query)
+        found = dict(pairs) if self._in_query else _object(body)
+        return checked(self._parameters, found, is_strict=not self._in_query)
 
     def _response(self, values: Mapping[str, Value]) -> Response:
         try:
