@@ -114,6 +114,16 @@ def test_a_changed_note_makes_a_question_stale_not_failed(tmp_path: Path, genera
     assert "1 question is stale" in as_markdown(report)
 
 
+def test_it_says_how_far_it_is_and_how_long_the_rest_takes(target: Target) -> None:
+    said: list[str] = []
+    run_ranking(target, PERSONS, parse_variants(["configured", "keyword", "vector"]), say=said.append)
+    assert [line for line in said if line.startswith("asking")] == [
+        "asking 2 questions of configured (1 of 3)",
+        "asking 2 questions of keyword (2 of 3, less than a minute left)",
+        "asking 2 questions of vector (3 of 3, less than a minute left)",
+    ]
+
+
 def test_temporary_folders_are_gone_after_a_run(
     target: Target, generated: list[Question], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,16 +142,26 @@ def _ask_all(
     groups: dict[tuple[tuple[str, str], ...], list[Variant]] = {}
     for variant in variants:
         groups.setdefault(tuple(sorted(variant.index_options.items())), []).append(variant)
+    asked, seconds = 0, 0.0
     for number, group in enumerate(groups.values()):
         with _index_of(place, group[0], number) as reader, reader.holder.lease() as snapshot:
             for variant in group:
-                place.say(f"asking {len(questions)} questions of {variant.name}")
+                left = _about(seconds / asked * (len(variants) - asked)) if asked else ""
+                of_all = f"{asked + 1} of {len(variants)}{left}"
+                place.say(f"asking {len(questions)} questions of {variant.name} ({of_all})")
+                begun = time.perf_counter()
                 settings = settings_with(
                     place.target.config.settings, variant.options, f"variant {variant.name}"
                 )
                 searcher = reader.searcher.with_settings(settings.search)
                 scores = {one.id: ask(searcher, snapshot, one, k) for one in questions}
                 collected.scores[variant.name] |= scores
+                asked, seconds = asked + 1, seconds + time.perf_counter() - begun
+
+
+def _about(seconds: float) -> str:
+    """The time that remains, without that of indices that are not built yet."""
+    return f", about {round(seconds / 60)} min left" if seconds >= 60 else ", less than a minute left"
 
 
 @contextmanager
