@@ -84,6 +84,13 @@ def test_limits_hold_on_the_edge_notes(strategy: str) -> None:
             assert held(note, chunk) <= limit, name
 
 
+def test_a_separator_that_is_kept_is_within_the_size() -> None:
+    note = note_of(f"{'alpha ' * 15}[[Links]]\n\nbeta")
+    chunks = build("recursive", **SMALL["recursive"]).chunk(note)
+    assert chunks[0].body.endswith("]]\n")
+    assert max(with_overlap(note, chunk) for chunk in chunks) == 100
+
+
 @pytest.mark.parametrize("strategy", LIMITS)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(text=NOTES)

@@ -48,8 +48,7 @@ class RecursiveChunker:
         if self._options.keep_separator:
             ends = [window.end for window in found if text[window.start : window.end].strip()]
             drafts = [
-                Draft(draft.start, end, overlap=draft.overlap)
-                for draft, end in zip(drafts, ends, strict=True)
+                replace(draft, end=self._end(draft, end)) for draft, end in zip(drafts, ends, strict=True)
             ]
         drafts = fit(text, drafts, ruler, self._options.chunk_size)
         told: dict[str, JsonValue] = {"separators": list(self._options.separators)}
@@ -69,6 +68,13 @@ class RecursiveChunker:
         else:
             for inner in self._split_at(splitter.text, start, end, separators[0]):
                 yield from self._split(splitter, *inner, separators[1:])
+
+    def _end(self, draft: Draft, end: int) -> int:
+        """Its end with the separator there, as far as the size allows: rulers count no blanks at an end."""
+        if self._options.size_unit != "characters":
+            return end
+        begin = draft.start - len(draft.overlap)
+        return min(end, max(draft.end, begin + self._options.chunk_size))
 
     def _without_separators(self, text: str, window: Window, end: int) -> Window:
         """The window without the separator at which it was split from its neighbour."""
