@@ -21,12 +21,17 @@ _GLOBAL_OPTIONS = "Options of every command (--vault, --json, ...): indexer --he
 class PlainCommand(TyperCommand):
     """A command with a plain help."""
 
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write usage: the help begins with it, and so does an error."""
+        arguments = [one for one in self.params if one.param_type_name == "argument"]
+        _write_usage(ctx, formatter, ["[OPTIONS]", *map(_argument_name, arguments)])
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, what the command does, and its own arguments and options."""
         arguments = [one for one in self.params if one.param_type_name == "argument"]
         named: list[Any] = [one for one in self.params if one.name not in _SHARED]
         options = [one for one in named if one.param_type_name == "option" and not one.hidden]
-        _write_usage(ctx, formatter, ["[OPTIONS]", *map(_argument_name, arguments)])
+        self.format_usage(ctx, formatter)
         _write_text(formatter, self.help or "")
         _write_rows(
             formatter, "Arguments", [(_argument_name(one), getattr(one, "help", "")) for one in arguments]
