@@ -118,9 +118,6 @@ class Endpoint(Generic[Answer]):
     is_public: bool = False
     """Whether it needs no token."""
 
-    has_command: bool = False
-    """Whether the command line makes a command of this row; the others have a module in `cli.commands`."""
-
     is_question: bool = False
     """Whether a POST changes nothing: its parameters are in the body because they may be long or private."""
 
@@ -283,7 +280,6 @@ CLUSTERS: Endpoint[ClusterMapJson] = Endpoint(
     answer="ClusterMap",
     answer_help="The clusters, the largest first.",
     is_long_lived=True,
-    has_command=True,
 )
 
 VIEW: Endpoint[NoteViewJson] = Endpoint(
@@ -311,7 +307,6 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     request=ChunksRequest,
     answer="NoteChunks",
     answer_help="The chunks.",
-    has_command=True,
 )
 
 BODIES: Endpoint[BodiesJson] = Endpoint(
@@ -338,7 +333,6 @@ HEALTH: Endpoint[VaultHealthJson] = Endpoint(
     help="Sizes of chunks, languages, the size of the index, orphans, and the most wanted notes.",
     answer="VaultHealth",
     answer_help="The figures.",
-    has_command=True,
 )
 
 CLICK: Endpoint[KeptClickJson] = Endpoint(
