@@ -12,9 +12,9 @@ from vault_indexer.contract.parameters import (
     Value,
     WrongRequestError,
     check_bounds,
-    checked,
     parameters_of,
     request_of,
+    validate,
 )
 from vault_indexer.errors import UsageError
 
@@ -71,12 +71,12 @@ def test_the_parameters_are_the_fields_under_the_names_of_http() -> None:
     ],
 )
 def test_a_query_string_has_texts(name: str, written: str, expected: Value) -> None:
-    assert checked(PARAMETERS, {"q": "x", name: written}, is_strict=False) == {**DEFAULTS, name: expected}
+    assert validate(PARAMETERS, {"q": "x", name: written}, is_strict=False) == {**DEFAULTS, name: expected}
 
 
 @pytest.mark.parametrize(("name", "given"), [("limit", 2.0), ("least", 1), ("least", None), ("fresh", True)])
 def test_a_body_has_types(name: str, given: Value) -> None:
-    assert checked(PARAMETERS, {"q": "x", name: given}, is_strict=True) == {**DEFAULTS, name: given}
+    assert validate(PARAMETERS, {"q": "x", name: given}, is_strict=True) == {**DEFAULTS, name: given}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_body_has_types(name: str, given: Value) -> None:
 )
 def test_a_wrong_value_is_named(name: str, given: object, problem: str) -> None:
     with pytest.raises(WrongRequestError) as error:
-        checked(PARAMETERS, {"q": "x", name: given}, is_strict=False)
+        validate(PARAMETERS, {"q": "x", name: given}, is_strict=False)
     assert str(error.value) == name + problem
 
 
@@ -120,13 +120,13 @@ def test_a_wrong_value_is_named(name: str, given: object, problem: str) -> None:
 )
 def test_a_body_takes_no_value_of_another_type(name: str, given: object, problem: str) -> None:
     with pytest.raises(WrongRequestError) as error:
-        checked(PARAMETERS, {"q": "x", name: given}, is_strict=True)
+        validate(PARAMETERS, {"q": "x", name: given}, is_strict=True)
     assert str(error.value) == name + problem
 
 
 def test_all_problems_are_named_at_once() -> None:
     with pytest.raises(WrongRequestError) as error:
-        checked(PARAMETERS, {"limit": "99", "colour": "red"}, is_strict=False)
+        validate(PARAMETERS, {"limit": "99", "colour": "red"}, is_strict=False)
     expected = (
         "q: is required; limit = \"99\": Input should be less than or equal to 20; unknown key 'colour'"
     )

@@ -27,7 +27,7 @@ from vault_indexer.contract.marks import (
     Digits,
     Key,
     Marks,
-    unmarked,
+    split_marks,
 )
 
 Encoder = Callable[[Any], Json]
@@ -74,7 +74,7 @@ def encoder(kind: type) -> Encoder:
 
 def schema_of(kind: object) -> Json:
     """The JSON schema of a type. Raises TypeError for one that has no JSON."""
-    inner, marks = unmarked(kind)
+    inner, marks = split_marks(kind)
     origin, parts = get_origin(inner), get_args(inner)
     if inner is object:
         return {}  # any JSON
@@ -101,7 +101,7 @@ def summary(kind: type) -> str:
 
 def _json_fields(kind: type, hints: Mapping[str, object], before: str) -> Iterator[JsonField]:
     for one in fields(kind):
-        inner, marks = unmarked(hints[one.name])
+        inner, marks = split_marks(hints[one.name])
         if FLAT in marks:
             flat = get_type_hints(inner, include_extras=True)
             yield from _json_fields(inner, flat, f"{before}{one.name}.")
@@ -158,7 +158,7 @@ def _compiled(chosen: Sequence[JsonField]) -> Encoder:
 
 def _expression(kind: object, marks: Marks, source: str, names: dict[str, object]) -> str:
     """Python source for the JSON of a value, which `source` names."""
-    inner, own = unmarked(kind)
+    inner, own = split_marks(kind)
     marks = (*marks, *own)
     origin, parts = get_origin(inner), get_args(inner)
     if origin in (UnionType, Union):

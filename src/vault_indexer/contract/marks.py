@@ -72,6 +72,6 @@ FLAT = "flat"
 """The keys of the object stand in place of the field."""
 
 
-def unmarked(kind: object) -> tuple[Any, Marks]:
+def split_marks(kind: object) -> tuple[Any, Marks]:
     """A type and its marks."""
     return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())

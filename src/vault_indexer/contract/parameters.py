@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin,
 
 from vault_indexer.contract.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
 from vault_indexer.contract.json_value import Json
-from vault_indexer.contract.marks import HIDDEN, PLAIN, Key, Says, Words, unmarked
+from vault_indexer.contract.marks import HIDDEN, PLAIN, Key, Says, Words, split_marks
 from vault_indexer.errors import UsageError
 
 Value = str | int | float | bool | None
@@ -43,6 +43,9 @@ class Parameter:
     """A parameter of an endpoint. One without `required` and `default` may be missing and is None then."""
 
     name: str
+    field: str = ""
+    """The field of the request's dataclass, where there is one."""
+
     kind: type[str] | type[int] | type[float] | type[bool] = str
     holds: Literal["", "query", "note", "strategy"] = ""
     """What a text means: a query or the name of a note, each with a bound in bytes; the name of a chunking
@@ -52,6 +55,9 @@ class Parameter:
     required: bool = False
     default: Value = None
     choices: tuple[str, ...] = ()
+    yes: str = ""
+    """Of a truth value that is one of two words, the word for true."""
+
     minimum: int | None = None
     above: int | None = None
     """As `minimum`, but exclusive."""
@@ -101,10 +107,10 @@ def parameters_of(kind: type) -> tuple[Parameter, ...]:
     hints = get_type_hints(kind, include_extras=True)
     found = []
     for one in fields(kind):
-        inner, marks = unmarked(hints[one.name])
+        inner, marks = split_marks(hints[one.name])
         if HIDDEN not in marks:
             default = None if one.default is MISSING else one.default
-            found.append(_parameter(_name(one.name, marks), inner, marks, default, one.default is MISSING))
+            found.append(_parameter(one.name, inner, marks, default, one.default is MISSING))
     return tuple(found)
 
 
@@ -116,13 +122,15 @@ def own_name(name: str, names: Collection[str]) -> str:
 
 def request_of(kind: type[Request], values: Mapping[str, Value]) -> Request:
     """The request, from a value for each parameter."""
-    given: dict[str, object] = {}
-    for field, name, yes in _fields_of(cast("Any", kind)):
-        given[field] = values[name] if yes is None else values[name] == yes
-    return kind(**given)
+    return kind(
+        **{
+            one.field: values[one.name] == one.yes if one.yes else values[one.name]
+            for one in parameters_of(cast("Any", kind))
+        }
+    )
 
 
-def checked(
+def validate(
     parameters: Sequence[Parameter], given: Mapping[str, object], *, is_strict: bool
 ) -> dict[str, Value]:
     """A value for each parameter. A strict check takes each value in its own type only: JSON has types, a
@@ -155,36 +163,19 @@ def checked(
     return values
 
 
-@cache
-def _fields_of(kind: type) -> tuple[tuple[str, str, str | None], ...]:
-    """Of each parameter the field, the name, and the word for true where it is one of two words."""
-    hints = get_type_hints(kind, include_extras=True)
-    found = []
-    for one in fields(kind):
-        _, marks = unmarked(hints[one.name])
-        if HIDDEN not in marks:
-            yes = next((mark.yes for mark in marks if isinstance(mark, Words)), None)
-            found.append((one.name, _name(one.name, marks), yes))
-    return tuple(found)
-
-
 def check_bounds(request: object) -> None:
     """Raises UsageError for a number of a request that is out of its bounds."""
     kind: Any = type(request)
-    for (field, name, _), one in zip(_fields_of(kind), parameters_of(kind), strict=True):
-        value = getattr(request, field)
+    for one in parameters_of(kind):
+        value = getattr(request, one.field)
         low, high = one.minimum, one.maximum
         if low is None or high is None or value is None or low <= value <= high:
             continue
         least = max(1, low) if one.kind is int else low  # 0 stands for a configured number
-        raise UsageError(f"{name} {value:g}: allowed is {least} to {high}")
+        raise UsageError(f"{one.name} {value:g}: allowed is {least} to {high}")
 
 
-def _name(field: str, marks: Sequence[object]) -> str:
-    return next((mark.name for mark in marks if isinstance(mark, Key)), field)
-
-
-def _parameter(name: str, kind: Any, marks: Sequence[object], default: Any, required: bool) -> Parameter:
+def _parameter(field: str, kind: Any, marks: Sequence[object], default: Any, required: bool) -> Parameter:
     says = next(mark for mark in marks if isinstance(mark, Says))
     words = next((mark for mark in marks if isinstance(mark, Words)), None)
     parts = [part for part in get_args(kind) if part is not NoneType]
@@ -192,13 +183,15 @@ def _parameter(name: str, kind: Any, marks: Sequence[object], default: Any, requ
     if words:
         choices, default = (words.no, words.yes), words.yes if default else words.no
     return Parameter(
-        name=name,
+        name=next((mark.name for mark in marks if isinstance(mark, Key)), field),
+        field=field,
         kind=str if choices else parts[0] if parts else kind,
         holds=says.holds,
         help=says.help,
         required=required,
         default=default,
         choices=choices,
+        yes=words.yes if words else "",
         minimum=says.minimum,
         above=says.above,
         maximum=says.maximum,

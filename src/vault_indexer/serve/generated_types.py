@@ -9,14 +9,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
-from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Literal, Union, get_args, get_origin
+from typing import Literal, NamedTuple, Union, get_args, get_origin
 
 from vault_indexer import model
 from vault_indexer.contract.codec import json_fields, summary
-from vault_indexer.contract.marks import unmarked
+from vault_indexer.contract.marks import split_marks
 from vault_indexer.serve.endpoints import ENDPOINTS, PROOF
 
 _HEAD = '''\
@@ -60,7 +59,7 @@ def json_types(roots: Sequence[type]) -> list[type]:
 
 
 def _collect(kind: object, found: dict[type, None]) -> None:
-    inner, _ = unmarked(kind)
+    inner, _ = split_marks(kind)
     if isinstance(inner, type) and is_dataclass(inner) and not hasattr(inner, "to_json"):
         if inner not in found:
             for one in json_fields(inner):
@@ -74,7 +73,9 @@ def _collect(kind: object, found: dict[type, None]) -> None:
 def _typed_dict(kind: type) -> str:
     name = f"{kind.__name__}Json"
     keys = {
-        one.key: f"NotRequired[{_python(one.kind)}]" if one.is_optional else _python(one.kind)
+        one.key: f"NotRequired[{_written(one.kind, _PYTHON)}]"
+        if one.is_optional
+        else _written(one.kind, _PYTHON)
         for one in json_fields(kind)
     }
     if all(map(str.isidentifier, keys)) and "from" not in keys:
@@ -85,27 +86,63 @@ def _typed_dict(kind: type) -> str:
     return f'{name} = TypedDict("{name}", {{{given}}})\n"""{summary(kind)}"""\n'
 
 
-def _python(kind: object) -> str:
-    inner, _ = unmarked(kind)
+class _Language(NamedTuple):
+    """How a language writes types; `{}` stands for another type, or for the name of a dataclass."""
+
+    anything: str
+    nothing: str
+    table: str
+    array: Callable[[str], str]
+    choice: Callable[[Sequence[str]], str]
+    shape: str
+    text: str
+    plain: Mapping[type, str]
+
+
+_PYTHON = _Language(
+    anything="JsonValue",
+    nothing="None",
+    table="dict[str, {}]",
+    array="list[{}]".format,
+    choice=lambda texts: f"Literal[{', '.join(texts)}]",
+    shape="{}Json",
+    text="str",
+    plain={one: one.__name__ for one in (int, float, bool)},
+)
+_TYPESCRIPT = _Language(
+    anything="unknown",
+    nothing="null",
+    table="Record<string, {}>",
+    array=lambda entry: f"({entry})[]" if " | " in entry else f"{entry}[]",
+    choice=" | ".join,
+    shape="{}",
+    text="string",
+    plain={int: "number", float: "number", bool: "boolean"},
+)
+
+
+def _written(kind: object, language: _Language) -> str:
+    """The type as the language writes it."""
+    inner, _ = split_marks(kind)
     origin, parts = get_origin(inner), get_args(inner)
     if inner is object:
-        return "JsonValue"
+        return language.anything
     if inner is NoneType:
-        return "None"
+        return language.nothing
     if origin is Literal:
-        return "Literal[" + ", ".join(f'"{one}"' for one in parts) + "]"
+        return language.choice([f'"{one}"' for one in parts])
     if origin in (UnionType, Union):
-        return " | ".join(map(_python, parts))
+        return " | ".join(_written(part, language) for part in parts)
     if origin in (tuple, list):
-        return f"list[{_python(parts[0])}]"
+        return language.array(_written(parts[0], language))
     if origin in (Mapping, dict):
-        return f"dict[str, {_python(parts[1])}]"
+        return language.table.format(_written(parts[1], language))
     assert isinstance(inner, type)
     if hasattr(inner, "to_json"):
-        return "dict[str, JsonValue]"
+        return language.table.format(language.anything)
     if is_dataclass(inner):
-        return f"{inner.__name__}Json"
-    return "str" if issubclass(inner, bytes | Path | Enum) else inner.__name__
+        return language.shape.format(inner.__name__)
+    return language.plain.get(inner, language.text)
 
 
 def typescript_types() -> str:
@@ -117,33 +154,8 @@ def typescript_types() -> str:
 def _interface(kind: type) -> str:
     lines = [f"/** {summary(kind)} */", f"export interface {kind.__name__} {{"]
     for one in json_fields(kind):
-        lines.append(f"  {one.key}{'?' if one.is_optional else ''}: {_typescript(one.kind)};")
+        lines.append(f"  {one.key}{'?' if one.is_optional else ''}: {_written(one.kind, _TYPESCRIPT)};")
     return "\n".join([*lines, "}", ""])
-
-
-def _typescript(kind: object) -> str:
-    inner, _ = unmarked(kind)
-    origin, parts = get_origin(inner), get_args(inner)
-    if inner is object:
-        return "unknown"
-    if inner is NoneType:
-        return "null"
-    if origin is Literal:
-        return " | ".join(f'"{one}"' for one in parts)
-    if origin in (UnionType, Union):
-        return " | ".join(map(_typescript, parts))
-    if origin in (tuple, list):
-        entry = _typescript(parts[0])
-        return f"({entry})[]" if " | " in entry else f"{entry}[]"
-    if origin in (Mapping, dict):
-        return f"Record<string, {_typescript(parts[1])}>"
-    assert isinstance(inner, type)
-    if hasattr(inner, "to_json"):
-        return "Record<string, unknown>"
-    if is_dataclass(inner):
-        return inner.__name__
-    plain = {int: "number", float: "number", bool: "boolean"}
-    return plain.get(inner, "string")
 
 
 _PLUGIN = Path(__file__).parents[2] / "obsidian-plugin" / "src" / "shapes.ts"
@@ -151,7 +163,6 @@ _PLUGIN = Path(__file__).parents[2] / "obsidian-plugin" / "src" / "shapes.ts"
 FILES: Mapping[Path, Callable[[], str]] = {
     Path(__file__).with_name("shapes.py"): python_types,
     _PLUGIN: typescript_types,
-    Path(__file__).with_name("page") / "shapes.d.ts": typescript_types,
 }
 """Each file that is written, and its text."""
 

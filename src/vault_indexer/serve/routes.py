@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from vault_indexer.contract.parameters import Value, WrongRequestError, checked, own_name
+from vault_indexer.contract.parameters import Value, WrongRequestError, own_name, validate
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.endpoints import Endpoint
 from vault_indexer.serve.guard import App, Message, Receive, Send
@@ -73,7 +73,7 @@ class EndpointRoute:
         if problem:
             raise WrongRequestError(problem)
         found = dict(pairs) if self._in_query else _object(body)
-        return checked(self._parameters, found, is_strict=not self._in_query)
+        return validate(self._parameters, found, is_strict=not self._in_query)
 
     def _response(self, values: Mapping[str, Value]) -> Response:
         try:

@@ -10,7 +10,7 @@ from typing import cast
 
 from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.contract.codec import encode, schema_of
-from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, checked
+from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue, NoteText, StrategyChange
 from vault_indexer.serve.answers import AnswerContext, answer
@@ -87,7 +87,7 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
     missing or unknown; null counts as not given."""
     values = {name: value for name, value in given.items() if value is not None}
     try:
-        return checked(view.endpoint.parameters, values, is_strict=not view.is_read_only)
+        return validate(view.endpoint.parameters, values, is_strict=not view.is_read_only)
     except WrongRequestError as error:
         raise UsageError(str(error)) from error
 
