@@ -1,5 +1,31 @@
-"""The Milvus server of the tests that need one."""
+"""What tests of the daemon share: a built index, its loop stepped by hand, a Milvus server."""
 
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from loop_by_hand import LoopByHand, loop_by_hand
 from milvus_server import shared_server
+from vault_at_work import Place, opened, place
 
 __all__ = ["shared_server"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    made = place(tmp_path_factory.mktemp("built"))
+    with opened(made):
+        pass
+    return made
+
+
+@pytest.fixture
+def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
+    """The loop of a copy of the vault, with nothing pending."""
+    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
+    with loop_by_hand(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")) as made:
+        assert made.loop.pending() == 0
+        yield made

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loop_by_hand import Clock, LoopByHand, loop_by_hand
-from vault_at_work import Place, opened, place, silent
+from vault_at_work import Place, silent
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.vault.failed_edits import FailedEdits
 
 SOON_S = 5.0
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    made = place(tmp_path_factory.mktemp("built"))
-    with opened(made):
-        pass
-    return made
-
-
-@pytest.fixture
-def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
-    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
-    with loop_by_hand(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")) as made:
-        assert made.loop.pending() == 0
-        yield made
 
 
 def test_saves_that_failed_for_a_while_are_found_after_the_first_success(kept: LoopByHand) -> None:

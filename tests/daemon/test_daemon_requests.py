@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from loop_by_hand import LoopByHand, loop_by_hand
-from vault_at_work import Place, opened, place
+from loop_by_hand import LoopByHand
 
 from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import Progress
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    made = place(tmp_path_factory.mktemp("built"))
-    with opened(made):
-        pass
-    return made
-
-
-@pytest.fixture
-def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
-    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
-    with loop_by_hand(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")) as made:
-        yield made
 
 
 def test_a_check_that_ends_in_an_unforeseen_way_is_answered_and_so_is_the_next(kept: LoopByHand) -> None:

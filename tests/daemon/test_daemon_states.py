@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, StartedProcesses, daemon, holding, opened, place, stop, wait_for
+from vault_at_work import Place, StartedProcesses, daemon, holding, opened, stop, wait_for
 
 from vault_indexer.bootstrap import open_daemon, resolve_target
 from vault_indexer.daemon.assembly import Assembly
@@ -29,14 +29,6 @@ from vault_indexer.system.disk_space import free_bytes
 
 FULL_DEVICE = Path("/dev/full")
 needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    made = place(tmp_path_factory.mktemp("built"))
-    with opened(made):
-        pass
-    return made
 
 
 @pytest.fixture
