@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -69,7 +68,7 @@ from vault_indexer.parse.reading_view import property_view, reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
-from vault_indexer.search.present import file_uri, is_obsidian_vault
+from vault_indexer.search.present import file_uri, is_obsidian_vault, iso_time
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
@@ -397,7 +396,6 @@ class VaultService:
                 return resolved.get(normal(target.strip()))
 
             shown = reading_view(text[:end], start, resolve, line)
-            modified = datetime.fromtimestamp(row.mtime_ns // 10**9, UTC)
             return NoteView(
                 path=row.path,
                 title=row.title,
@@ -414,7 +412,7 @@ class VaultService:
                 more=shown.is_cut_before or shown.is_cut_after,
                 is_cut_before=shown.is_cut_before,
                 is_cut_after=shown.is_cut_after,
-                modified_time=modified.isoformat().replace("+00:00", "Z"),
+                modified_time=iso_time(row.mtime_ns),
             )
 
     def picture(self, path: str) -> Picture:

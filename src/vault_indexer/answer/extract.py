@@ -142,13 +142,13 @@ def _without_repeats(candidates: list[_Candidate], most: int) -> list[_Candidate
         left.remove(best)
         if chosen and best.worth < LEAST_WORTH * chosen[0].worth:
             break
-        if _likeness(best, chosen) < 1 and not any(_within(best.sentence, one.sentence) for one in chosen):
+        if _likeness(best, chosen) < 1 and not any(_overlap(best.sentence, one.sentence) for one in chosen):
             chosen.append(best)
     return chosen
 
 
-def _within(one: Sentence, other: Sentence) -> bool:
-    """Whether one of the two quotes is a part of the other."""
+def _overlap(one: Sentence, other: Sentence) -> bool:
+    """Whether the two quotes have text in common."""
     return one.note is other.note and one.start < other.end and other.start < one.end
 
 

@@ -115,12 +115,12 @@ def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
 def _header(text: str, row: Span) -> Span | None:
     """The line of a table's header: the one above the delimiters. A row that stands above these is it."""
     below = _line_at(text, row[1] + 1) if row[1] < len(text) else None
-    if below and "-" in text[slice(*below)] and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
+    if below and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
         return row
     line = row
     while line[0] and "|" in text[slice(*line)]:
         line = _line_at(text, line[0] - 1)
-        if _DELIMITER_ROW.fullmatch(text[slice(*line)].rstrip()) and "-" in text[slice(*line)]:
+        if _DELIMITER_ROW.fullmatch(text[slice(*line)].rstrip()):
             return _line_at(text, line[0] - 1) if line[0] else None
     return None
 

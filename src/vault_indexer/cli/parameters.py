@@ -16,6 +16,7 @@ from typing import Annotated, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from vault_indexer.cli.names import complete_strategy
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
 
@@ -79,6 +80,27 @@ Correct = Annotated[
 AllVaults = Annotated[
     bool,
     typer.Option("--all-vaults", help="All your vaults."),
+]
+
+_STRATEGY_VARIABLE = "INDEXER_CHUNKING_STRATEGY"
+
+
+def _use_strategy(name: str) -> str:
+    """As if the variable were set: for this process and those that it starts."""
+    if name:
+        os.environ[_STRATEGY_VARIABLE] = name
+    return name
+
+
+Strategy = Annotated[
+    str,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        autocompletion=complete_strategy,
+        callback=_use_strategy,
+        help=f"Split the notes by this strategy, this time [{_STRATEGY_VARIABLE}].",
+    ),
 ]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 from vault_indexer.daemon.builder import BuilderProcess
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
@@ -111,16 +113,13 @@ class RebuildTask:
         ended, self._started = self._started, []
         repaired, self._repairs = self._repairs, []
         error = result.error or UnavailableError("the build has no result")
-        for request in ended:
+        waiting: list[tuple[Future[Any], object]] = [(request.answer, result.report) for request in ended]
+        waiting += [(check.answer, problems) for check, problems in repaired]
+        for answer, value in waiting:
             if result.report:
-                request.answer.set_result(result.report)
+                answer.set_result(value)
             else:
-                request.answer.set_exception(error)
-        for check, problems in repaired:
-            if result.report:
-                check.answer.set_result(problems)
-            else:
-                check.answer.set_exception(error)
+                answer.set_exception(error)
 
     def hold(self, held: bool) -> None:
         """Have the build rest, or go on. While it rests, other vaults may build."""

@@ -46,8 +46,9 @@ class WordStatistics:
         """Those that a tiny part of the notes of each vault is in."""
         rare, common = set[str](), set[str]()
         for one in self._snapshots:
-            rare |= one.catalog.rare_languages()
-            common |= set(one.languages) - one.catalog.rare_languages()
+            found = one.catalog.rare_languages()
+            rare |= found
+            common |= set(one.languages) - found
         return frozenset(rare - common)
 
     def document_frequency(self, term: str) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +52,7 @@ from vault_indexer.model import (
     VaultList,
     Verification,
 )
+from vault_indexer.search.present import iso_time
 from vault_indexer.serve.desk import EvalDesk
 from vault_indexer.serve.endpoints import (
     ALL_LINKS,
@@ -185,8 +185,7 @@ def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
     # Only notes of the index are shown, never a file that is excluded.
     known = context.service.path_of(request.note)
     read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
-    modified = datetime.fromtimestamp(read.stat.mtime_ns // 10**9, UTC).isoformat().replace("+00:00", "Z")
-    return NoteText(known, read.data.decode("utf-8-sig", "replace"), modified)
+    return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
 
 def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:

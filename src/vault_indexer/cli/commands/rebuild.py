@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.names import Strategy
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, Place, Strategy, one_command
 from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached

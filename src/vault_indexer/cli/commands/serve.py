@@ -17,8 +17,7 @@ from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.daemon_command import indexer_command, place_options
 from vault_indexer.cli.in_process import NO_VAULTS, target_of
 from vault_indexer.cli.known_vaults import remember_vault
-from vault_indexer.cli.names import Strategy
-from vault_indexer.cli.parameters import AllVaults, Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, Strategy, one_command
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of, is_pinned

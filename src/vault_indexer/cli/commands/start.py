@@ -12,8 +12,7 @@ import typer
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.daemon_command import indexer_command, place_options
-from vault_indexer.cli.names import Strategy
-from vault_indexer.cli.parameters import AllVaults, Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, Strategy, one_command
 from vault_indexer.cli.several import keeps_all
 from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of
