@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
-from waiting import DEADLINE_S, PROCESS_S
+from waiting import DEADLINE_S, PROCESS_S, wait_until
 
 NOTES = {
     "Bread.md": "# Bread\n\nFlour, water, salt and a ripe starter. See [[Sky]].\n",
@@ -101,8 +101,8 @@ def answer_of(response: HTTPResponse) -> Answer:
 def serve(
     root: Path, config: str = "", open_files: int = 0, tuning: str = "", notes: Mapping[str, str] = NOTES
 ) -> tuple[subprocess.Popen[str], Api]:
-    """`indexer serve` on a small vault, with a limit of open files if it is not 0; the process and where it
-    answers."""
+    """`indexer serve` on a small vault whose first scan is over, with a limit of open files if it is not 0; the
+    process and where it answers."""
     vault, index_dir, own = root / "vault", root / "index", root / "config.toml"
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,10 @@ def serve(
             break
     assert "http://127.0.0.1:" in said[-1], said
     info = json.loads((index_dir / "daemon.json").read_text())
-    return process, Api(int(info["url"].rpartition(":")[2]), info["token"], index_dir, vault)
+    api = Api(int(info["url"].rpartition(":")[2]), info["token"], index_dir, vault)
+    # The notes are so young that the daemon hashes them again.
+    wait_until(lambda: api.ask("/v1/status").json["state"] == "ready", "the first scan is over")
+    return process, api
 
 
 def end(process: subprocess.Popen[str]) -> str:

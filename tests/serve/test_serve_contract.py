@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from contract_goldens import compare, stable
 from serve_api import Api, end, serve
-from waiting import PROCESS_S, wait_until
+from waiting import PROCESS_S
 
 from vault_indexer.model import JsonValue
 
@@ -98,8 +98,6 @@ def questions(query: str, note: str) -> list[str]:
 @contextmanager
 def served(root: Path, notes: Mapping[str, str]) -> Iterator[Api]:
     process, api = serve(root, _CONFIG, notes=notes)
-    # The notes are so young that the daemon hashes them again.
-    wait_until(lambda: api.ask("/v1/status").json["pending"] == 0, "the first scan is over")
     yield api
     end(process)
 
