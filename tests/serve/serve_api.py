@@ -101,8 +101,8 @@ def answer_of(response: HTTPResponse) -> Answer:
 def serve(
     root: Path, config: str = "", open_files: int = 0, tuning: str = "", notes: Mapping[str, str] = NOTES
 ) -> tuple[subprocess.Popen[str], Api]:
-    """`indexer serve` on a small vault, with a limit of open files if it is not 0, once its first scan is over;
-    the process and where it answers."""
+    """`indexer serve` on a small vault, with a limit of open files if it is not 0, once its first scan is
+    over; the process and where it answers."""
     vault, index_dir, own = root / "vault", root / "index", root / "config.toml"
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
