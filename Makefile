@@ -107,8 +107,8 @@ docs: $(STAMP)
 	$(BIN)/python .ci/commands.py
 
 api-types: $(STAMP)
-	$(BIN)/python -c 'from vault_indexer.serve.generated_types import main; main()'
-	$(BIN)/ruff format --quiet src/vault_indexer/serve/shapes.py
+	$(BIN)/python -c 'from vault_indexer.serve.api.generated_types import main; main()'
+	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/shapes.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: bytecode

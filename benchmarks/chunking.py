@@ -32,7 +32,7 @@ import numpy as np
 from chunking_peers import PEERS, Cut, Piece
 from chunking_picture import picture
 from vault_indexer.chunk import STRATEGIES, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Note
 from vault_indexer.parse import parse_note
 from vault_indexer.ports import Embedder, EmbeddingModel, Tokenizer

@@ -23,8 +23,8 @@ from endurance.ground import be_nice, daemon
 from speed.figures import table
 from speed.material import Material
 from vault_indexer.errors import DaemonError
+from vault_indexer.serve.api.endpoints import SEARCH, STATUS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.serve.endpoints import SEARCH, STATUS
 
 FOLDERS = 48
 QUIET = 8

@@ -25,7 +25,7 @@ from endurance.processes import family
 from speed.figures import children_of, table
 from speed.material import Material
 from speed.sides import environment, places, python_program
-from vault_indexer.serve.endpoints import SEARCH
+from vault_indexer.serve.api.endpoints import SEARCH
 
 OPEN_FILES = 256
 LOOK_S = 0.1

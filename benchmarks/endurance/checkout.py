@@ -12,7 +12,7 @@ from pathlib import Path
 from endurance.ground import Figure, Running, daemon, figure, notes_of
 from endurance.processes import processor_s
 from speed.material import Material
-from vault_indexer.serve.endpoints import VERIFY
+from vault_indexer.serve.api.endpoints import VERIFY
 
 TARGET_S = 30.0
 _LIMIT_S = 600.0

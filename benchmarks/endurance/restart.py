@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from endurance.ground import Figure, daemon, figure, notes_of
 from speed.material import Material
-from vault_indexer.serve.endpoints import SEARCH
+from vault_indexer.serve.api.endpoints import SEARCH
 
 TARGET_S = 3.0
 

@@ -20,7 +20,7 @@ from speed.questions import from_notes
 from speed.sides import await_ready, environment, places, python_program
 from vault_indexer.errors import DaemonError
 from vault_indexer.index.opening import open_vectors
-from vault_indexer.serve.endpoints import SEARCH
+from vault_indexer.serve.api.endpoints import SEARCH
 from vault_indexer.store.vectors.index import build_snapshot
 from vault_indexer.store.vectors.rule import IndexRule
 

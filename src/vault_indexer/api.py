@@ -10,8 +10,8 @@ from typing import Self
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_index, resolve_target
 from vault_indexer.config import NamedVault, load_own
-from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.sources import OptionValue
+from vault_indexer.config.tables.chunking import normalize_strategy_options
 from vault_indexer.daemon.assembly import LLM_CACHE
 from vault_indexer.daemon.discovery import shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError

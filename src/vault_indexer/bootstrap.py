@@ -23,17 +23,17 @@ from vault_indexer.daemon.discovery import refuse_foreign
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.daemon.shared_budget import SharedBudget
+from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import (
     LockedError,
     UsageError,
     VaultError,
 )
-from vault_indexer.index.inspection import Inspector, LateEmbedder
 from vault_indexer.index.note_workers import make_chunker
 from vault_indexer.index.publishing import (
     published_vault,
 )
+from vault_indexer.index.reading.inspection import Inspector, LateEmbedder
 from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
 from vault_indexer.text.counts import which_vault

@@ -20,7 +20,7 @@ from vault_indexer.contract.bounds import (
 from vault_indexer.contract.parameters import check_bounds
 from vault_indexer.contract.requests import LinksRequest, RelatedRequest
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
-from vault_indexer.index.reading import note_from
+from vault_indexer.index.reading.note import note_from
 from vault_indexer.index.vault_health import vault_health
 from vault_indexer.links import (
     MAX_DEPTH,

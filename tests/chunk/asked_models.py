@@ -10,8 +10,8 @@ from chunk_laws import Words, note_of
 from openai_server import Answer, ModelServer
 
 from vault_indexer.chunk import chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.llm import LlmSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Chunker
 from vault_indexer.providers import llm_for

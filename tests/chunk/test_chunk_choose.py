@@ -6,7 +6,7 @@ import pytest
 from chunk_laws import note_of
 
 from vault_indexer.chunk import Choice, ChoosingChunker, options_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import JsonValue
 
 SETTINGS = ChunkingSettings.model_validate(

@@ -13,7 +13,7 @@ from chunk_laws import EDGE_NOTES, EVERY_STRATEGY, NEEDED, SMALL, Letters, Oracl
 from openai_server import Answer, ModelServer
 
 from vault_indexer.chunk import ChoosingChunker, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.model import Chunk
 from vault_indexer.ports import Chunker

@@ -10,7 +10,7 @@ from chunk_laws import EDGE_NOTES, NOTES, SMALL, build, check_laws, note_of
 from hypothesis import HealthCheck, given, settings
 
 from vault_indexer.chunk import STRATEGIES
-from vault_indexer.config.chunking_options import StrategyName
+from vault_indexer.config.tables.chunking_options import StrategyName
 from vault_indexer.parse import parse_note
 
 VAULT = Path(__file__).parents[3] / "shared/data/vaults/obsidian-help"

@@ -8,7 +8,7 @@ import pytest
 from chunk_laws import build, note_of
 
 from vault_indexer.chunk.cutting.markers import load_markers
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk
 

@@ -13,7 +13,7 @@ import pytest
 from chunk_laws import check_laws, note_of
 
 from vault_indexer.chunk import ChoosingChunker, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError, ProviderError, UsageError
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Chunker

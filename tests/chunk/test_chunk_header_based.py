@@ -8,7 +8,7 @@ from chunk_laws import EDGE_NOTES, NOTES, note_of
 from hypothesis import given
 
 from vault_indexer.chunk import chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Chunk
 
 

@@ -10,7 +10,7 @@ from chunk_laws import build, check_laws, note_of
 from openai_server import Answer, ModelServer
 
 from vault_indexer.chunk import chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Chunker

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.chunk.cutting import tokenizer_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Chunk
 from vault_indexer.ports import Tokenizer
 from vault_indexer.providers import WordLlamaTokenizer

@@ -16,7 +16,7 @@ from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
 from vault_indexer.cli.names import STRATEGIES, complete_strategy
-from vault_indexer.config.chunking_options import StrategyName
+from vault_indexer.config.tables.chunking_options import StrategyName
 
 BASH = shutil.which("bash")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from cli_sandbox import Sandbox
 
-from vault_indexer.cli.progress import note_rate
+from vault_indexer.cli.output.progress import note_rate
 from vault_indexer.text.counts import quantity
 
 ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")

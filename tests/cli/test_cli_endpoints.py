@@ -8,7 +8,7 @@ from cli_sandbox import Ran, Sandbox
 FROM_THE_TABLE = """
 import sys, typer
 from vault_indexer.cli.app import build, command_from
-from vault_indexer.serve.endpoints import ENDPOINTS
+from vault_indexer.serve.api.endpoints import ENDPOINTS
 commands = [command_from(one) for one in ENDPOINTS]
 typer.main.get_command(build(sys.argv[1:], commands))(prog_name="indexer")
 """

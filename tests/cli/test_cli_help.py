@@ -8,7 +8,7 @@ import pytest
 from cli_sandbox import Sandbox
 
 from vault_indexer.cli.app import COMMANDS
-from vault_indexer.cli.doc_pages import about, docs_folder, guide_sections, overview, page_names
+from vault_indexer.cli.output.doc_pages import about, docs_folder, guide_sections, overview, page_names
 from vault_indexer.errors import UsageError
 
 DOCS = docs_folder()

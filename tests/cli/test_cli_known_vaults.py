@@ -9,8 +9,8 @@ import pytest
 from cli_sandbox import Sandbox, make
 from waiting import PROCESS_S
 
+from vault_indexer.cli.connection.left_over import delete_index, left_over_indices
 from vault_indexer.cli.known_vaults import known_vaults, recorded_vaults, remember_vault
-from vault_indexer.cli.left_over import delete_index, left_over_indices
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 

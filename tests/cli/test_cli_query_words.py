@@ -9,7 +9,7 @@ from cli_sandbox import Sandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.cli.query_words import query_last
+from vault_indexer.cli.output.query_words import query_last
 
 pytestmark = pytest.mark.long
 

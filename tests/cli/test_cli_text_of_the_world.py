@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from vault_indexer.cli.output.rows import print_rows
+from vault_indexer.cli.output.terminal import text
 from vault_indexer.cli.parameters import complain
-from vault_indexer.cli.rows import print_rows
-from vault_indexer.cli.terminal import text
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.text.control_characters import clean
 

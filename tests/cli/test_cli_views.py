@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from cli_sandbox import Sandbox
 
-from vault_indexer.cli.start_hint import HINT_FILE
+from vault_indexer.cli.connection.start_hint import HINT_FILE
 
 GOLDENS = Path(__file__).parent / "fixtures"
 

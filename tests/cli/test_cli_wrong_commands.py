@@ -13,7 +13,7 @@ from cli_sandbox import NOTES, Sandbox
 from waiting import PROCESS_S
 
 from vault_indexer.cli.note_opener import editor_command
-from vault_indexer.cli.query_words import query_last
+from vault_indexer.cli.output.query_words import query_last
 from vault_indexer.errors import UsageError
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config import StrategyInFile, load, with_strategy
-from vault_indexer.config.editing import parsed_config
+from vault_indexer.config.edits.toml import parsed_config
 from vault_indexer.errors import ConfigError, UsageError
 
 FILE = Path("x.toml")

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from vault_indexer.config.chunking import ChunkingSettings
-from vault_indexer.config.chunking_options import OPTION_TABLES
 from vault_indexer.config.fields import Allowed
 from vault_indexer.config.schema import SCHEMA, describe, nearest
+from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking_options import OPTION_TABLES
 
 
 @pytest.mark.parametrize("name", SCHEMA)

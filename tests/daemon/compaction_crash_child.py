@@ -13,7 +13,7 @@ from reliability_lab import assembly_of
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.compaction import use_next_base
-from vault_indexer.index.job import JobWorker
+from vault_indexer.index.workers.job import JobWorker
 
 STEPS = ("half written", "written", "edited", "loaded", "renamed", "adopted")
 

@@ -16,7 +16,7 @@ from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome, WarmJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.search.warm_up import load_caches
 
 NOTE = """---

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from vault_indexer.index.compaction import CompactionJob
-from vault_indexer.index.job import Failed, run_job
+from vault_indexer.index.workers.job import Failed, run_job
 
 
 @dataclass(frozen=True)

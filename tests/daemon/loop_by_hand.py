@@ -16,9 +16,9 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
+from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import SearchRequest
 from vault_indexer.vault.sources import Sink
 from vault_indexer.vault.watch import Surroundings, VaultWatcher

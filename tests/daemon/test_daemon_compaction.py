@@ -26,12 +26,12 @@ from reliability_lab import (
 )
 from waiting import wait_until
 
-from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.daemon.upkeep import Upkeep
+from vault_indexer.daemon.tasks.compaction import CompactionTask
+from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.compaction import CompactionJob
-from vault_indexer.index.job import Failed, JobWorker
+from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.vectors.index import load_snapshot
 from vault_indexer.system.process_limits import ProcessLimits

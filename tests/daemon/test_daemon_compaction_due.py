@@ -8,9 +8,9 @@ from pathlib import Path
 
 from reliability_lab import assembly_of, make_vault, opened
 
-from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.upkeep import Upkeep
+from vault_indexer.daemon.tasks.compaction import CompactionTask
+from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.system.process_limits import ProcessLimits
 
 

@@ -12,12 +12,12 @@ import pytest
 from reliability_lab import InProcessPool, assembly_of, is_slow, make_vault, unheard
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
-from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.upkeep import Upkeep
+from vault_indexer.daemon.tasks.embedding import EmbeddingTask
+from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
+from vault_indexer.index.workers.job import Died, Failed
 
 NOTES = 60
 

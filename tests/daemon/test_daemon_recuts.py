@@ -14,9 +14,9 @@ import pytest
 from openai_server import ModelServer, model_server
 from vault_at_work import Place, daemon, hits, opened, place, wait_for
 
-from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.upkeep import Upkeep
+from vault_indexer.daemon.tasks.rechunk import RechunkTask
+from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService

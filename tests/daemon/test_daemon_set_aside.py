@@ -11,12 +11,12 @@ import pytest
 from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.upkeep import Upkeep
+from vault_indexer.daemon.tasks.set_aside import SetAsideRetry
+from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job
+from vault_indexer.index.workers.job import Died
 from vault_indexer.model import Problem
 from vault_indexer.vault.set_aside import SetAsideNotes
 

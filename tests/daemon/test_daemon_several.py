@@ -13,8 +13,8 @@ from waiting import wait_until
 
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.serve.api.endpoints import SEARCH, STATUS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.serve.endpoints import SEARCH, STATUS
 
 pytestmark = pytest.mark.long
 

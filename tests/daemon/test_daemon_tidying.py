@@ -10,9 +10,9 @@ import pytest
 from vault_at_work import NOTES, Place, opened, place, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.daemon.upkeep import Upkeep
+from vault_indexer.daemon.tasks.merge import MergeTask
+from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.system.process_limits import ProcessLimits
 

@@ -15,7 +15,7 @@ from cli_sandbox import Ran, Sandbox, make
 from eval_lab import write_case
 from waiting import PROCESS_S
 
-from vault_indexer.cli.progress import CaseProgress
+from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.errors import UnavailableError
 from vault_indexer.evals import ExpectedCitation, LivePages, PageSnapshots, fetch_page
 from vault_indexer.evals.links_snapshot import check_page

@@ -8,7 +8,7 @@ from call_chains import definition
 from python_source import PACKAGE, ROOT, modules
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-DIVIDED = ("chunk", "cli", "search", "store")
+DIVIDED = ("chunk", "cli", "config", "daemon", "index", "search", "serve", "store")
 
 
 def sections() -> dict[str, str]:

@@ -37,7 +37,7 @@ HEAVY = {
 }
 # Loaded only when asked for, since a class derives from LlamaIndex's; by `indexer serve` alone, since one
 # derives from uvicorn's; at the first request to `/mcp`, since one derives from the SDK's.
-LOADED_ON_DEMAND = ("llamaindex/", "serve/connections.py", "serve/mcp/server.py")
+LOADED_ON_DEMAND = ("llamaindex/", "serve/http/connections.py", "serve/mcp/server.py")
 # The table of commands names its modules and loads the one that runs; the package loads what is asked of it;
 # `/mcp` loads the SDK's server.
 LAZY_TABLES = ("cli/app.py", "__init__.py", "serve/mcp/app.py")

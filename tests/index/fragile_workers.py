@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_indexer.index.budget import Mark, NoteMeter
+from vault_indexer.index.workers.budget import Mark, NoteMeter
 from vault_indexer.system.process_limits import own_usage
 
 MB = 1 << 20

@@ -12,9 +12,9 @@ from reliability_lab import assembly_of, unheard
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.derived import DerivedIndices
-from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import KeywordsJob
 from vault_indexer.index.opening import FilesAhead
+from vault_indexer.index.workers.job import Died
 from vault_indexer.store.catalog import CatalogWriter
 
 

@@ -23,9 +23,9 @@ from reliability_lab import (
 )
 
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job, Outcome
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
+from vault_indexer.index.workers.job import Died
 from vault_indexer.store.catalog import CatalogReader
 
 PATHS = ("Anchor.md", "Basalt.md", "Sub/Cobalt.md", "Sub/Ember.md", "Über/Anchor.md", "Fathom.png")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from vault_indexer.chunk import chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.settings import FilesSettings
-from vault_indexer.index.inspection import Inspection, Inspector
+from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.index.reading.inspection import Inspection, Inspector
 from vault_indexer.model import SkippedFile
 
 

@@ -28,7 +28,7 @@ from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.pending_embeddings import PendingEmbeddings
-from vault_indexer.index.prepare import text_digest
+from vault_indexer.index.reading.prepare import text_digest
 from vault_indexer.index.writer import AT_ONCE, IndexWriter
 from vault_indexer.model import FileRow
 from vault_indexer.store.catalog.reader import CatalogReader

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.config.settings import IndexSettings
-from vault_indexer.index.job import Died
-from vault_indexer.index.pool_plan import PoolPlan, upkeep_limits
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.workers.job import Died
+from vault_indexer.index.workers.plan import PoolPlan, upkeep_limits
+from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system.process_limits import MemoryWatch, ProcessLimits, lower_io_priority, usable_cores
 
 MB = 1 << 20

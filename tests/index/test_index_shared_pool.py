@@ -6,8 +6,8 @@ import threading
 
 from waiting import wait_until
 
-from vault_indexer.daemon.turn import Turn
-from vault_indexer.index.shared_pool import WorkerPlaces
+from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.index.workers.shared_pool import WorkerPlaces
 
 
 def test_a_pool_waits_while_all_places_are_taken() -> None:

@@ -14,9 +14,9 @@ from vault_at_work import Place, opened, place
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job, Outcome
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
+from vault_indexer.index.workers.job import Died
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog import CatalogWriter, ResolvedLink
 

@@ -19,7 +19,10 @@ from fragile_workers import Fragile, KilledBeforeUnpickled, StartsSecond, start_
 from fragile_workers import start_never as never
 
 from vault_indexer.errors import ProcessError
-from vault_indexer.index.budget import (
+from vault_indexer.index.build import Pool as BuildPool
+from vault_indexer.index.build import prepare_all
+from vault_indexer.index.jobs import PrepareJob
+from vault_indexer.index.workers.budget import (
     STALLED_S,
     JobWatch,
     Mark,
@@ -28,11 +31,8 @@ from vault_indexer.index.budget import (
     usage_by_ps,
     usage_of,
 )
-from vault_indexer.index.build import Pool as BuildPool
-from vault_indexer.index.build import prepare_all
-from vault_indexer.index.job import Died
-from vault_indexer.index.jobs import PrepareJob
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.workers.job import Died
+from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system import Usage
 from vault_indexer.system.process_limits import own_usage
 
@@ -267,8 +267,8 @@ def test_two_ways_to_ask_the_system_agree() -> None:
 HOLDER = """
 import sys; sys.path[:0] = {paths!r}
 from fragile_workers import start_fragile
-from vault_indexer.index.process import ChildProcess
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.workers.process import ChildProcess
+from vault_indexer.index.workers.pool import WorkerPool
 starting, busy = WorkerPool(2, start_fragile), WorkerPool(1, start_fragile)
 print(*[result[1] for _, result in busy.run(["one"])], flush=True)
 busy.begin("spin"); busy.result(0.5)

@@ -10,7 +10,7 @@ from llama_index.core.schema import Document, MetadataMode, NodeRelationship, Re
 
 from vault_indexer import VaultNodeParser
 from vault_indexer.chunk import STRATEGIES, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import UsageError
 from vault_indexer.parse import parse_note
 

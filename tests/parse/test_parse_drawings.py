@@ -7,7 +7,7 @@ import json
 import pytest
 
 from vault_indexer.chunk import chunker_for, chunks_of
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Note
 from vault_indexer.parse import parse_any
 

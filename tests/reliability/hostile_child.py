@@ -22,7 +22,7 @@ from vault_indexer.config import Settings
 from vault_indexer.index.jobs import KeywordsJob, NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.prepare import Skipped
+from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store.catalog.reader import CatalogReader
 from vault_indexer.store.catalog.writer import CatalogWriter

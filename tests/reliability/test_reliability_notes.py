@@ -21,12 +21,12 @@ from reliability_lab import (
 )
 
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import ENDED_TWICE, Pool
 from vault_indexer.index.jobs import NoteWorker
 from vault_indexer.index.note_workers import WorkerSpec, make_preparer
-from vault_indexer.index.prepare import Parsed, Preparer, Skipped
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped
+from vault_indexer.index.workers.budget import NoteMeter
+from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system.process_limits import own_usage
 
 pytestmark = pytest.mark.slow

@@ -36,9 +36,9 @@ from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError, UnavailableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec
+from vault_indexer.index.workers.job import Died
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.vault.read import read_note

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from waiting import PROCESS_S
 
 from vault_indexer.cli.app import COMMANDS, _report_unforeseen, build
-from vault_indexer.cli.grep_lines import quote_path
+from vault_indexer.cli.output.grep_lines import quote_path
 from vault_indexer.text.control_characters import json_text
 
 pytest.importorskip("pty", reason="Windows has no pseudo-terminals")

@@ -14,7 +14,7 @@ import pytest
 from cli_sandbox import make
 from serve_api import Api
 
-from vault_indexer.cli.eval_reports import write_report
+from vault_indexer.cli.output.eval_reports import write_report
 from vault_indexer.daemon.log import RotatingLog
 from vault_indexer.evals import Page, PageSnapshots
 from vault_indexer.evals.judging import Judgements

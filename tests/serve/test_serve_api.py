@@ -14,8 +14,7 @@ from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
-from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.serve.endpoints import (
+from vault_indexer.serve.api.endpoints import (
     ENDPOINTS,
     LINKS,
     MENTIONS,
@@ -25,7 +24,8 @@ from vault_indexer.serve.endpoints import (
     STATUS,
     UNRESOLVED,
 )
-from vault_indexer.serve.guard import MAX_LONG_LIVED
+from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.http.guard import MAX_LONG_LIVED
 
 
 def client(api: Api) -> DaemonClient:

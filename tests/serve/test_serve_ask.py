@@ -74,7 +74,7 @@ def test_bad_input_is_refused_before_a_stream_begins(api: Api, keys: dict[str, o
 
 
 def test_a_question_is_read_only_though_it_is_posted() -> None:
-    from vault_indexer.serve.endpoints import ASK, ENDPOINTS, PAUSE, VERIFY
+    from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PAUSE, VERIFY
 
     assert ASK.is_read_only
     assert not PAUSE.is_read_only

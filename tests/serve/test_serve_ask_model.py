@@ -12,7 +12,7 @@ from openai_server import Answer, ModelServer, model_server
 from serve_api import Api, serve
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.serve.guard import MAX_LONG_LIVED
+from vault_indexer.serve.http.guard import MAX_LONG_LIVED
 
 QUESTION = "What shows the rings of Saturn?"
 SAID = "The telescope shows the rings of Saturn."

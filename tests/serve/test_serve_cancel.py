@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from serve_api import Answer, Api, serve
 
-from vault_indexer.serve.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
+from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
 
 LIMIT_S = 60
 

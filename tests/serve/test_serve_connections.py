@@ -138,7 +138,7 @@ SHORT_OF_FILES = """
 import asyncio, logging, os, resource, sys
 import uvicorn
 from uvicorn.server import ServerState
-from vault_indexer.serve.connections import Acceptor, Connection
+from vault_indexer.serve.http.connections import Acceptor, Connection
 from vault_indexer.serve.server import bind
 
 async def answer(scope, receive, send):

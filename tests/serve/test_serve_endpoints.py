@@ -10,8 +10,8 @@ import pytest
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.model import Expand
-from vault_indexer.serve.answers import FUNCTIONS, AnswerContext
-from vault_indexer.serve.endpoints import (
+from vault_indexer.serve.api.answers import FUNCTIONS, AnswerContext
+from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ENDPOINTS,
     MENTIONS,
@@ -23,7 +23,7 @@ from vault_indexer.serve.endpoints import (
     UNRESOLVED,
     Endpoint,
 )
-from vault_indexer.serve.openapi import answer_type
+from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.service import VaultService
 
 

@@ -9,7 +9,7 @@ from serve_api import Api
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import IndexCounts, StatusReport
-from vault_indexer.serve.events import StatusEvents
+from vault_indexer.serve.api.events import StatusEvents
 
 
 def stream(*notes: int) -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.serve.generated_types import FILES
+from vault_indexer.serve.api.generated_types import FILES
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -6,7 +6,15 @@ import asyncio
 
 import pytest
 
-from vault_indexer.serve.guard import MAX_LONG_LIVED, MAX_WAITING, Guard, GuardRules, Message, Receive, Send
+from vault_indexer.serve.http.guard import (
+    MAX_LONG_LIVED,
+    MAX_WAITING,
+    Guard,
+    GuardRules,
+    Message,
+    Receive,
+    Send,
+)
 
 MOST = 3
 LONG = "/mcp"

@@ -12,7 +12,7 @@ from mcp_types import ResourceTemplateReference
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from serve_api import Api
 
-from vault_indexer.serve.endpoints import ENDPOINTS
+from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.mcp import protocol
 
 pytestmark = pytest.mark.parametrize(("transport", "era"), [(t, e) for t in TRANSPORTS for e in ERAS])

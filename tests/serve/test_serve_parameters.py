@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import pytest
 from serve_api import Answer, Api
 
-from vault_indexer.serve.endpoints import ENDPOINTS
-from vault_indexer.serve.parameters import allowed_parameters
+from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.serve.http.parameters import allowed_parameters
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 REQUIRED = {"q": "telescope", "path": "Sky"}

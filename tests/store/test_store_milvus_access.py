@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from milvus_server import MilvusServer, free_port
 
-from vault_indexer.config.milvus import MilvusSettings
+from vault_indexer.config.tables.milvus import MilvusSettings
 from vault_indexer.errors import BackendError, UsageError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store.milvus import (

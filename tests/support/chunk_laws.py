@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 
 from vault_indexer.chunk import STRATEGIES, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, Note
 from vault_indexer.parse import parse_note

@@ -22,9 +22,9 @@ from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
+from vault_indexer.index.workers.job import Died
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.store.catalog.export import export_lines

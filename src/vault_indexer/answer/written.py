@@ -20,7 +20,7 @@ from vault_indexer.answer.prompt import (
     read_judgement,
 )
 from vault_indexer.chunk import Asker, Question, UnusableAnswerError, return_value
-from vault_indexer.config.ask import AskSettings
+from vault_indexer.config.tables.ask import AskSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence
 from vault_indexer.ports import StreamingLlm

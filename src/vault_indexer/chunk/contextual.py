@@ -22,7 +22,7 @@ from vault_indexer.chunk.llm_client import (
     reason_of,
     unreached_by,
 )
-from vault_indexer.config.chunking import ContextualOptions
+from vault_indexer.config.tables.chunking import ContextualOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note, join_context
 from vault_indexer.ports import Chunker

@@ -1,4 +1,4 @@
-"""The table of strategies: a file and a row for each; `config.chunking_options` declares their options."""
+"""The table of strategies: a file and a row for each; `config.tables.chunking_options` has their options."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from vault_indexer.chunk.strategies.semantic import SemanticChunker
 from vault_indexer.chunk.strategies.token import TokenChunker
 from vault_indexer.chunk.strategies.whole_note import WholeNoteChunker
 from vault_indexer.chunk.strategies.word import WordChunker
-from vault_indexer.config.chunking import ChunkingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import UsageError
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 

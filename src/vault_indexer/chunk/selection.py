@@ -15,8 +15,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from vault_indexer.chunk.registry import chunker_for
-from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
 from vault_indexer.config.fields import DisagreementError
+from vault_indexer.config.tables.chunking import ChunkingSettings, normalize_strategy_options
 from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.patterns import GitignorePatterns

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup
+from vault_indexer.cli.output.terminal import note, protect_terminal
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.plain_help import PlainCommand, PlainGroup
-from vault_indexer.cli.terminal import note, protect_terminal
-from vault_indexer.serve.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
+from vault_indexer.serve.api.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
 from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
 
@@ -125,7 +125,7 @@ class InProcessModule(Protocol):
 
 def in_process_module() -> InProcessModule:
     """The module that answers in this process. It is imported late, since it imports engines and models."""
-    return cast("InProcessModule", importlib.import_module("vault_indexer.cli.in_process"))
+    return cast("InProcessModule", importlib.import_module("vault_indexer.cli.connection.in_process"))
 
 
 def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) -> typer.Typer:

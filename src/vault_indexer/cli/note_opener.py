@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.hits import has_text
+from vault_indexer.cli.output.hits import has_text
 from vault_indexer.errors import UnavailableError, UsageError
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import HitJson
+    from vault_indexer.serve.api.shapes import HitJson
 
 _LINE_OPTIONS: Mapping[str, str] = {
     "code": "--goto {file}:{line}",

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.serve.endpoints import Answer, Endpoint
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import ProgressJson, RebuildReportJson
+    from vault_indexer.serve.api.shapes import ProgressJson, RebuildReportJson
 
 
 class Index(Protocol):

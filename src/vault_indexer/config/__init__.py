@@ -1,6 +1,8 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
 from vault_indexer.config.documents import starter_config
+from vault_indexer.config.edits.strategy import StrategyInFile, with_strategy
+from vault_indexer.config.edits.vault import add_vault, remove_vault
 from vault_indexer.config.load import LoadedConfig, load, load_own
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
@@ -8,10 +10,8 @@ from vault_indexer.config.requirements import missing_settings
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import Row, as_json, rows
 from vault_indexer.config.sources import config_files
-from vault_indexer.config.strategy_edit import StrategyInFile, with_strategy
+from vault_indexer.config.tables.vault_table import NamedVault, is_vault_name, vault_name_of, vaults_of
 from vault_indexer.config.trust import refused_in_note
-from vault_indexer.config.vault_edit import add_vault, remove_vault
-from vault_indexer.config.vault_table import NamedVault, is_vault_name, vault_name_of, vaults_of
 
 __all__ = [
     "SPEC_VERSION",

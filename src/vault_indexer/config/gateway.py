@@ -11,9 +11,9 @@ import tomli
 from pydantic import Field, ValidationError
 
 from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
-from vault_indexer.config.milvus import Prefix, ServerUrl
 from vault_indexer.config.settings import Origin
 from vault_indexer.config.sources import MAX_CONFIG_BYTES
+from vault_indexer.config.tables.milvus import Prefix, ServerUrl
 from vault_indexer.config.values import Place, printable, problem_within, with_tuples
 from vault_indexer.errors import ConfigError, ConfigProblem
 

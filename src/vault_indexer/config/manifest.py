@@ -14,9 +14,9 @@ from typing import get_args
 import tomli
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from vault_indexer.config.chunking import ChunkingSettings, normalize_strategy_options
-from vault_indexer.config.chunking_options import OPTION_TABLES, HeaderBasedOptions, StrategyName
 from vault_indexer.config.settings import Settings
+from vault_indexer.config.tables.chunking import ChunkingSettings, normalize_strategy_options
+from vault_indexer.config.tables.chunking_options import OPTION_TABLES, HeaderBasedOptions, StrategyName
 from vault_indexer.config.values import printable, toml_text
 from vault_indexer.errors import ManifestError
 from vault_indexer.ports import EmbeddingModel

@@ -15,8 +15,6 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from vault_indexer.config.ask import AskSettings
-from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.fields import (
     PUBLIC,
     TUNING,
@@ -29,9 +27,11 @@ from vault_indexer.config.fields import (
     Url,
     VariableName,
 )
-from vault_indexer.config.llm import LlmSettings
-from vault_indexer.config.milvus import MilvusSettings
-from vault_indexer.config.vault_table import VaultEntries
+from vault_indexer.config.tables.ask import AskSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.config.tables.milvus import MilvusSettings
+from vault_indexer.config.tables.vault_table import VaultEntries
 
 
 def _folder(value: object) -> object:

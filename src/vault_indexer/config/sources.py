@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 import tomli
 
-from vault_indexer.config.chunking import normalize_strategy_options
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
 from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, VARIABLE_PREFIX, nearest
+from vault_indexer.config.tables.chunking import normalize_strategy_options
 from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem

@@ -19,9 +19,9 @@ from typing import Annotated, Literal, TypeGuard, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.chunking_options import OPTION_TABLES, StrategyName
 from vault_indexer.config.fields import Table, Trust
 from vault_indexer.config.settings import Settings
+from vault_indexer.config.tables.chunking_options import OPTION_TABLES, StrategyName
 from vault_indexer.patterns import PatternError, check_linear
 
 

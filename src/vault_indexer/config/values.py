@@ -15,10 +15,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from vault_indexer.config.chunking import ChunkingRule, ChunkingSettings
 from vault_indexer.config.paths import with_home
 from vault_indexer.config.schema import ALL_KEYS, Key, describe, nearest
-from vault_indexer.config.vault_table import VaultEntry
+from vault_indexer.config.tables.chunking import ChunkingRule, ChunkingSettings
+from vault_indexer.config.tables.vault_table import VaultEntry
 from vault_indexer.errors import ConfigProblem
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token(_sha256)?$", re.IGNORECASE)

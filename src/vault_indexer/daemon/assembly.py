@@ -9,23 +9,23 @@ from functools import partial
 from pathlib import Path
 
 from vault_indexer.config import LoadedConfig, Manifest, Settings
-from vault_indexer.config.chunking import ContextualOptions
 from vault_indexer.config.manifest import settings_of
 from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.config.tables.chunking import ContextualOptions
 from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import DamagedError, IndexUnusableError, ProviderError
-from vault_indexer.index.auto_model import settings_for_build
 from vault_indexer.index.build import BuildSpec, Pool, build_next
-from vault_indexer.index.fit import Fit, fit_of, manifest_for
-from vault_indexer.index.inspection import LateEmbedder
+from vault_indexer.index.compatibility.auto_model import settings_for_build
+from vault_indexer.index.compatibility.fit import Fit, fit_of, manifest_for
+from vault_indexer.index.compatibility.strategies import StrategiesInUse
+from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, limits_of
 from vault_indexer.index.published_chunks import ChunkWorker
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, published_vault
-from vault_indexer.index.sample import FIRST_BYTES, sample_texts
-from vault_indexer.index.strategies import StrategiesInUse
-from vault_indexer.index.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
+from vault_indexer.index.reading.inspection import LateEmbedder
+from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
+from vault_indexer.index.workers.plan import PoolPlan, is_slow_model, limits_of
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import LLM_CACHE, Assembly, OpenGeneration
-from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
+from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
 from vault_indexer.errors import (
     DaemonError,
     IndexUnusableError,

@@ -10,10 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.background_task import BackgroundTask
-from vault_indexer.daemon.compaction_task import CompactionTask
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.embedding_task import EmbeddingTask
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop_request import (
     STOPPED,
@@ -23,23 +20,26 @@ from vault_indexer.daemon.loop_request import (
     RequestQueue,
 )
 from vault_indexer.daemon.loop_state import LoopState
-from vault_indexer.daemon.merge_task import MergeTask
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.presence import IndexPresence
-from vault_indexer.daemon.publish_task import PublishTask
-from vault_indexer.daemon.rebuild_task import RebuildResult, RebuildTask
-from vault_indexer.daemon.rechunk_task import RechunkTask
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.set_aside import SetAsideRetry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.tasks.background_task import BackgroundTask
+from vault_indexer.daemon.tasks.compaction import CompactionTask
+from vault_indexer.daemon.tasks.embedding import EmbeddingTask
+from vault_indexer.daemon.tasks.merge import MergeTask
+from vault_indexer.daemon.tasks.publish import PublishTask
+from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
+from vault_indexer.daemon.tasks.rechunk import RechunkTask
+from vault_indexer.daemon.tasks.set_aside import SetAsideRetry
+from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.daemon.tasks.upkeep import Upkeep
+from vault_indexer.daemon.tasks.words import WordsTask
 from vault_indexer.daemon.troubles import Cause, Troubles
-from vault_indexer.daemon.turn import Turn
-from vault_indexer.daemon.upkeep import Upkeep
-from vault_indexer.daemon.words_task import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.plan import Applied
-from vault_indexer.index.pool_plan import upkeep_limits
+from vault_indexer.index.workers.plan import upkeep_limits
 from vault_indexer.model import Progress
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
-from vault_indexer.daemon.embedding_task import owed_vectors_notice
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
-from vault_indexer.daemon.turn import Turn
+from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
+from vault_indexer.daemon.tasks.turn import Turn
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader

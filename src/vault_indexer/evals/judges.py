@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
-from vault_indexer.config.llm import LlmSettings
+from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.ports import Llm
 from vault_indexer.providers import llm_for

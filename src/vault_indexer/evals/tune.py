@@ -13,7 +13,7 @@ from pathlib import Path
 import tomli
 
 from vault_indexer.config import vault_config_file
-from vault_indexer.config.editing import config_text, replace_config, with_values
+from vault_indexer.config.edits.toml import config_text, replace_config, with_values
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import value_of

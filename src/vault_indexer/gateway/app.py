@@ -27,8 +27,10 @@ from vault_indexer.model import (
     PublishedVault,
     PublishedVaultList,
 )
-from vault_indexer.serve.endpoints import Endpoint
-from vault_indexer.serve.guard import (
+from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.serve.api.openapi import ApiDocument, answers
+from vault_indexer.serve.app import get_route, methods_of, other_routes
+from vault_indexer.serve.http.guard import (
     App,
     Guard,
     GuardRules,
@@ -41,11 +43,9 @@ from vault_indexer.serve.guard import (
     token_of,
     wrong_token,
 )
-from vault_indexer.serve.http import get_route, methods_of, other_routes
-from vault_indexer.serve.metrics import METRICS_PATH
-from vault_indexer.serve.openapi import ApiDocument, answers
-from vault_indexer.serve.parameters import Route
-from vault_indexer.serve.routes import EndpointRoute, EndpointRoutes, Respond
+from vault_indexer.serve.http.metrics import METRICS_PATH
+from vault_indexer.serve.http.parameters import Route
+from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Respond
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from vault_indexer.config.gateway import GatewayKeeper
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.metrics import GatewayMetrics
-from vault_indexer.serve.endpoints import BODIES, VAULT, VAULTS
+from vault_indexer.serve.api.endpoints import BODIES, VAULT, VAULTS
 from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState, place_digest
 

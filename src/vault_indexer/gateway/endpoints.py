@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_indexer.contract.gateway_requests import GatewaySearchRequest
-from vault_indexer.serve.endpoints import Endpoint
+from vault_indexer.serve.api.endpoints import Endpoint
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import GatewayAnswerJson, PublishedVaultListJson
+    from vault_indexer.serve.api.shapes import GatewayAnswerJson, PublishedVaultListJson
 
 GATEWAY_SEARCH: Endpoint[GatewayAnswerJson] = Endpoint(
     name="search",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.serve.metrics import BUCKETS, RequestMetrics
+from vault_indexer.serve.http.metrics import BUCKETS, RequestMetrics
 
 
 class GatewayMetrics(RequestMetrics):

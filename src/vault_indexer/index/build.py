@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.config import Manifest
 from vault_indexer.errors import DiskFullError, ProcessError, ProviderError
-from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import Finished, FinishJob, Job, Outcome, PrepareJob, catch_up_keywords
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import rebuild_vectors
 from vault_indexer.index.plan import count_notes, is_indexed, is_linkable, plan
-from vault_indexer.index.prepare import Skipped
-from vault_indexer.index.sample import FIRST_BYTES, first_part
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.reading.prepare import Skipped
+from vault_indexer.index.reading.sample import FIRST_BYTES, first_part
+from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.model import SET_ASIDE, FileRow, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import Generation, IndexDir, index_errors
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import CompactJob, KeywordsJob, Outcome, catch_up, rebuild_keywords
 from vault_indexer.index.opening import FilesAhead, apply_vector_changes, rebuild_vectors
+from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.keywords import KeywordIndex

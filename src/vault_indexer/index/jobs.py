@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError, VaultIndexerError
-from vault_indexer.index.budget import Mark, NoteMeter
 from vault_indexer.index.documents import (
     NoteWords,
     all_documents,
@@ -22,8 +21,9 @@ from vault_indexer.index.documents import (
     keyword_documents,
     note_words,
 )
-from vault_indexer.index.job import Failed, run_job
-from vault_indexer.index.prepare import Parsed, Preparer, Skipped
+from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped
+from vault_indexer.index.workers.budget import Mark, NoteMeter
+from vault_indexer.index.workers.job import Failed, run_job
 from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote

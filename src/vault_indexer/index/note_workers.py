@@ -10,13 +10,13 @@ from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.chunk.llm_client import LlmSwitch
 from vault_indexer.config import Settings
 from vault_indexer.errors import UsageError
-from vault_indexer.index.budget import NoteMeter
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import FinishJob, NoteWorker
-from vault_indexer.index.pool_plan import PoolPlan, is_slow_model, note_budget
-from vault_indexer.index.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.shared_pool import SharedPool, WorkerPlaces
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.reading.prepare import Preparer, UnmeteredEmbedder
+from vault_indexer.index.workers.budget import NoteMeter
+from vault_indexer.index.workers.plan import PoolPlan, is_slow_model, note_budget
+from vault_indexer.index.workers.pool import WorkerPool
+from vault_indexer.index.workers.shared_pool import SharedPool, WorkerPlaces
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, Llm
 from vault_indexer.providers import (
     AUTO_PROVIDERS,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.documents import keyword_documents, note_words
-from vault_indexer.index.job import Died, Failed, JobWorker
-from vault_indexer.index.worker_pool import WorkerPool
+from vault_indexer.index.workers.job import Died, Failed, JobWorker
+from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.model import ChunkRow, NoteRow, note_id_of
 from vault_indexer.store import PublishedChunk
 from vault_indexer.store.catalog import CatalogReader

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
 from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
-from vault_indexer.index.weights import WEIGHTS_BLOB
 from vault_indexer.store import Generation, PublishedChunk
 from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.milvus import (

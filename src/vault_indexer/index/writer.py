@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.index.build import Pool, prepare_all
+from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
-from vault_indexer.index.job import Died, Failed
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import FilesAhead
 from vault_indexer.index.plan import Applied, Plan, is_linkable
-from vault_indexer.index.prepare import Skipped
-from vault_indexer.index.strategies import StrategiesInUse
+from vault_indexer.index.reading.prepare import Skipped
+from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import FileRow, Problem
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote

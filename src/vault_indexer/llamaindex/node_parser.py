@@ -21,10 +21,10 @@ from llama_index.core.utils import get_tqdm_iterable
 from pydantic import Field, PrivateAttr, SkipValidation, ValidationError
 
 from vault_indexer.chunk import STRATEGIES, chunker_for
-from vault_indexer.config.chunking import ChunkingSettings
 from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import UsageError
-from vault_indexer.index.inspection import LateEmbedder
+from vault_indexer.index.reading.inspection import LateEmbedder
 from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
 from vault_indexer.model import Chunk
 from vault_indexer.parse import parse_any

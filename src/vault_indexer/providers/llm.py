@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.config.llm import LlmSettings
+from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.providers.interruptible import interruptible
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors

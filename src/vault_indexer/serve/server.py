@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
-from vault_indexer.serve.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
-from vault_indexer.serve.guard import App
-from vault_indexer.serve.http import PartsOf, ServerOptions, make_app, no_parts
+from vault_indexer.serve.app import PartsOf, ServerOptions, make_app, no_parts
+from vault_indexer.serve.http.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
+from vault_indexer.serve.http.guard import App
 from vault_indexer.system import ENDING_SIGNALS
 from vault_indexer.vaults import Vaults
 

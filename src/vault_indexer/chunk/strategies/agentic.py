@@ -38,7 +38,7 @@ from vault_indexer.chunk.llm_client import (
     unreached_by,
 )
 from vault_indexer.chunk.strategies.boundary import BoundaryChunker
-from vault_indexer.config.chunking_options import AgenticOptions, BoundaryOptions
+from vault_indexer.config.tables.chunking_options import AgenticOptions, BoundaryOptions
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 

@@ -26,7 +26,7 @@ from vault_indexer.chunk.cutting import (
     within,
     word_start,
 )
-from vault_indexer.config.chunking_options import BoundaryOptions
+from vault_indexer.config.tables.chunking_options import BoundaryOptions
 from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.patterns import TextPattern
 from vault_indexer.ports import Tokenizer

@@ -27,7 +27,7 @@ from vault_indexer.chunk.cutting import (
     ruler_for,
     trim,
 )
-from vault_indexer.config.chunking_options import CodeOptions
+from vault_indexer.config.tables.chunking_options import CodeOptions
 from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import cast
 
 from vault_indexer.chunk.cutting import Draft, Outline, assemble, import_function, trim
-from vault_indexer.config.chunking_options import CustomOptions
+from vault_indexer.config.tables.chunking_options import CustomOptions
 from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.model import Chunk, JsonValue, Note
 

@@ -25,7 +25,7 @@ from vault_indexer.chunk.cutting import (
     within,
 )
 from vault_indexer.chunk.strategies.paragraph import ParagraphChunker
-from vault_indexer.config.chunking_options import DiscourseOptions, ParagraphOptions
+from vault_indexer.config.tables.chunking_options import DiscourseOptions, ParagraphOptions
 from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

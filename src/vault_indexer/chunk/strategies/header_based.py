@@ -21,7 +21,7 @@ from vault_indexer.chunk.cutting import (
     blocks_of,
     units_of,
 )
-from vault_indexer.config.chunking_options import HeaderBasedOptions
+from vault_indexer.config.tables.chunking_options import HeaderBasedOptions
 from vault_indexer.model import Chunk, Note
 
 STRATEGY = "header_based"

@@ -19,7 +19,7 @@ from vault_indexer.chunk.cutting import (
     windows,
     within,
 )
-from vault_indexer.config.chunking_options import HierarchicalOptions
+from vault_indexer.config.tables.chunking_options import HierarchicalOptions
 from vault_indexer.model import Chunk, Element, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

@@ -35,7 +35,7 @@ from vault_indexer.chunk.llm_client import (
     unreached_by,
 )
 from vault_indexer.chunk.strategies.discourse import DiscourseChunker
-from vault_indexer.config.chunking_options import LlmChunkingOptions
+from vault_indexer.config.tables.chunking_options import LlmChunkingOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 

@@ -19,7 +19,7 @@ from vault_indexer.chunk.cutting import (
     units_of,
     within,
 )
-from vault_indexer.config.chunking_options import MarkdownOptions
+from vault_indexer.config.tables.chunking_options import MarkdownOptions
 from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

@@ -19,7 +19,7 @@ from vault_indexer.chunk.cutting import (
     trim_drafts,
     within,
 )
-from vault_indexer.config.chunking_options import ParagraphOptions
+from vault_indexer.config.tables.chunking_options import ParagraphOptions
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Tokenizer
 

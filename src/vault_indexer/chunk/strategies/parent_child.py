@@ -28,7 +28,7 @@ from vault_indexer.chunk.cutting import (
     trim_drafts,
     within,
 )
-from vault_indexer.config.chunking_options import ParentChildOptions
+from vault_indexer.config.tables.chunking_options import ParentChildOptions
 from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

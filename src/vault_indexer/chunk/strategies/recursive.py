@@ -19,7 +19,7 @@ from vault_indexer.chunk.cutting import (
     trim,
     windows,
 )
-from vault_indexer.config.chunking_options import RecursiveOptions
+from vault_indexer.config.tables.chunking_options import RecursiveOptions
 from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

@@ -27,7 +27,7 @@ from vault_indexer.chunk.cutting import (
     ruler_for,
     trim_drafts,
 )
-from vault_indexer.config.chunking_options import SemanticOptions
+from vault_indexer.config.tables.chunking_options import SemanticOptions
 from vault_indexer.model import Chunk, ElementKind, Note
 from vault_indexer.ports import Embedder, Tokenizer
 

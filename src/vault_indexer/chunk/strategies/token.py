@@ -19,7 +19,7 @@ from vault_indexer.chunk.cutting import (
     token_ruler,
     windows,
 )
-from vault_indexer.config.chunking_options import TokenOptions
+from vault_indexer.config.tables.chunking_options import TokenOptions
 from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.chunk.cutting import Marks, Outline, assemble, slide, tile, windows
-from vault_indexer.config.chunking_options import WordOptions
+from vault_indexer.config.tables.chunking_options import WordOptions
 from vault_indexer.model import Chunk, Note
 from vault_indexer.patterns import TextPattern
 

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.hits import (
+from vault_indexer.cli.connection.reach import ask_all, ask_reached
+from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.start_hint import hint_at_start
+from vault_indexer.cli.output.hits import (
     FoldersOfHits,
     closest,
     first_notes,
@@ -19,22 +22,19 @@ from vault_indexer.cli.hits import (
     sentence,
     vault_prefix,
 )
+from vault_indexer.cli.output.query_words import QueryCommand, query_text
+from vault_indexer.cli.output.rows import path_style, print_ends, print_row
+from vault_indexer.cli.output.terminal import note as say
+from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import AllVaults, Output, Place, one_command
-from vault_indexer.cli.query_words import QueryCommand, query_text
-from vault_indexer.cli.reach import ask_all, ask_reached
-from vault_indexer.cli.rows import path_style, print_ends, print_row
-from vault_indexer.cli.several import asks_all
-from vault_indexer.cli.start_hint import hint_at_start
-from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.contract.parameters import Value
-from vault_indexer.serve.endpoints import ASK
+from vault_indexer.serve.api.endpoints import ASK
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from vault_indexer.serve.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
+    from vault_indexer.serve.api.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
 
 DECLINED = 1
 

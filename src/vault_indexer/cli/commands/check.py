@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vault_indexer.cli.commands.config import mistakes_of
+from vault_indexer.cli.connection.left_over import left_over_indices
+from vault_indexer.cli.connection.reach import ask_reached
+from vault_indexer.cli.connection.several import asks_all
 from vault_indexer.cli.known_vaults import KnownVault
-from vault_indexer.cli.left_over import left_over_indices
+from vault_indexer.cli.output.rows import print_row
+from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.rows import print_row
-from vault_indexer.cli.several import asks_all
-from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
-from vault_indexer.serve.endpoints import HEALTH, STATUS, VERIFY
+from vault_indexer.serve.api.endpoints import HEALTH, STATUS, VERIFY
 from vault_indexer.text.counts import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import StatusReportJson, VaultHealthJson, VerificationJson
+    from vault_indexer.serve.api.shapes import StatusReportJson, VaultHealthJson, VerificationJson
 
 PROBLEMS = 1
 

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import (
     config_of,
     named_or_enclosing_vault,
@@ -20,7 +20,7 @@ from vault_indexer.cli.vault_folder import (
     user_config_file,
 )
 from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows, starter_config
-from vault_indexer.config.editing import replace_config
+from vault_indexer.config.edits.toml import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
 from vault_indexer.vault.ignore import load_ignore_rules
 

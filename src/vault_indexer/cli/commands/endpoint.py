@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vault_indexer.cli.connection.reach import ask_reached
 from vault_indexer.cli.names import complete_strategy
+from vault_indexer.cli.output.query_words import QueryCommand
+from vault_indexer.cli.output.rows import print_rows
+from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.query_words import QueryCommand
-from vault_indexer.cli.reach import ask_reached
-from vault_indexer.cli.rows import print_rows
-from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.parameters import Parameter, Value
-from vault_indexer.serve.endpoints import Endpoint
+from vault_indexer.serve.api.endpoints import Endpoint
 
 if TYPE_CHECKING:
     from rich.text import Text

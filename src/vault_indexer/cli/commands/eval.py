@@ -14,14 +14,14 @@ from typing import Annotated, cast
 import typer
 
 from vault_indexer.cli.commands.eval_ranking import has_cases, ranking_of_run, ranking_text, register
-from vault_indexer.cli.eval_agents import EndpointAgents
-from vault_indexer.cli.eval_reports import OutFile, ReportOutput, write_report
-from vault_indexer.cli.in_process import open_service, target_of
+from vault_indexer.cli.connection.eval_agents import EndpointAgents
+from vault_indexer.cli.connection.in_process import open_service, target_of
+from vault_indexer.cli.connection.reach import ask_reached
+from vault_indexer.cli.output.eval_reports import OutFile, ReportOutput, write_report
+from vault_indexer.cli.output.progress import CaseProgress
+from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.progress import CaseProgress
-from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.terminal import note
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import (
     LAYERS,
@@ -49,7 +49,7 @@ from vault_indexer.evals import (
     run_suite,
     summary_line,
 )
-from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.text.control_characters import clean
 from vault_indexer.text.counts import quantity
 

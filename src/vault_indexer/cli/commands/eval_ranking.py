@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
-from vault_indexer.cli.eval_reports import ReportOutput, write_report
-from vault_indexer.cli.in_process import target_of
+from vault_indexer.cli.connection.in_process import target_of
 from vault_indexer.cli.names import complete_strategy
+from vault_indexer.cli.output.eval_reports import ReportOutput, write_report
+from vault_indexer.cli.output.progress import showing
+from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.progress import showing
-from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
@@ -53,7 +53,7 @@ from vault_indexer.text.counts import quantity
 from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import ProgressJson
+    from vault_indexer.serve.api.shapes import ProgressJson
 
 MOST_FAILURES = 125
 """The largest exit status that says how many failed; a shell uses those above."""

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.explanations import print_explanation
+from vault_indexer.cli.connection.reach import ask_about
+from vault_indexer.cli.output.explanations import print_explanation
+from vault_indexer.cli.output.query_words import QueryCommand
+from vault_indexer.cli.output.terminal import print_json
 from vault_indexer.cli.parameters import Correct, Output, Place, one_command
-from vault_indexer.cli.query_words import QueryCommand
-from vault_indexer.cli.reach import ask_about
-from vault_indexer.cli.terminal import print_json
-from vault_indexer.serve.endpoints import EXPLAIN
+from vault_indexer.serve.api.endpoints import EXPLAIN
 
 NOT_SHOWN = 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from vault_indexer.cli.in_process import open_service, target_of
+from vault_indexer.cli.connection.in_process import open_service, target_of
 from vault_indexer.cli.parameters import Output, Place, one_command
 
 

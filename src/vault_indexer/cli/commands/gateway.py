@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from vault_indexer.cli.commands.unpublish import unpublish
+from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UsageError
 from vault_indexer.gateway.server import GatewayFile, run_gateway

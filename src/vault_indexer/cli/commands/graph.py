@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.files_around import Around, print_files_around
+from vault_indexer.cli.connection.files_around import Around, print_files_around
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.serve.endpoints import GRAPH
+from vault_indexer.serve.api.endpoints import GRAPH
 
 
 def graph(

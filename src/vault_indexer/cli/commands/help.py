@@ -15,10 +15,10 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
-from vault_indexer.cli.doc_pages import about, docs_folder, overview, page_names
+from vault_indexer.cli.output.doc_pages import about, docs_folder, overview, page_names
+from vault_indexer.cli.output.rows import print_row
+from vault_indexer.cli.output.terminal import out
 from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.rows import print_row
-from vault_indexer.cli.terminal import out
 
 
 def complete_topic(incomplete: str) -> list[str]:

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.in_process import reach
+from vault_indexer.cli.connection.in_process import reach
 from vault_indexer.cli.known_vaults import free_name, has_index
+from vault_indexer.cli.output.progress import duration, showing
+from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.progress import duration, showing
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import (
     config_of,
     current_folder,
@@ -24,11 +24,11 @@ from vault_indexer.cli.vault_folder import (
     vaults_in_config,
 )
 from vault_indexer.config import NamedVault, add_vault, starter_config
-from vault_indexer.config.editing import replace_config
+from vault_indexer.config.edits.toml import replace_config
 from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.serve.endpoints import STATUS, VAULTS
 from vault_indexer.system import folder_slug
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity

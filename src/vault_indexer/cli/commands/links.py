@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.files_around import Around, print_files_around
-from vault_indexer.cli.grep_lines import GrepLines, NotePlace
+from vault_indexer.cli.connection.files_around import Around, print_files_around
+from vault_indexer.cli.connection.reach import ask_about, ask_reached
+from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
+from vault_indexer.cli.output.rows import path_style, print_rows
+from vault_indexer.cli.output.terminal import note as say
+from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask_about, ask_reached
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.rows import path_style, print_rows
-from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import out, print_json, text
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
+from vault_indexer.serve.api.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from vault_indexer.serve.shapes import LinksAnswerJson, OutgoingLinkJson
+    from vault_indexer.serve.api.shapes import LinksAnswerJson, OutgoingLinkJson
 
 NOTHING_FOUND = 1
 _SOURCES_SHOWN = 3

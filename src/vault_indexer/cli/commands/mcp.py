@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
+from vault_indexer.cli.connection.reach import known_daemon_folder
+from vault_indexer.cli.connection.several import asks_all
 from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.reach import known_daemon_folder
-from vault_indexer.cli.several import asks_all
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.mcp.bridge import Bridge

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import note, print_json
 from vault_indexer.contract.bounds import MAX_PAUSE_S
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.endpoints import PAUSE
+from vault_indexer.serve.api.endpoints import PAUSE
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import PauseStateJson, StatusReportJson
+    from vault_indexer.serve.api.shapes import PauseStateJson, StatusReportJson
 
 _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
 

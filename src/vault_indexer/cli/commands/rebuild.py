@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vault_indexer.cli.connection.reach import ask_reached
+from vault_indexer.cli.output.progress import duration, showing
+from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, Strategy, one_command
-from vault_indexer.cli.progress import duration, showing
-from vault_indexer.cli.reach import ask_reached
 from vault_indexer.cli.reached import Reached
-from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.errors import UsageError
 from vault_indexer.text.counts import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import RebuildReportJson
+    from vault_indexer.serve.api.shapes import RebuildReportJson
 
 _NAMED = 20
 """Skipped files shown to a person; `--json` names all."""

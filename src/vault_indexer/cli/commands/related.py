@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.grep_lines import GrepLines, NotePlace
+from vault_indexer.cli.connection.reach import ask_about
+from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
+from vault_indexer.cli.output.rows import path_style, print_rows
+from vault_indexer.cli.output.terminal import note as say
+from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask_about
-from vault_indexer.cli.rows import path_style, print_rows
-from vault_indexer.cli.terminal import note as say
-from vault_indexer.cli.terminal import out, print_json, text
-from vault_indexer.serve.endpoints import RELATED
+from vault_indexer.serve.api.endpoints import RELATED
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from vault_indexer.serve.shapes import RelatedNoteJson
+    from vault_indexer.serve.api.shapes import RelatedNoteJson
 
 NOTHING_NEAR = 1
 

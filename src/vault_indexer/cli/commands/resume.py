@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import note, print_json
-from vault_indexer.serve.endpoints import RESUME
+from vault_indexer.serve.api.endpoints import RESUME
 from vault_indexer.text.counts import quantity
 
 

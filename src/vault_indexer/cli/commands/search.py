@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vault_indexer.cli.commands.explain import explain_note
-from vault_indexer.cli.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.hits import (
+from vault_indexer.cli.connection.reach import ask_all, ask_reached
+from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.start_hint import hint_at_start
+from vault_indexer.cli.note_opener import open_note
+from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
+from vault_indexer.cli.output.hits import (
     FoldersOfHits,
     hits_to_show,
     print_notes,
@@ -21,19 +25,15 @@ from vault_indexer.cli.hits import (
     print_places,
     print_verdict,
 )
-from vault_indexer.cli.note_opener import open_note
+from vault_indexer.cli.output.query_words import QueryCommand, query_text
+from vault_indexer.cli.output.terminal import print_json
 from vault_indexer.cli.parameters import AllVaults, Correct, Output, Place, one_command
-from vault_indexer.cli.query_words import QueryCommand, query_text
-from vault_indexer.cli.reach import ask_all, ask_reached
-from vault_indexer.cli.several import asks_all
-from vault_indexer.cli.start_hint import hint_at_start
-from vault_indexer.cli.terminal import print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.contract.parameters import Value
-from vault_indexer.serve.endpoints import SEARCH
+from vault_indexer.serve.api.endpoints import SEARCH
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import HitJson, SearchAnswerJson
+    from vault_indexer.serve.api.shapes import HitJson, SearchAnswerJson
 
 NO_HITS = 1
 

@@ -14,12 +14,12 @@ from typing import Annotated
 import typer
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
-from vault_indexer.cli.daemon_command import indexer_command, place_options
-from vault_indexer.cli.in_process import NO_VAULTS, target_of
+from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
+from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
+from vault_indexer.cli.connection.several import keeps_all
 from vault_indexer.cli.known_vaults import remember_vault
+from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Place, Strategy, one_command
-from vault_indexer.cli.several import keeps_all
-from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.daemon.assembly import LLM_CACHE, Target
@@ -32,13 +32,14 @@ from vault_indexer.daemon.discovery import (
     write_signpost,
 )
 from vault_indexer.daemon.log import logging_to
-from vault_indexer.daemon.shared_budget import SharedBudget
+from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
 from vault_indexer.evals.desk import FolderDesk
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.announcements import Announcements
-from vault_indexer.serve.http import ServerParts
+from vault_indexer.serve.app import ServerParts
+from vault_indexer.serve.http.announcements import Announcements
+from vault_indexer.serve.http.vault_choice import vault_url
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.server import (
     Site,
@@ -48,7 +49,6 @@ from vault_indexer.serve.server import (
     ended_by_signals,
     run,
 )
-from vault_indexer.serve.vault_choice import vault_url
 from vault_indexer.service import VaultService
 from vault_indexer.system import keep_little, keep_to_one_thread, missing_limits
 from vault_indexer.vaults import KeptVault, Vaults, VaultSupervisor, VaultTable

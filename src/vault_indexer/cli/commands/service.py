@@ -24,10 +24,10 @@ from vault_indexer.autostart import (
     supervisor_of_platform,
 )
 from vault_indexer.cli.commands.stop import end_daemon
-from vault_indexer.cli.daemon_command import indexer_command, place_options
+from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
+from vault_indexer.cli.connection.reach import known_index_dir
+from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.reach import known_index_dir
-from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
 from vault_indexer.config.paths import log_dir

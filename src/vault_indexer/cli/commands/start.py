@@ -11,15 +11,15 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.daemon_command import indexer_command, place_options
+from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
+from vault_indexer.cli.connection.several import keeps_all
+from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Place, Strategy, one_command
-from vault_indexer.cli.several import keeps_all
-from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, IndexUnusableError
+from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.serve.endpoints import STATUS, VAULTS
 from vault_indexer.system import open_to_append, start_in_background
 
 LOG_FILE = "daemon.log"

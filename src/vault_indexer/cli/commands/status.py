@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
+from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.output.rows import print_row, shorten_path
+from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask
-from vault_indexer.cli.rows import print_row, shorten_path
-from vault_indexer.cli.several import asks_all
-from vault_indexer.cli.terminal import out, print_json
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.serve.endpoints import STATUS
+from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.text.counts import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import StatusReportJson
+    from vault_indexer.serve.api.shapes import StatusReportJson
 
 _NAMED = 10
 _NAME_WIDTH = len("not running")

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.commands.start import ask_if_alive
+from vault_indexer.cli.connection.reach import known_daemon_folder
+from vault_indexer.cli.connection.several import asks_all, names_one
 from vault_indexer.cli.known_vaults import recorded_vaults
+from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Place, one_command
-from vault_indexer.cli.reach import known_daemon_folder
-from vault_indexer.cli.several import asks_all, names_one
-from vault_indexer.cli.terminal import note
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, read_signpost, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.serve.endpoints import VAULTS
 from vault_indexer.system import ask_to_end
 
 _WAIT_S = 60.0

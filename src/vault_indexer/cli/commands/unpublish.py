@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from vault_indexer.bootstrap import unpublish as unpublish_vault
-from vault_indexer.cli.in_process import target_of
+from vault_indexer.cli.connection.in_process import target_of
+from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.terminal import note
 
 
 def unpublish(place: Place) -> None:

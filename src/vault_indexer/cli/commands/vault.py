@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vault_indexer.cli.commands.status import state_in_words
-from vault_indexer.cli.in_process import NO_VAULTS
+from vault_indexer.cli.connection.in_process import NO_VAULTS
+from vault_indexer.cli.connection.left_over import delete_index
 from vault_indexer.cli.known_vaults import (
     forget_vault,
     has_index,
@@ -17,9 +18,8 @@ from vault_indexer.cli.known_vaults import (
     recorded_vaults,
     remember_vault,
 )
-from vault_indexer.cli.left_over import delete_index
+from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.terminal import note, out, print_json, text
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import (
     NamedVault,
@@ -32,14 +32,14 @@ from vault_indexer.config import (
 )
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
+from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.serve.endpoints import VAULTS
 from vault_indexer.system import folder_slug
 from vault_indexer.text.counts import quantity
 from vault_indexer.vault import root_identity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.shapes import VaultListJson, VaultSummaryJson
+    from vault_indexer.serve.api.shapes import VaultListJson, VaultSummaryJson
 
 _CLOSE_S = 60.0
 """How long the daemon of all vaults may take to close one."""

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reach import ask
-from vault_indexer.cli.terminal import note, out, print_json, text
-from vault_indexer.serve.endpoints import VERIFY
+from vault_indexer.serve.api.endpoints import VERIFY
 from vault_indexer.text.counts import quantity
 
 PROBLEMS = 1

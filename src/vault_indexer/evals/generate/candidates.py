@@ -26,7 +26,7 @@ from vault_indexer.evals.generate.prose import (
 )
 from vault_indexer.evals.generate.shadow import scan_vault
 from vault_indexer.evals.questions import HEADING, LINK, SENTENCE, Edit
-from vault_indexer.index.reading import note_from
+from vault_indexer.index.reading.note import note_from
 from vault_indexer.model import Heading, Link, LinkKind, Note
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.vault import Decision, FileKind, read_note

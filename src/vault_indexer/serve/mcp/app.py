@@ -8,8 +8,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from vault_indexer.serve.endpoints import Endpoint
-from vault_indexer.serve.guard import App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 from vault_indexer.serve.mcp.protocol import PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import ToolView, tool_views

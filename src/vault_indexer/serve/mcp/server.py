@@ -49,8 +49,9 @@ from vault_indexer.contract.codec import encode
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.endpoints import VAULT
-from vault_indexer.serve.guard import GIVEN_UP, MAX_BODY_BYTES
+from vault_indexer.serve.api.endpoints import VAULT
+from vault_indexer.serve.http.guard import GIVEN_UP, MAX_BODY_BYTES
+from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
 from vault_indexer.serve.mcp.budget import as_text
 from vault_indexer.serve.mcp.confirmation import ConfirmationCodes
 from vault_indexer.serve.mcp.prompts import PROMPTS, PromptTemplate
@@ -68,7 +69,6 @@ from vault_indexer.serve.mcp.tools import (
     strategy_change,
 )
 from vault_indexer.serve.mcp.views import ToolView
-from vault_indexer.serve.vault_choice import CHOSEN_VAULT
 from vault_indexer.vault import resolve_in_vault
 
 _LOG = logging.getLogger(__name__)

@@ -13,14 +13,14 @@ from vault_indexer.contract.codec import encode, schema_of
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue, NoteText, StrategyChange
-from vault_indexer.serve.answers import AnswerContext, answer
-from vault_indexer.serve.endpoints import NOTE
+from vault_indexer.serve.api.answers import AnswerContext, answer
+from vault_indexer.serve.api.endpoints import NOTE
+from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.budget import page
 from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
 from vault_indexer.serve.mcp.views import ToolView
-from vault_indexer.serve.openapi import answer_type
 from vault_indexer.vault import resolve_in_vault
 
 _LAYERS = re.compile(r"[123](,[123])*")

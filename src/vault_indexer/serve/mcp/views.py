@@ -13,7 +13,7 @@ from typing import Any
 
 from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter
-from vault_indexer.serve.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint
+from vault_indexer.serve.api.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint
 from vault_indexer.serve.mcp.projection import Keep, keys
 from vault_indexer.serve.mcp.protocol import PATH
 

@@ -1,0 +1,1 @@
+"""How a command reaches an index: through a daemon, or in its own process."""

@@ -1,0 +1,161 @@
+"""The index in this process: what `reach` falls back to. Loaded only where no daemon answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from vault_indexer.api import open_named
+from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
+from vault_indexer.cli.known_vaults import remember_vault
+from vault_indexer.cli.output.progress import showing
+from vault_indexer.cli.output.terminal import note
+from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.vault_folder import (
+    config_of,
+    is_pinned,
+    named_or_enclosing_vault,
+    names_vaults,
+    only_vault,
+    vaults_to_choose,
+)
+from vault_indexer.config import NamedVault
+from vault_indexer.contract.codec import encode
+from vault_indexer.contract.parameters import Value
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.daemon.discovery import read_daemon
+from vault_indexer.daemon.local_session import WITHOUT_DAEMON
+from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.model import DaemonState, Progress
+from vault_indexer.serve.api.answers import AnswerContext, answer
+from vault_indexer.serve.api.endpoints import Answer, Endpoint
+from vault_indexer.service import VaultService
+from vault_indexer.text.counts import which_vault
+from vault_indexer.vaults import Vaults
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.api.shapes import ProgressJson, RebuildReportJson
+
+NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
+
+
+def target_of(place: Place) -> Target:
+    """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
+    vault = named_or_enclosing_vault(place, os.environ)
+    if vault is None and not names_vaults(place, os.environ):
+        vault = only_vault(place, os.environ)
+        if vault is None and (choices := vaults_to_choose(place, os.environ)):
+            raise UsageError(which_vault(choices))
+    target = resolve_target(vault, place.index_dir, place.config, environ=os.environ, options={})
+    for warning in target.config.warnings:
+        note(f"Warning: {warning}")
+    return target
+
+
+@contextmanager
+def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService]:
+    """The index in this process; a build that it needs shows its progress on standard error."""
+    with showing() as show:
+        service = open_index(target, _encoded(show), build=build)
+    with closing(service):
+        yield service
+
+
+class InProcess:
+    """The endpoints of an index, answered in this process: where no daemon is running.
+
+    One command makes it and uses it in one thread. It holds nothing open: each question opens the index and
+    closes it again. An index that is missing is built first, unless the endpoint is about the index itself.
+    """
+
+    def __init__(self, target: Target, *, is_pinned: bool) -> None:
+        """`is_pinned`: as `vault_folder.is_pinned`; the vault is not remembered then."""
+        self._target = target
+        self._is_pinned = is_pinned
+
+    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+        """The answer of an endpoint. Raises DaemonError for one that needs a daemon."""
+        arguments = endpoint.all_arguments(parameters)
+        if endpoint.needs_daemon:
+            raise DaemonError(WITHOUT_DAEMON)
+        with open_service(self._target, build=endpoint.builds_index) as service:
+            self._remember()
+            return _answer(endpoint, Vaults.of(service), arguments)
+
+    def rebuild(
+        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
+    ) -> RebuildReportJson:
+        """Rebuild in this process, whether or not there is an index."""
+        with closing(open_to_rebuild(self._target)) as service:
+            report = service.rebuild(_encoded(show), refit=refit, force=force)
+            self._remember()
+            return cast("RebuildReportJson", encode(report))
+
+    def _remember(self) -> None:
+        if not self._is_pinned:
+            remember_vault(self._target.vault, self._target.index_dir)
+
+
+class AllInProcess:
+    """The endpoints of all vaults of the table `[vaults]`, answered in this process.
+
+    Each question opens those that can be opened, builds what is missing, and closes them again.
+    """
+
+    def __init__(self, named: Sequence[NamedVault], config_file: Path | None) -> None:
+        self._named = named
+        self._config_file = config_file
+
+    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+        """The answer of an endpoint. Raises UsageError for one that needs one vault."""
+        arguments = endpoint.all_arguments(parameters)
+        if endpoint.vaults == "one":
+            names = [one.name for one in self._named]
+            raise UsageError(which_vault(names))
+        with ExitStack() as opened, showing() as show:
+            vaults = open_named(self._named, self._config_file, _encoded(show), opened)
+            return _answer(endpoint, vaults, arguments)
+
+    def rebuild(
+        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
+    ) -> RebuildReportJson:
+        """Refused: raises UsageError."""
+        del show, refit, force
+        raise UsageError(which_vault(one.name for one in self._named))
+
+
+def all_in_process(place: Place) -> AllInProcess:
+    """The indices of all vaults of the table. Raises UsageError where there are none, and ConfigError."""
+    config_file = config_of(place, os.environ)
+    named = named_vaults(config_file, os.environ)
+    if not named:
+        raise UsageError(NO_VAULTS)
+    return AllInProcess(named, config_file)
+
+
+def reach(place: Place) -> Reached:
+    """The daemon of the index that the configuration names, if one runs there; else the index itself."""
+    target = target_of(place)
+    info = read_daemon(target.index_dir)
+    return Reached.through(info) if info else _in_process(place, target)
+
+
+def in_process(place: Place) -> Reached:
+    """The index itself, whatever `daemon.json` says."""
+    return _in_process(place, target_of(place))
+
+
+def _in_process(place: Place, target: Target) -> Reached:
+    return Reached(InProcess(target, is_pinned=is_pinned(place)), target.vault, target.index_dir)
+
+
+def _answer(endpoint: Endpoint[Answer], vaults: Vaults, arguments: Mapping[str, Value]) -> Answer:
+    return cast("Answer", encode(answer(endpoint, AnswerContext(vaults, DaemonState()), arguments)))
+
+
+def _encoded(show: Callable[[ProgressJson], None]) -> Callable[[Progress], None]:
+    return lambda progress: show(cast("ProgressJson", encode(progress)))

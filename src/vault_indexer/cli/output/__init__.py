@@ -1,0 +1,1 @@
+"""What commands print: hits, rows, reports, progress and help."""

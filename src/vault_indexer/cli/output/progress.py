@@ -1,0 +1,160 @@
+"""How far a build is: a bar on a terminal, a plain line now and then elsewhere. On standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from vault_indexer.cli.output.terminal import err, note, styled
+from vault_indexer.text.control_characters import clean
+from vault_indexer.text.counts import quantity
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from vault_indexer.serve.api.shapes import ProgressJson
+
+Show = Callable[["ProgressJson"], None]
+
+_LINE_EVERY_S = 2.0
+_NOTES_TO_JUDGE = 20
+
+
+@contextmanager
+def showing() -> Iterator[Show]:
+    """Something to call with every progress; what it draws ends with the block."""
+    if sys.stderr.isatty():
+        with Bar() as bar:
+            yield bar.show
+    else:
+        yield Lines().show
+
+
+class Lines:
+    """A line when a stage begins and ends, and every two seconds of the build between."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._next = 0.0
+        self._last = ""
+
+    def show(self, progress: ProgressJson) -> None:
+        """Print the progress if it is time."""
+        done = progress["notes"] >= progress["total"]
+        if progress["stage"] == self._stage and not done and progress["seconds"] < self._next:
+            return
+        self._stage = progress["stage"]
+        self._next = progress["seconds"] + _LINE_EVERY_S
+        line = _line(progress)
+        if line != self._last:
+            self._last = line
+            note(line)
+
+
+class Bar:
+    """A live bar, drawn only once there is something to draw."""
+
+    def __init__(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} notes · {task.fields[chunks]:,} chunks"),
+            TextColumn("[dim]{task.fields[rate]}[/]"),
+            console=err(),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, progress: ProgressJson) -> None:
+        """Draw the progress."""
+        if self._task is None:
+            self._progress.start()
+            self._task = self._progress.add_task("", total=1, chunks=0, rate="")
+        self._progress.update(
+            self._task,
+            description=progress["stage"],
+            completed=progress["notes"],
+            total=max(progress["total"], 1),
+            chunks=progress["chunks"],
+            rate=_rate(progress),
+        )
+
+
+class CaseProgress:
+    """How far a run of golden cases is: a line on standard error every two seconds, so none for a short one.
+
+    On a terminal the line stays in place.
+    """
+
+    def __init__(self, every_s: float = _LINE_EVERY_S) -> None:
+        self._started = time.monotonic()
+        self._every_s = every_s
+        self._next = every_s
+        self._in_place = sys.stderr.isatty()
+        self._drawn = False
+
+    def __enter__(self) -> CaseProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn and self._in_place:
+            styled(sys.stderr).write("\r\x1b[K")
+
+    def show(self, done: int, total: int, case: str) -> None:
+        """Print how many cases are done, if it is time."""
+        seconds = time.monotonic() - self._started
+        if seconds < self._next:
+            return
+        self._next = seconds + self._every_s
+        self._drawn = True
+        line = f"{done}/{quantity(total, 'case')}, {duration(seconds)}: {case}"
+        if self._in_place:
+            styled(sys.stderr).write(f"\r\x1b[K{clean(line)}")
+            sys.stderr.flush()
+        else:
+            note(line)
+
+
+def _line(progress: ProgressJson) -> str:
+    notes = f"{progress['notes']:,}/{quantity(progress['total'], 'note')}"
+    counts = f"{notes}, {quantity(progress['chunks'], 'chunk')}"
+    rate = _rate(progress)
+    return f"{progress['stage']}: {counts}" + (f" ({rate})" if rate else "")
+
+
+def _rate(progress: ProgressJson) -> str:
+    """Notes a second and the time left at that rate, once there is something to judge by."""
+    notes, total, seconds = progress["notes"], progress["total"], progress["seconds"]
+    if notes < _NOTES_TO_JUDGE or seconds < 1 or notes >= total:
+        return ""
+    left = (total - notes) * seconds / notes
+    return f"{note_rate(notes, seconds)}, {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 0.4 s, 12 s, 3 min 20 s, 1 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def note_rate(notes: int, seconds: float) -> str:
+    """How many notes a second, in words."""
+    return f"{quantity(round(notes / seconds), 'note')}/s"

@@ -1,0 +1,141 @@
+"""Rows for a person: in columns where there is room, else each over as many lines as it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from vault_indexer.cli.output.terminal import text
+from vault_indexer.text.control_characters import clean
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_COLUMN_WIDTH = 60
+_LEAST_WIDTH = 20
+"""Columns for the text of a row, however narrow the terminal says that it is."""
+
+_CUT = "…"
+
+
+def path_style(vault: Path, path: str) -> str:
+    """The style of a note's path, with the hyperlink that opens it on a terminal that knows hyperlinks.
+
+    A vault of Obsidian is opened in Obsidian, any other file by what the system opens it with. A pipe gets
+    neither colour nor link.
+    """
+    file = vault / path
+    is_obsidian = (vault / ".obsidian").is_dir()
+    uri = f"obsidian://open?path={quote(str(file), safe='')}" if is_obsidian else file.absolute().as_uri()
+    return f"cyan link {uri}"
+
+
+def print_ends(console: Console, path: str, style: str, end: str, *, indent: int = 0) -> None:
+    """One line with a path at its beginning and a text at its end: at the right margin of a terminal, where a
+    long path is cut in its middle; two spaces behind the path where a program reads."""
+    if not console.is_terminal:
+        line = text((" " * indent, ""), (path, style), (f"  {end}" if end else "", ""))
+        console.print(line, no_wrap=True, crop=False)
+        return
+    room = max(_LEAST_WIDTH, console.width - indent - cell_width(end) - (2 if end else 0))
+    shown = text((" " * indent, ""), (shorten_path(clean(path), room), style))
+    if end:
+        gap = max(2, console.width - shown.cell_len - cell_width(end))
+        shown.append_text(text((" " * gap, ""), (end, "green")))
+    console.print(shown, no_wrap=True, crop=False)
+
+
+def print_row(console: Console, name: str, value: str, style: str, *, indent: int = 0) -> None:
+    """A name and a value on one line; on a terminal the value is wrapped below itself."""
+    lead = text((" " * indent + name + "  " * bool(name), "bold"))
+    shown = text((value, style))
+    if not console.is_terminal:
+        console.print(lead.append_text(shown), no_wrap=True, crop=False)
+        return
+    lead_width = lead.cell_len
+    for line in shown.wrap(console, max(_LEAST_WIDTH, console.width - lead_width), overflow="fold"):
+        line.rstrip()
+        console.print(lead + line, no_wrap=True, crop=False)
+        lead = text((" " * lead_width, ""))
+
+
+def shorten_path(path: str, width: int) -> str:
+    """The path in at most `width` columns: a longer one without its middle."""
+    if cell_width(path) <= width:
+        return path
+    left, right = 0, len(path)
+    while cell_width(path[: left + 1]) <= (width - 1) // 2:
+        left += 1
+    while cell_width(path[right - 1 :]) <= width - 1 - cell_width(path[:left]):
+        right -= 1
+    return f"{path[:left]}{_CUT}{path[right:]}"
+
+
+def cut_text(line: Text, width: int, shown: tuple[int, int]) -> Text:
+    """The line in at most `width` columns. Of a longer one the end is cut, and the beginning as well where
+    the span `shown`, in characters, would be lost."""
+    start, end = shown
+    width = max(_LEAST_WIDTH, width)
+    if line.cell_len <= width:
+        return line
+    if line[:end].cell_len >= width:
+        space = line.plain.rfind(" ", 0, max(1, start - width // 3)) + 1
+        line = text((_CUT, "")).append_text(line[space:])
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def cell_width(shown: str) -> int:
+    """The columns that a text takes on a terminal."""
+    from rich.cells import cell_len
+
+    return cell_len(shown)
+
+
+def print_rows(console: Console, rows: Sequence[Sequence[Text]], *, head: int) -> None:
+    """Print rows of equally many cells; nothing of them is cut.
+
+    In columns, each row on one line, where a program reads or where the terminal has room for all. Else the
+    first `head` cells of a row, then the others on lines of their own, wrapped and indented by the first
+    cell. One very long cell does not push all others away: it alone is out of line.
+    """
+    lines = _in_columns(rows)
+    if not console.is_terminal or all(line.cell_len <= console.width for line in lines):
+        for line in lines:
+            console.print(line, no_wrap=True, overflow="ignore", crop=False)
+        return
+    indent = max(row[0].cell_len for row in rows) + 2
+    for row in rows:
+        _print_wrapped(console, row, head, indent)
+
+
+def _in_columns(rows: Sequence[Sequence[Text]]) -> list[Text]:
+    widths = [min(_COLUMN_WIDTH, max(cell.cell_len for cell in column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        line = text()
+        for cell, width in zip(row, widths, strict=True):
+            line.append_text(cell)
+            line.append(" " * (max(0, width - cell.cell_len) + 2 * (width > 0)))
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int) -> None:
+    parts = [_join(row[1:head]), *(cell for cell in row[head:] if cell.cell_len)]
+    width = max(_LEAST_WIDTH, console.width - indent)
+    lead = row[0].copy()
+    lead.append(" " * (indent - lead.cell_len))
+    for part in parts:
+        for line in part.wrap(console, width, overflow="fold"):
+            line.rstrip()
+            console.print(lead + line, no_wrap=True, overflow="ignore", crop=False)
+            lead = text((" " * indent, ""))
+
+
+def _join(cells: Sequence[Text]) -> Text:
+    return text(("  ", "")).join(cell for cell in cells if cell.cell_len)

@@ -1,0 +1,1 @@
+"""Edits of a configuration file that keep comments and order."""

@@ -1,0 +1,1 @@
+"""The tables of the configuration file: the keys of each, their types and defaults."""

@@ -1,0 +1,110 @@
+"""Has a new base of the vectors made beside the edits, when many have changed since the last."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.derived import DerivedIndices
+from vault_indexer.index.workers.job import Died, Failed, JobWorker
+from vault_indexer.index.workers.pool import Worker, WorkerPool
+from vault_indexer.index.writer import IndexWriter
+from vault_indexer.store.vectors import VectorSnapshot
+from vault_indexer.system import ProcessLimits
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_RETRY_S = 60.0
+
+Pool = WorkerPool[CompactionJob, Failed | None]
+
+
+def _is_due(writer: IndexWriter) -> bool:
+    return writer.derived.worth_compacting
+
+
+class CompactionTask(UpkeepTask):
+    """A process writes the base, a thread loads it, and `accept` switches to it.
+
+    Each of the two takes seconds for a large vault; the switch takes what the changes since take.
+    """
+
+    def __init__(
+        self,
+        limits: ProcessLimits,
+        clock: Callable[[], float] = time.monotonic,
+        start: Callable[[], Worker[CompactionJob, Failed | None]] = JobWorker,
+        is_due: Callable[[IndexWriter], bool] = _is_due,
+    ) -> None:
+        """`start` is called in the process; `is_due` says when one should be begun."""
+        self._is_due = is_due
+        self._pool: Pool = WorkerPool(1, start, limits)
+        self._retry = Retry(_RETRY_S, _RETRY_S, clock)
+
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Implements UpkeepTask."""
+        if not self._retry.is_due or not self._is_due(current.writer):
+            return None
+        return _Compaction(self._pool, current.writer.derived)
+
+    def accept(self, current: OpenGeneration, _job: object, outcome: object) -> None:
+        """Switch to the base that is there."""
+        if isinstance(outcome, Failed | Died):
+            log.info("vectors could not be compacted, and will be later: %s", outcome.reason)
+            self._retry.record_failure()
+            return
+        assert isinstance(outcome, VectorSnapshot)
+        self._retry.reset()
+        current.writer.derived.adopt_base(outcome)
+
+
+class _Compaction:
+    """Implements Work: first in the process, which ends with its base because that takes memory, then in a
+    thread."""
+
+    def __init__(self, pool: Pool, derived: DerivedIndices) -> None:
+        self._pool = pool
+        self._derived = derived
+        self._loading: _Loading | None = None
+        pool.begin(derived.begin_compaction())
+
+    def result(self) -> tuple[object, object] | None:
+        """The base as it was loaded."""
+        if self._loading is not None:
+            return None if self._loading.is_alive() else (None, self._loading.outcome)
+        done = self._pool.result()
+        if done is None:
+            return None
+        self._pool.close()
+        if done[1] is not None:
+            return done
+        self._loading = _Loading(self._derived.load_next_base)
+        return None
+
+    def end(self) -> None:
+        """Drop what the process has written or the thread is loading: nothing of it counts."""
+        self._pool.close()
+
+
+class _Loading(threading.Thread):
+    """Loads a base; once it has ended, that is its `outcome`, or what is wrong with it."""
+
+    def __init__(self, load: Callable[[], VectorSnapshot]) -> None:
+        super().__init__(name="indexer-load-vectors", daemon=True)
+        self.outcome: VectorSnapshot | Failed = Failed("the thread ended")
+        self._load = load
+        self.start()
+
+    def run(self) -> None:
+        """In the thread."""
+        try:
+            self.outcome = self._load()
+        except (VaultIndexerError, OSError, MemoryError) as error:
+            self.outcome = Failed(str(error))

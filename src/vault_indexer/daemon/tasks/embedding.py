@@ -1,0 +1,103 @@
+"""Makes the vectors that are owed in small portions, while nothing else is to be done."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.daemon.tasks.upkeep import SpareWork, UpkeepTask, Work
+from vault_indexer.index.jobs import Embedded, EmbedJob
+from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.writer import IndexWriter
+from vault_indexer.store import SnapshotHolder
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_PORTION_S = 0.5
+"""What a portion aims to take: so long an edit's own vectors wait at the most, and so much a crash costs."""
+
+_FIRST_TEXTS = 16
+_MOST_TEXTS = 4096
+_RETRY_S = 1.0
+_RETRY_LATEST_S = 300.0
+
+
+class EmbeddingTask(UpkeepTask):
+    """One portion at a time, made in the generation's spare process.
+
+    A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
+    alone: then that comes last. Nothing is lost by a failure; `trouble` names it.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, turn: Turn | None = None) -> None:
+        """`turn` is had for each portion; it is shared with other vaults."""
+        self._trouble = ""
+        self._turn = turn or Turn()
+        self._texts = _FIRST_TEXTS
+        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+
+    @property
+    def trouble(self) -> str:
+        """Why the last portion failed."""
+        return self._trouble
+
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Implements UpkeepTask."""
+        if not current.writer.owed:
+            self._trouble = ""
+            return None
+        if not self._retry.is_due or not self._turn.take(self):
+            return None
+        job = current.writer.next_owed(self._texts)
+        return SpareWork(current, job, partial(self._turn.give_back, self))
+
+    def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
+        """Store the vectors. Where they cannot be written they are made again later."""
+        assert isinstance(job, EmbedJob)
+        writer = current.writer
+        if isinstance(outcome, Failed | Died):
+            self._record_failure(writer, job, outcome.reason)
+            return
+        assert isinstance(outcome, Embedded)
+        try:
+            writer.put_vectors(outcome.vectors)
+        except BaseException:
+            self._retry.record_failure()
+            raise
+        if writer.owes(job):
+            self._record_failure(writer, job, "the index contains other texts by now")
+            return
+        self._texts = _next_size(self._texts, outcome.seconds)
+        self._retry.reset()
+        self._trouble = ""
+        if not writer.owed:
+            current.spare.close()  # the model takes memory
+            log.info("all chunks have their vectors")
+
+    def _record_failure(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
+        self._trouble = f"embedding failed, will retry: {reason}"
+        log.warning("%s", self._trouble)
+        if len(job.keys) == 1:
+            writer.postpone(job)
+        self._texts = max(1, len(job.keys) // 2)
+        self._retry.record_failure()
+
+
+def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
+    """What a search should say while chunks have no vector yet; nothing once all have."""
+    with holder.lease() as snapshot:
+        if not snapshot.owed:
+            return ()
+        total = max(len(snapshot.keywords), snapshot.owed)
+    return (f"semantic search is incomplete: {snapshot.owed:,} of {total:,} chunks have no embedding yet",)
+
+
+def _next_size(texts: int, seconds: float) -> int:
+    """So many that they take as long as they should; at most twice as many, or half, at a time."""
+    factor = min(2.0, max(0.5, _PORTION_S / max(seconds, 1e-6)))
+    return max(1, min(_MOST_TEXTS, round(texts * factor)))

@@ -1,0 +1,62 @@
+"""Merges segments of the keyword index when no edit has come for some seconds, or edits never pause."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.upkeep import OwnWork, UpkeepTask, Work
+from vault_indexer.index.merging import MergeJob
+from vault_indexer.index.workers.job import Died, Failed, JobWorker
+from vault_indexer.index.workers.pool import WorkerPool
+from vault_indexer.system import ProcessLimits
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_REST_S = 3.0
+_RESTLESS_S = 60.0
+"""Edits that never pause for so long put a merge off no more: a commit would have to do it in the end, and
+whoever made the edit would wait for it."""
+
+_RETRY_S = 60.0
+
+
+class MergeTask(UpkeepTask):
+    """One merge at a time, in a process of its own."""
+
+    def __init__(self, limits: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pool: WorkerPool[MergeJob, Failed | None] = WorkerPool(1, JobWorker, limits)
+        self._clock = clock
+        self._retry = Retry(_RETRY_S, _RETRY_S, clock)
+        self._rested_at = 0.0
+        self._restless_since: float | None = None
+
+    def observe(self, *, is_idle: bool) -> None:
+        """An edit puts a merge off for some seconds, or until a minute of edits is over."""
+        if not is_idle:
+            now = self._clock()
+            if self._restless_since is None:
+                self._restless_since = now
+            rested = min(now + _REST_S, self._restless_since + _RESTLESS_S)
+            self._rested_at = max(self._rested_at, rested)
+
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Implements UpkeepTask."""
+        if self._clock() < self._rested_at or not self._retry.is_due:
+            return None
+        self._restless_since = None
+        if not current.writer.derived.needs_merge:
+            return None
+        return OwnWork(self._pool, MergeJob(current.generation))
+
+    def accept(self, current: OpenGeneration, _job: object, outcome: object) -> None:
+        """Publish what was merged."""
+        if isinstance(outcome, Failed | Died):
+            log.info("keyword segments could not be merged, and will be later: %s", outcome.reason)
+            self._retry.record_failure()
+        else:
+            self._retry.reset()
+            current.writer.derived.publish()

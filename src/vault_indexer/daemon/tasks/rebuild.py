@@ -1,0 +1,211 @@
+"""Builds the next generation when it is needed or requested, and makes it the active one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.tasks.builder import BuilderProcess
+from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.errors import UnavailableError, VaultError, VaultIndexerError
+from vault_indexer.model import Progress, RebuildReport
+from vault_indexer.store import index_errors
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_RETRY_S = 60.0
+_RETRY_LATEST_S = 600.0
+_RETRY_UNFIT_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildResult:
+    """A build that has ended: with a `report` its generation is active, otherwise `error` says why it failed.
+    `reasons` tell why it was needed (empty: it was only requested)."""
+
+    reasons: tuple[str, ...]
+    report: RebuildReport | None = None
+    error: VaultIndexerError | None = None
+
+
+class RebuildTask:
+    """One build at a time in a process of its own, for whoever requests it and for `reasons`.
+
+    The daemon's loop owns it and calls it from its thread. A build that fails leaves the active generation as
+    it is, and is tried again later while there are `reasons`. `step` gives the result; the requests are
+    answered by `answer`, so that the loop can publish its state before anyone hears of the result.
+    """
+
+    def __init__(
+        self, vault_sync: VaultSync, troubles: Troubles, reasons: tuple[str, ...], turn: Turn
+    ) -> None:
+        self.reasons = reasons
+        self.progress: Progress | None = None
+        self.catching_up = False
+        self._vault_sync = vault_sync
+        self._troubles = troubles
+        self._root = vault_sync.assembly.index_dir.root
+        self._builder: BuilderProcess | None = None
+        self._waiting: list[BuildRequest] = []
+        self._started: list[BuildRequest] = []
+        self._repairs: list[tuple[CheckRequest, Problems]] = []
+        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, folder=self._root)
+        self._turn = turn
+        self._waits_for_turn = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a build is under way, or waits for that of another vault."""
+        return self._builder is not None or self._waits_for_turn
+
+    def request(self, request: BuildRequest) -> None:
+        """Have the next generation built."""
+        self._waiting.append(request)
+
+    def answer_after_repair(self, request: CheckRequest, problems: Problems) -> None:
+        """Answer a check when the damage it found is repaired by a rebuild."""
+        self._repairs.append((request, problems))
+
+    def use_reasons(self, reasons: tuple[str, ...]) -> None:
+        """Set why the active generation does not fit (empty: it does), and try at once."""
+        self.reasons = reasons
+        self._retry.reset()
+        if not reasons:
+            self._troubles.end(Cause.BUILD, Cause.UNFIT)
+
+    def step(self, on_progress: Callable[[int], None], between: Callable[[], None]) -> RebuildResult | None:
+        """Begin a build if one is needed or requested, and follow the one under way.
+
+        A build that is done is activated here, with the changes made meanwhile: `on_progress` is told how
+        many notes remain, and `between` is called as in VaultSync.sync. None while there is no result.
+        """
+        if self._builder is None:
+            self._begin()
+        if self._builder is None:
+            return None
+
+        def catch_up(remaining: int) -> None:
+            self.catching_up = True
+            on_progress(remaining)
+
+        reasons = self.reasons
+        try:
+            with index_errors(self._root):
+                built = self._builder.poll(self._report)
+                if built is None:
+                    return None
+                self._vault_sync.activate(*built, catch_up, between)
+        except VaultIndexerError as error:
+            self._fail(error)
+            return RebuildResult(reasons, error=error)
+        self._succeed()
+        return RebuildResult(reasons, report=built[1])
+
+    def answer(self, result: RebuildResult) -> None:
+        """Answer the requests that the build was for."""
+        ended, self._started = self._started, []
+        repaired, self._repairs = self._repairs, []
+        error = result.error or UnavailableError("the build has no result")
+        waiting: list[tuple[Future[Any], object]] = [(request.answer, result.report) for request in ended]
+        waiting += [(check.answer, problems) for check, problems in repaired]
+        for answer, value in waiting:
+            if result.report:
+                answer.set_result(value)
+            else:
+                answer.set_exception(error)
+
+    def hold(self, held: bool) -> None:
+        """Have the build rest, or go on. While it rests, other vaults may build."""
+        if self._builder is not None:
+            self._builder.hold(held)
+        if held:
+            self._turn.give_back(self)
+
+    def refuse(self, error: VaultIndexerError) -> None:
+        """Fail the requests for which no build has begun."""
+        refused, self._waiting = self._waiting, []
+        for request in refused:
+            request.answer.set_exception(error)
+
+    def kill(self) -> None:
+        """End the build under way. Its requests are answered by the next one."""
+        if self._builder is not None:
+            self._builder.kill()
+        self._builder, self.progress = None, None
+        self._turn.give_back(self)
+
+    def end(self) -> None:
+        """End the build, and fail every request: the daemon stops."""
+        self.kill()
+        self._started += self._waiting
+        self.answer(RebuildResult((), error=UnavailableError(STOPPED)))
+
+    def _begin(self) -> None:
+        needed = bool(self.reasons) and self._retry.is_due
+        if not (self._waiting or self._started or (needed and not self._vault_sync.has_unconfirmed_losses())):
+            self._waits_for_turn = False
+            return
+        self._waits_for_turn = not self._turn.take(self)
+        if self._waits_for_turn:
+            return
+        self._started += self._waiting
+        self._waiting = []
+        self._refuse_losses()
+        if not (self._started or needed):
+            self._turn.give_back(self)
+            return
+        log.info("building: %s", "; ".join(self.reasons) or "as requested")
+        is_first = self._vault_sync.current is None
+        refit = is_first or any(request.refit for request in self._started)
+        soon = is_first and not self._started  # nothing else answers searches meanwhile
+        try:
+            self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, soon=soon)
+        except BaseException:
+            self._turn.give_back(self)
+            raise
+
+    def _refuse_losses(self) -> None:
+        """Fail the requests that would delete the notes of a vault that has suddenly lost them."""
+        cautious = [request for request in self._started if not request.force]
+        if not cautious:
+            return
+        try:
+            self._vault_sync.check_losses()
+        except VaultError as error:
+            self._started = [request for request in self._started if request.force]
+            for request in cautious:
+                request.answer.set_exception(error)
+
+    def _report(self, progress: Progress) -> None:
+        self.progress = progress
+        for request in self._started:
+            request.report(progress)
+
+    def _succeed(self) -> None:
+        self._builder, self.progress, self.catching_up = None, None, False
+        self._turn.give_back(self)
+        self._retry.reset()
+        self._troubles.end(Cause.BUILD, Cause.UNFIT)
+        current = self._vault_sync.current
+        self.reasons = current.reasons if current else ()
+        if self.reasons:
+            # The program was replaced under the running daemon: building again and again would not help.
+            self._retry.wait(_RETRY_UNFIT_S)
+            text = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
+            self._troubles.begin(Cause.UNFIT, text)
+            log.error("%s", text)
+
+    def _fail(self, error: VaultIndexerError) -> None:
+        self._builder, self.progress, self.catching_up = None, None, False
+        self._turn.give_back(self)
+        log.error("the rebuild failed: %s", error)
+        self._retry.record_failure(error)
+        if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know
+            self._troubles.begin_with(Cause.BUILD, "the rebuild failed", error)

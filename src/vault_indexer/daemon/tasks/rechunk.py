@@ -1,0 +1,91 @@
+"""Splits notes again whose language model has not answered, until it does."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.tasks.upkeep import SpareWork, UpkeepTask, Work
+from vault_indexer.index.jobs import PrepareJob
+from vault_indexer.index.writer import IndexWriter
+from vault_indexer.text.counts import quantity
+
+_FIRST_S = 60.0
+_LATEST_S = 3600.0
+
+
+class RechunkTask(UpkeepTask):
+    """An edit uses only answers that are kept. This task has the model asked in
+    the generation's spare process, one note at a time, and then has the note indexed like an edit.
+
+    A note that has changed is asked for at once. After each one without an answer, the pause before the next
+    of those that were asked for doubles, up to an hour.
+    """
+
+    def __init__(
+        self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S
+    ) -> None:
+        self._vault_sync = vault_sync
+        self._retry = Retry(first_s, _LATEST_S, clock)
+        self._last = ""
+        self._known: tuple[IndexWriter, int] | None = None
+        self._waiting: dict[str, str] = {}
+        self._asked: dict[str, str] = {}
+
+    @property
+    def trouble(self) -> str:
+        """How many notes are split without their model."""
+        if not self._waiting:
+            return ""
+        notes = quantity(len(self._waiting), "note")
+        return f"{notes} split without the language model, which has not answered yet"
+
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Have the model asked for the next note, if it is time."""
+        self.refresh()
+        path = self._next()
+        if not path:
+            return None
+        self._last = path
+        return SpareWork(current, PrepareJob((path,), at_once=0))
+
+    def accept(self, _current: OpenGeneration, job: object, outcome: object) -> None:
+        """Index the note whose answers are there."""
+        assert isinstance(job, PrepareJob)
+        (path,) = job.paths
+        self._asked = {known: digest for known, digest in self._asked.items() if known in self._waiting}
+        if path in self._waiting:
+            self._asked[path] = self._waiting[path]
+        if isinstance(outcome, list) and all(not note.file.reason for note in outcome):
+            self._vault_sync.reread(path)
+            self._retry.reset()
+        elif self._retry.is_due:
+            self._retry.wait_again()
+
+    def refresh(self) -> None:
+        """Read from the catalog which notes wait, if it has changed."""
+        current = self._vault_sync.current
+        if current is None:
+            return
+        with current.writer.holder.lease() as snapshot:
+            known = (current.writer, snapshot.seq)
+        if known != self._known:
+            self._known, self._waiting = known, self._vault_sync.notes_without_model()
+
+    def _next(self) -> str:
+        """The note to read now; "" where it is not yet time."""
+        path = self._changed()
+        if path or not self._waiting or not self._retry.is_due:
+            return path
+        paths = sorted(self._waiting)
+        self._retry.record_failure()  # until it is known better
+        return paths[bisect_right(paths, self._last) % len(paths)]
+
+    def _changed(self) -> str:
+        """A note for which the model was not asked since it changed; "" for none."""
+        waiting = self._waiting.items()
+        return next((path for path, digest in waiting if self._asked.get(path) != digest), "")

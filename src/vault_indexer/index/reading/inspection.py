@@ -1,0 +1,126 @@
+"""What the indexer makes of a note, without an index: parsed, split, its links resolved against the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_indexer.chunk import ChoosingChunker, chunks_of
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import NoteError
+from vault_indexer.index.reading.note import note_from
+from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, Note, SkippedFile
+from vault_indexer.parse import VaultPaths, resolve
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors, WordVectors
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A note with its chunks; `resolved` has the path of each of its links, in their order."""
+
+    note: Note
+    chunks: tuple[Chunk, ...]
+    resolved: tuple[str | None, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def answer(self) -> InspectedNote:
+        """What a user sees of it."""
+        note = self.note
+        return InspectedNote(
+            path=note.path,
+            title=note.title,
+            language=note.language,
+            frontmatter=note.frontmatter,
+            aliases=note.aliases,
+            tags=note.tags,
+            headings=note.headings,
+            links=tuple(
+                InspectedLink(link.kind, link.target, link.subpath, link.display, link.line, resolved)
+                for link, resolved in zip(note.links, self.resolved, strict=True)
+            ),
+            blocks=note.blocks,
+            chunks=self.chunks,
+            diagnostics=self.diagnostics,
+        )
+
+
+class Inspector:
+    """Parses the notes of one vault and splits them with `chunker`. Raises VaultError for a vault that cannot
+    be read.
+    """
+
+    def __init__(self, vault: Path, files: FilesSettings, chunker: Chunker) -> None:
+        self._vault = vault
+        self._max_file_bytes = files.max_file_bytes
+        self._rules = load_ignore_rules(vault, files)
+        self._chunker = chunker
+
+    def all_notes(self) -> list[str]:
+        """The paths of all notes that an index would hold, sorted."""
+        return [file.path for file in self._scan.files if file.decision is Decision.INDEX]
+
+    def inspect(self, paths: Iterable[str]) -> Iterator[Inspection | SkippedFile]:
+        """Each note in turn, by path or name. What cannot be indexed is given with the reason."""
+        for named in paths:
+            path = self._path_of(named)
+            try:
+                note = note_from(path, read_note(self._vault, path, self._max_file_bytes).data)
+                yield self._inspect(note)
+            except NoteVanished:
+                yield SkippedFile(path, "no such note in the vault")
+            except NoteError as error:
+                yield SkippedFile(path, str(error))
+
+    def _inspect(self, note: Note) -> Inspection:
+        chunker = self._chunker
+        own = chunker.diagnostics(note) if isinstance(chunker, ChoosingChunker) else ()
+        resolved = tuple(resolve(link.target, note.path, self._paths).path for link in note.links)
+        return Inspection(note, chunks_of(chunker, note), resolved, (*note.diagnostics, *own))
+
+    def _path_of(self, named: str) -> str:
+        path = named.removeprefix("./")
+        return path if path in self._paths else resolve(path, "", self._paths).path or path
+
+    @cached_property
+    def _scan(self) -> Scan:
+        return scan(self._vault, self._rules, max_file_bytes=self._max_file_bytes)
+
+    @cached_property
+    def _paths(self) -> VaultPaths:
+        return VaultPaths(file.path for file in self._scan.files)
+
+
+class LateEmbedder:
+    """An embedder that loads its model when it is first used: most strategies never do."""
+
+    def __init__(self, load: Callable[[], Embedder]) -> None:
+        self._load = load
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return self._load()
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model, loaded for it."""
+        return self._embedder.model
+
+    @property
+    def words(self) -> WordVectors | None:
+        """As the embedder has them."""
+        return self._embedder.words
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the embedder does."""
+        return self._embedder.embed(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """As the embedder does."""
+        return self._embedder.embed_query(text)

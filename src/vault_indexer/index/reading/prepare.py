@@ -1,0 +1,250 @@
+"""From a path to rows: read, parse, split, embed what no known generation has embedded yet."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_indexer.chunk import chunks_of
+from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
+from vault_indexer.errors import NoteError, ProviderError
+from vault_indexer.index.reading.note import note_from
+from vault_indexer.index.workers.budget import NoteMeter
+from vault_indexer.model import Chunk, FileRow, Note
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows, pack_words
+from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors, WordVectors
+
+_DIGEST_BYTES = 16
+
+_EVERY_SYNTAX = b"""---
+tags: [warm]
+---
+# Warm up
+
+A [[link]], another [one](one.md), `code`, $x$ and **this** #tag.
+
+- [ ] task ^block
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+```python
+x = 1
+```
+"""
+"""Each loads something that the parser imports when it first meets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that is not a note of the index; `file.reason` says why ("" where it has simply gone)."""
+
+    file: FileRow
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A note that was read, parsed and split, before embedding."""
+
+    file: FileRow
+    note: Note
+    chunks: tuple[Chunk, ...]
+    hashes: tuple[bytes | None, ...]
+
+
+class UnmeteredEmbedder:
+    """ports.Embedder for a strategy that splits by meaning: the note is not charged for the model's time."""
+
+    def __init__(self, embedder: Embedder, meter: NoteMeter) -> None:
+        self._embedder = embedder
+        self._meter = meter
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model of the embedder."""
+        return self._embedder.model
+
+    @property
+    def words(self) -> WordVectors | None:
+        """As the embedder has them."""
+        return self._embedder.words
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the embedder. Raises ProviderError."""
+        with self._meter.outside():
+            return self._embedder.embed(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """As the embedder. Raises ProviderError."""
+        with self._meter.outside():
+            return self._embedder.embed_query(text)
+
+
+class Preparer:
+    """Prepares notes of one vault by one configuration. Known vectors come from the first of `caches` that
+    has them."""
+
+    def __init__(
+        self,
+        vault: Path,
+        max_file_bytes: int,
+        chunker_of: Callable[[Note], Chunker],
+        embedder: Embedder,
+        caches: Sequence[CatalogReader] = (),
+        *,
+        llm: LlmSwitch | None = None,
+    ) -> None:
+        """`llm` is the language model of the chunkers."""
+        self._vault = vault
+        self._max_file_bytes = max_file_bytes
+        self._chunker_of = chunker_of
+        self._embedder = embedder
+        self._caches = caches
+        self._llm = llm
+        for cache in caches:
+            # Else the owner could not empty the catalog's log while this worker lives.
+            cache.refresh_transaction()
+
+    def parse(self, path: str, *, ask: bool = True) -> Parsed | Skipped:
+        """Read and split one note. A note that cannot be indexed is skipped with its reason. Without `ask`
+        only those answers of the language model count that are kept."""
+        try:
+            read = read_note(self._vault, path, self._max_file_bytes)
+        except NoteVanished:
+            return Skipped(self._unread(path, ""))
+        except NoteError as error:
+            return Skipped(self._unread(path, str(error)))
+        try:
+            note = note_from(path, read.data)
+            with nullcontext() if ask or self._llm is None else self._llm.off():
+                chunks = chunks_of(self._chunker_of(note), note)
+        except NoteError as error:
+            reason = str(error).removeprefix(f"{path}: ")
+            return Skipped(_file_row(read, "skipped", reason))
+        hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
+        return Parsed(_file_row(read, "note", _shortfall(chunks)), note, chunks, hashes)
+
+    def set_aside(self, path: str, reason: str) -> Skipped:
+        """Name a note without parsing it: it is tried again when the file is another one."""
+        try:
+            return Skipped(_file_row(read_note(self._vault, path, self._max_file_bytes), "skipped", reason))
+        except NoteVanished:
+            return Skipped(self._unread(path, ""))
+        except NoteError as error:
+            return Skipped(self._unread(path, str(error)))
+
+    def warm(self, *, model: bool = True) -> None:
+        """Load grammars, strategy and model by preparing notes that do not exist. Where chunking asks a
+        language model, no note is split: that would cost a call, and its answer."""
+        note_from("all.md", _EVERY_SYNTAX)
+        note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
+        if self._llm is None:
+            self._chunker_of(note).chunk(note)
+        if model:
+            self._embedder.embed([note.text])
+
+    def embed(self, batch: Sequence[Parsed], at_once: int | None = None) -> list[PreparedNote]:
+        """Vectors for what no cache knows, in one call to the model. Raises ProviderError.
+
+        With `at_once` for so many texts only, the rest is owed; all of it where the model fails.
+        """
+        texts = {
+            digest: chunk.embedding_text
+            for parsed in batch
+            for chunk, digest in zip(parsed.chunks, parsed.hashes, strict=True)
+            if digest is not None
+        }
+        known = self._known_vectors(list(texts))
+        missing = [text for digest, text in texts.items() if digest not in known][:at_once]
+        try:
+            made, words = self.vectors_of(missing), self._embedder.words
+        except ProviderError:
+            if at_once is None:
+                raise
+            made, words = {}, None
+        return [_prepared_note(parsed, known, made, words) for parsed in batch]
+
+    def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
+        """The float16 vectors of texts, by their digests. Raises ProviderError."""
+        if not texts:
+            return {}
+
+        made = self._embedder.embed(texts).astype(np.float16)
+        return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
+
+    def _unread(self, path: str, reason: str) -> FileRow:
+        """A file that could not be read has no times to compare with, so the next scan tries it again.
+        Its inode says that it is there, and can be linked to."""
+        try:
+            inode = (self._vault / path).lstat().st_ino
+        except (OSError, ValueError):
+            inode = 0
+        return FileRow(path, 0, 0, 0, inode, "", "skipped", reason, time.time_ns())
+
+    def _known_vectors(self, digests: list[bytes]) -> Mapping[bytes, bytes]:
+        known: dict[bytes, bytes] = {}
+        for cache in self._caches:
+            wanted = [digest for digest in digests if digest not in known]
+            known.update(cache.vectors(self._embedder.model.key, wanted))
+            cache.refresh_transaction()
+        return known
+
+
+def text_digest(text: str) -> bytes:
+    """Names an embedded text in the vector cache (BLAKE2b, 128 bits)."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+
+
+def _shortfall(chunks: Sequence[Chunk]) -> str:
+    """Why a note is not split as it should be, "" where it is: it is split again when the model answers."""
+    if not any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
+        return ""
+    return "split without its language model, which has not answered yet; it is asked again"
+
+
+def _prepared_note(
+    parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes], words: WordVectors | None
+) -> PreparedNote:
+    own = {digest for digest in parsed.hashes if digest is not None}
+    vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
+    return PreparedNote(
+        file=parsed.file,
+        rows=note_rows(parsed.note, parsed.chunks, parsed.hashes, _word_numbers(parsed.chunks, words)),
+        vectors=vectors,
+        embedded=len(own & made.keys()),
+        reused=len(own & known.keys()),
+    )
+
+
+def _word_numbers(chunks: Sequence[Chunk], words: WordVectors | None) -> list[bytes]:
+    """What the catalog keeps of the chunks' words; nothing for a model without vectors of words."""
+    if words is None:
+        return []
+    return [pack_words(words.numbers(chunk.embedding_text)) for chunk in chunks]
+
+
+def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:
+    stat = read.stat
+    return FileRow(
+        stat.path,
+        stat.size,
+        stat.mtime_ns,
+        stat.ctime_ns,
+        stat.inode,
+        read.sha256,
+        state,
+        reason,
+        time.time_ns(),
+    )

@@ -1,0 +1,58 @@
+"""What the settings allow the processes that index: how many workers, and the limits of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
+from vault_indexer.index.workers.budget import NoteBudget
+from vault_indexer.system import ProcessLimits, usable_cores
+
+_WORKER_MB, _MODEL_WORKER_MB = 192, 1024
+"""What a worker takes with the static model (160 before its first note), and with any other, such as a
+transformer."""
+
+
+_UPKEEP_NICER, _LARGEST_NICE = 5, 19
+"""A step of niceness is worth a factor of 1.25 of processor time (sched(7)), five are worth three."""
+
+
+def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
+    """The limits of one process, as configured; `memory_bytes` is its share, 0 is no limit."""
+    return ProcessLimits(settings.nice, settings.io_priority, memory_bytes)
+
+
+def note_budget(settings: IndexSettings) -> NoteBudget:
+    """What reading one note may take, as configured."""
+    return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
+
+
+def is_slow_model(settings: EmbeddingSettings) -> bool:
+    """Whether words are worth having before vectors: static vectors cost less than reading the note does."""
+    return settings.provider not in ("auto", "wordllama")
+
+
+def upkeep_limits(settings: IndexSettings) -> ProcessLimits:
+    """The limits of a process that merges or compacts: edits, which a person waits for, run before it."""
+    return ProcessLimits(min(settings.nice + _UPKEEP_NICER, _LARGEST_NICE), settings.io_priority)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPlan:
+    """How many workers a pool has, and how each behaves."""
+
+    workers: int
+    limits: ProcessLimits
+
+    @classmethod
+    def of(cls, settings: IndexSettings, *, slow: bool) -> PoolPlan:
+        """The limit of memory is for all that may run at once: the workers for edits and those of a build,
+        the builder, and, where the model is `slow`, the spare worker. Where it is too small for one worker
+        of each kind a core, there are fewer; one there must be."""
+        workers = settings.workers or usable_cores()
+        if not settings.max_memory_mb:
+            return cls(workers, limits_of(settings))
+        others, worker_mb = (2, _MODEL_WORKER_MB) if slow else (1, _WORKER_MB)
+        workers = max(1, min(workers, (settings.max_memory_mb // worker_mb - others) // 2))
+        share = settings.max_memory_mb * 1024**2 // (2 * workers + others)
+        return cls(workers, limits_of(settings, share))

@@ -1,0 +1,267 @@
+"""The answer of each endpoint, from the service: for an HTTP route and for a command without a daemon.
+
+A row has a function here, or a method of `VaultService`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from vault_indexer.answer import AskEvent
+from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
+from vault_indexer.contract.parameters import Value, request_of
+from vault_indexer.contract.requests import (
+    BodiesRequest,
+    ClickRequest,
+    ExplainRequest,
+    JudgePoolRequest,
+    JudgeRequest,
+    LinksRequest,
+    NoParameters,
+    NoteRequest,
+    PauseRequest,
+    RelatedRequest,
+    VerifyRequest,
+)
+from vault_indexer.errors import UsageError
+from vault_indexer.model import (
+    AnswerSentence,
+    AskAnswer,
+    AskLine,
+    AskRequest,
+    Bodies,
+    ChunkBody,
+    DaemonState,
+    Explanation,
+    JudgingPool,
+    KeptClick,
+    KeptGrade,
+    LinksAnswer,
+    MentionsAnswer,
+    NoteText,
+    Orphans,
+    PauseState,
+    RelatedAnswer,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+    UnresolvedLinks,
+    VaultList,
+    Verification,
+)
+from vault_indexer.search.present import iso_time
+from vault_indexer.serve.api.desk import EvalDesk
+from vault_indexer.serve.api.endpoints import (
+    ALL_LINKS,
+    ASK,
+    BODIES,
+    CLICK,
+    EXPLAIN,
+    JUDGE,
+    JUDGE_POOL,
+    NOTE,
+    PAUSE,
+    RELATED,
+    RESUME,
+    SEARCH,
+    STATUS,
+    VAULTS,
+    VERIFY,
+    Endpoint,
+)
+from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
+from vault_indexer.service import VaultService
+from vault_indexer.vault import read_note
+from vault_indexer.vaults import Vaults
+
+_NOTE_BYTES = 64 << 20
+"""Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
+
+_LARGEST_KEY = (1 << 63) - 1
+_KEY_DIGITS = len(str(_LARGEST_KEY))
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerContext:
+    """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
+    none. `is_cancelled` says that nobody waits for the answer any more, `desk` keeps what a person does in a
+    face."""
+
+    vaults: Vaults
+    daemon: DaemonState
+    is_cancelled: Callable[[], bool] = _never
+    vault: str = ""
+    desk: EvalDesk | None = None
+
+    @property
+    def service(self) -> VaultService:
+        """The vault that the request is about. Raises UsageError where it has to name one, and whatever keeps
+        that vault from answering."""
+        return self.vaults.one(self.vault)
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Ranked hits of the vault that the request names, else of all. Raises as `VaultService.search`."""
+        return self.vaults.search(request, self.vault, is_cancelled=self.is_cancelled)
+
+    def ask_events(self, request: AskRequest) -> Iterator[AskEvent]:
+        """The answer from the vault that the request names, else from all. Raises as
+        `VaultService.ask_events`."""
+        return self.vaults.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
+
+
+def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
+    """The answer of an endpoint, a dataclass of its row, given a value for each of its parameters. Raises
+    VaultIndexerError."""
+    request: Any = request_of(endpoint.request, arguments)
+    if own := FUNCTIONS.get(endpoint.name):
+        return own(context, request)
+    method = getattr(context.service, endpoint.name)
+    return method(**{one.name: getattr(request, one.name) for one in fields(request)})
+
+
+def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
+    keys = hit_keys(request.fields)
+    stale, by_field = keys is None or "stale" in keys, keys is None or "why" in keys
+    found = context.search(replace(request, stale=stale, by_field=by_field))
+    found = replace(found, keys=keys)
+    return with_shares(found) if keys and "shares" in keys else found
+
+
+def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
+    """The whole answer; its stream has a response of its own, see `http`."""
+    *_, last = context.ask_events(replace(request, as_written=False))
+    assert isinstance(last, AskAnswer)
+    return last
+
+
+def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:
+    """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
+    is_first = True
+    for event in context.ask_events(request):
+        if isinstance(event, AnswerSentence):
+            yield AskLine("sentence", event)
+            continue
+        yield AskLine("passages" if is_first else "answer", event)
+        is_first = False
+
+
+def _explain(context: AnswerContext, request: ExplainRequest) -> Explanation:
+    wanted = SearchRequest(request.query, correct=request.correct)
+    return context.service.explain(request.note, wanted, is_cancelled=context.is_cancelled)
+
+
+def _status(context: AnswerContext, _: NoParameters) -> StatusReport:
+    return replace(context.vaults.status(context.vault), daemon=context.daemon)
+
+
+def _related(context: AnswerContext, request: RelatedRequest) -> RelatedAnswer:
+    known = context.service.path_of(request.note)
+    return RelatedAnswer(known, context.service.related(known, request.limit))
+
+
+def _links(
+    context: AnswerContext, request: LinksRequest
+) -> LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans:
+    limit = request.limit
+    match request.view:
+        case "mentions":
+            return context.service.mentions(request.note, limit or DEFAULT_MENTIONS)
+        case "unresolved":
+            return UnresolvedLinks.of(context.service.unresolved_links(), limit)
+        case "orphans":
+            return Orphans.of(context.service.orphans(), limit)
+        case _:
+            return context.service.links(request.note).first(limit)
+
+
+def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
+    # Only notes of the index are shown, never a file that is excluded.
+    known = context.service.path_of(request.note)
+    read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
+    return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
+
+
+def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:
+    return KeptClick(_desk(context).record_click(request.query, request.note, request.rank))
+
+
+def _judge_pool(context: AnswerContext, request: JudgePoolRequest) -> JudgingPool:
+    return _desk(context).next_pool(request.question)
+
+
+def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
+    known = context.service.path_of(request.note)
+    judged = _desk(context).keep_grade(request.question, known, request.grade)
+    return KeptGrade(request.question, known, request.grade, judged)
+
+
+def _desk(context: AnswerContext) -> EvalDesk:
+    if context.desk is None and context.vaults.are_several and not context.vault:
+        raise UsageError(f"vault is missing: choose one of {', '.join(context.vaults.names)}")
+    if context.desk is None:
+        raise UsageError("grades and clicks need the daemon (`indexer start`)")
+    return context.desk
+
+
+def _bodies(context: AnswerContext, request: BodiesRequest) -> Bodies:
+    written = request.keys.split(",")
+    if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
+        raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
+    possible = (int(key) for key in written if len(key) <= _KEY_DIGITS)
+    found = context.service.chunk_rows(key for key in possible if key <= _LARGEST_KEY)
+    return Bodies(
+        tuple(
+            ChunkBody(row.key, path, row.chunk.start_pos, row.chunk.end_pos, row.chunk.body)
+            for row, path in found
+        )
+    )
+
+
+def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:
+    problems = context.service.verify(repair=request.repair)
+    return Verification(not problems, problems)
+
+
+def _pause(context: AnswerContext, request: PauseRequest) -> PauseState:
+    return _pause_state(context.service.pause(request.seconds))
+
+
+def _pause_state(report: StatusReport) -> PauseState:
+    return PauseState(report.paused, report.paused_until, report.pending)
+
+
+def _resume(context: AnswerContext, _: NoParameters) -> PauseState:
+    return _pause_state(context.service.resume())
+
+
+def _vaults(context: AnswerContext, _: NoParameters) -> VaultList:
+    return VaultList(tuple(context.vaults.summaries()), context.vaults.problem)
+
+
+# A row without a function is answered by the method of `VaultService` that has its name: the fields of its
+# request are the parameters. A rebuild has neither: one runs at a time and is watched, see `rebuilds` and the
+# clients' `rebuild`.
+FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
+    SEARCH.name: _search,
+    ASK.name: _ask,
+    EXPLAIN.name: _explain,
+    STATUS.name: _status,
+    RELATED.name: _related,
+    ALL_LINKS.name: _links,
+    NOTE.name: _note,
+    BODIES.name: _bodies,
+    CLICK.name: _click,
+    JUDGE_POOL.name: _judge_pool,
+    JUDGE.name: _judge,
+    VERIFY.name: _verify,
+    PAUSE.name: _pause,
+    RESUME.name: _resume,
+    VAULTS.name: _vaults,
+}

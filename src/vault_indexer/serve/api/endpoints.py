@@ -1,0 +1,475 @@
+"""The table of endpoints: every question and order that the index answers, once.
+
+From a row come the HTTP route and its description in `/openapi.json` (`http`), the request of the daemon's
+client (`client`), the call in this process (`answers`, by the name of the row) and, where the row says so, a
+command. To add one: a method of `VaultService`, dataclasses of the request and the answer, and a row here.
+The module loads the standard library and requests only: a search through the daemon imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from vault_indexer.contract.bounds import check_note_name, check_query
+from vault_indexer.contract.parameters import Parameter, Value, parameters_of
+from vault_indexer.contract.requests import (
+    AskRequest,
+    BodiesRequest,
+    ChunksRequest,
+    ClickRequest,
+    ClustersRequest,
+    CompleteRequest,
+    ExplainRequest,
+    GraphRequest,
+    JudgePoolRequest,
+    JudgeRequest,
+    LinksRequest,
+    NoParameters,
+    NoteRequest,
+    PauseRequest,
+    PictureRequest,
+    ProofRequest,
+    RebuildRequest,
+    RelatedRequest,
+    SearchRequest,
+    VerifyRequest,
+    ViewRequest,
+)
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.api.shapes import (
+        AskAnswerJson,
+        BodiesJson,
+        ClusterMapJson,
+        CompletionsJson,
+        ExplanationJson,
+        JudgingPoolJson,
+        KeptClickJson,
+        KeptGradeJson,
+        LinksAnswerJson,
+        MentionsAnswerJson,
+        NoteChunksJson,
+        NoteGraphJson,
+        NoteTextJson,
+        NoteViewJson,
+        OrphansJson,
+        PauseStateJson,
+        PictureJson,
+        ProofJson,
+        RebuildReportJson,
+        RebuildRunJson,
+        RelatedAnswerJson,
+        SearchAnswerJson,
+        StatusReportJson,
+        UnresolvedLinksJson,
+        VaultHealthJson,
+        VaultListJson,
+        VerificationJson,
+    )
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint(Generic[Answer]):
+    """A row of the table: one question or order, its parameters and the type of its answer.
+
+    The type argument is the JSON of the answer, so that `ask(STATUS)` of a client is a `StatusReportJson`.
+    Rows are constants; any thread may read them. The parameters of GET travel in the query, those of POST in
+    the body.
+    """
+
+    name: str
+    """A Python name, unique in the table: the function of the route, the key in `answers`."""
+
+    method: Literal["GET", "POST"] = "GET"
+    path: str
+    help: str
+    """One sentence, for the description of the route."""
+
+    request: type = NoParameters
+    """The dataclass of the request, whose fields are the parameters."""
+
+    own_parameters: tuple[Parameter, ...] | None = None
+    """Parameters that stand in place of those of the request, as a tool has them."""
+
+    answer: str
+    """The dataclass of `model`, by its name: this module loads none, so that a command starts fast. Several
+    are separated by " | "."""
+
+    answer_help: str
+    other_answers: tuple[tuple[int, str, str], ...] = ()
+    """Answers with a status other than 200: status, description and type."""
+
+    line: str = ""
+    """The type of each line, where the answer can be a stream of lines of JSON instead."""
+
+    is_long_lived: bool = False
+    """Whether an answer may take longer than the time limit of a request."""
+
+    builds_index: bool = True
+    """Whether an index that is missing is built first, where no daemon runs."""
+
+    needs_daemon: bool = False
+    """Whether it makes sense for a daemon only."""
+
+    is_public: bool = False
+    """Whether it needs no token."""
+
+    is_question: bool = False
+    """Whether a POST changes nothing: its parameters are in the body because they may be long or private."""
+
+    vaults: Literal["one", "any", "none"] = "one"
+    """Which vaults it asks where several are kept: one, which the request names; one or, without a name, all;
+    none, because it is about the daemon."""
+
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    """Values of parameters that this row sets itself."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, in order."""
+        return parameters_of(self.request) if self.own_parameters is None else self.own_parameters
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of this name. Raises KeyError."""
+        return {one.name: one for one in self.parameters}[name]
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it changes nothing."""
+        return self.method == "GET" or self.is_question
+
+    def view(self, answer: str, **fixed: Value) -> Endpoint[Any]:
+        """This endpoint with some parameters fixed, whose answers are of one type then."""
+        return replace(self, answer=answer, fixed=fixed)
+
+    def arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """Those of the given and fixed values that are not the default.
+
+        Raises UsageError for a query or the name of a note that is empty or too long, and TypeError for a
+        parameter that does not exist or is missing: a mistake in the calling code.
+        """
+        values = {**self.fixed, **given}
+        names = {parameter.name for parameter in self.parameters}
+        required = {parameter.name for parameter in self.parameters if parameter.required}
+        if values.keys() - names or required - values.keys():
+            raise TypeError(
+                f"{self.name} takes {sorted(names)}, required {sorted(required)}: {sorted(values)}"
+            )
+        for parameter in self.parameters:
+            _check_text(parameter, values)
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        return {name: value for name, value in values.items() if name in required or value != defaults[name]}
+
+    def all_arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """A value for each parameter: the given ones, else the defaults. Raises as `arguments` does."""
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        return {**defaults, **self.arguments(given)}
+
+
+def _check_text(parameter: Parameter, values: Mapping[str, Value]) -> None:
+    text = values.get(parameter.name)
+    if not isinstance(text, str):
+        return
+    if parameter.holds == "query":
+        check_query(text, may_be_empty=bool(values.get("as_you_type")))
+    elif parameter.holds == "note" and (text or parameter.required):
+        check_note_name(text)
+
+
+VAULT = Parameter(
+    name="vault",
+    default="",
+    max_chars=60,
+    help="The name of the vault that is asked, as `/v1/vaults` lists it. Where the daemon keeps one, it may "
+    "be left out; where it keeps several, only a search can go without: it searches all.",
+)
+"""In the query of every request, whatever its method; the address `/vault/NAME/v1/...` says the same. It is
+no parameter of a row: the server takes it off a request before the row is answered."""
+
+SEARCH: Endpoint[SearchAnswerJson] = Endpoint(
+    name="search",
+    path="/v1/search",
+    help="Search the notes; the best hits come first.",
+    request=SearchRequest,
+    answer="SearchAnswer",
+    answer_help="Ranked hits.",
+    vaults="any",
+)
+
+ASK: Endpoint[AskAnswerJson] = Endpoint(
+    name="ask",
+    method="POST",
+    path="/v1/ask",
+    help="Answer a question with sentences, each with the span of a note that it rests on.",
+    request=AskRequest,
+    answer="AskAnswer",
+    answer_help="The answer.",
+    line="AskLine",
+    is_long_lived=True,
+    is_question=True,
+    vaults="any",
+)
+
+EXPLAIN: Endpoint[ExplanationJson] = Endpoint(
+    name="explain",
+    path="/v1/explain",
+    help="Where a note is in the answer to a query, and why or why not.",
+    request=ExplainRequest,
+    answer="Explanation",
+    answer_help="The note in the answer.",
+)
+
+STATUS: Endpoint[StatusReportJson] = Endpoint(
+    name="status",
+    path="/v1/status",
+    help="The state of the index and of its daemon.",
+    answer="StatusReport",
+    answer_help="The state.",
+    builds_index=False,
+)
+
+RELATED: Endpoint[RelatedAnswerJson] = Endpoint(
+    name="related",
+    path="/v1/related",
+    help="Notes near a note, by meaning and by link.",
+    request=RelatedRequest,
+    answer="RelatedAnswer",
+    answer_help="The notes near it.",
+)
+
+ALL_LINKS: Endpoint[LinksAnswerJson | MentionsAnswerJson | UnresolvedLinksJson | OrphansJson] = Endpoint(
+    name="links",
+    path="/v1/links",
+    help="Links and mentions of a note; unresolved links and orphans of the vault.",
+    request=LinksRequest,
+    answer="LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans",
+    answer_help="The chosen view.",
+)
+LINKS: Endpoint[LinksAnswerJson] = ALL_LINKS.view("LinksAnswer")
+MENTIONS: Endpoint[MentionsAnswerJson] = ALL_LINKS.view("MentionsAnswer", view="mentions")
+UNRESOLVED: Endpoint[UnresolvedLinksJson] = ALL_LINKS.view("UnresolvedLinks", view="unresolved")
+ORPHANS: Endpoint[OrphansJson] = ALL_LINKS.view("Orphans", view="orphans")
+
+NOTE: Endpoint[NoteTextJson] = Endpoint(
+    name="note",
+    path="/v1/note",
+    help="The text of a note of the index, as it is in the vault now.",
+    request=NoteRequest,
+    answer="NoteText",
+    answer_help="The note.",
+)
+
+GRAPH: Endpoint[NoteGraphJson] = Endpoint(
+    name="graph",
+    path="/v1/graph",
+    help="The files around a note, or around the notes of the best hits of a query, by link and by meaning.",
+    request=GraphRequest,
+    answer="NoteGraph",
+    answer_help="The graph.",
+)
+
+CLUSTERS: Endpoint[ClusterMapJson] = Endpoint(
+    name="clusters",
+    path="/v1/clusters",
+    help="The whole vault as clusters of notes, with the links between them.",
+    request=ClustersRequest,
+    answer="ClusterMap",
+    answer_help="The clusters, the largest first.",
+    is_long_lived=True,
+)
+
+VIEW: Endpoint[NoteViewJson] = Endpoint(
+    name="view",
+    path="/v1/view",
+    help="A note to be read, as it was indexed: its outline, its properties and a tree of its text.",
+    request=ViewRequest,
+    answer="NoteView",
+    answer_help="The note.",
+)
+
+PICTURE: Endpoint[PictureJson] = Endpoint(
+    name="picture",
+    path="/v1/picture",
+    help="A picture of the vault that the index knows as an attachment, at most 8 MB.",
+    request=PictureRequest,
+    answer="Picture",
+    answer_help="The picture.",
+)
+
+CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
+    name="chunks",
+    path="/v1/chunks",
+    help="The chunks of a note as the index holds them, or as another strategy would make them.",
+    request=ChunksRequest,
+    answer="NoteChunks",
+    answer_help="The chunks.",
+)
+
+BODIES: Endpoint[BodiesJson] = Endpoint(
+    name="bodies",
+    path="/v1/bodies",
+    help="The bodies of chunks by their keys, for a gateway.",
+    request=BodiesRequest,
+    answer="Bodies",
+    answer_help="The bodies; a key that the index does not have is left out.",
+)
+
+COMPLETE: Endpoint[CompletionsJson] = Endpoint(
+    name="complete",
+    path="/v1/complete",
+    help="How the end of a query can go on: operators, tags, properties, values, folders.",
+    request=CompleteRequest,
+    answer="Completions",
+    answer_help="The completions.",
+)
+
+HEALTH: Endpoint[VaultHealthJson] = Endpoint(
+    name="health",
+    path="/v1/health",
+    help="Sizes of chunks, languages, the size of the index, orphans, and the most wanted notes.",
+    answer="VaultHealth",
+    answer_help="The figures.",
+)
+
+CLICK: Endpoint[KeptClickJson] = Endpoint(
+    name="click",
+    method="POST",
+    path="/v1/click",
+    help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
+    request=ClickRequest,
+    answer="KeptClick",
+    answer_help="The click is kept.",
+    needs_daemon=True,
+)
+
+JUDGE_POOL: Endpoint[JudgingPoolJson] = Endpoint(
+    name="judge_pool",
+    path="/v1/judge",
+    help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
+    request=JudgePoolRequest,
+    answer="JudgingPool",
+    answer_help="The notes without a grade.",
+    needs_daemon=True,
+)
+
+JUDGE: Endpoint[KeptGradeJson] = Endpoint(
+    name="judge",
+    method="POST",
+    path="/v1/judge",
+    help="Keep the grade of a note for a question.",
+    request=JudgeRequest,
+    answer="KeptGrade",
+    answer_help="The grade is kept.",
+    needs_daemon=True,
+)
+
+_REBUILD_RUN = "The progress of the rebuild."
+
+REBUILD: Endpoint[RebuildReportJson] = Endpoint(
+    name="rebuild",
+    method="POST",
+    path="/v1/rebuild",
+    help="Rebuild the index. If a rebuild is running already, no second one starts.",
+    request=RebuildRequest,
+    answer="RebuildReport",
+    answer_help="The rebuild has ended.",
+    other_answers=((202, _REBUILD_RUN, "RebuildRun"),),
+    is_long_lived=True,
+    needs_daemon=True,
+)
+
+REBUILD_STATE: Endpoint[RebuildRunJson] = Endpoint(
+    name="rebuild_state",
+    path="/v1/rebuild",
+    help="The progress of the rebuild that is running, or the result of the last one.",
+    answer="RebuildRun",
+    answer_help=_REBUILD_RUN,
+    needs_daemon=True,
+)
+
+VERIFY: Endpoint[VerificationJson] = Endpoint(
+    name="verify",
+    method="POST",
+    path="/v1/verify",
+    help="Compare the vault with the index, and list every difference.",
+    request=VerifyRequest,
+    answer="Verification",
+    answer_help="The differences.",
+    is_long_lived=True,
+    builds_index=False,
+)
+
+PAUSE: Endpoint[PauseStateJson] = Endpoint(
+    name="pause",
+    method="POST",
+    path="/v1/pause",
+    help="Pause indexing. Changes made meanwhile are indexed after the pause.",
+    request=PauseRequest,
+    answer="PauseState",
+    answer_help="Whether indexing is paused.",
+    needs_daemon=True,
+)
+
+RESUME: Endpoint[PauseStateJson] = Endpoint(
+    name="resume",
+    method="POST",
+    path="/v1/resume",
+    help="Resume indexing.",
+    answer="PauseState",
+    answer_help="Whether indexing is paused.",
+    needs_daemon=True,
+)
+
+VAULTS: Endpoint[VaultListJson] = Endpoint(
+    name="vaults",
+    path="/v1/vaults",
+    help="The vaults that the daemon keeps, each with its state.",
+    answer="VaultList",
+    answer_help="The vaults, by name.",
+    builds_index=False,
+    vaults="none",
+)
+
+PROOF: Endpoint[ProofJson] = Endpoint(
+    name="proof",
+    path="/v1/proof",
+    help="Proof that this server knows the token, for a page that has it from an earlier run: the "
+    "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
+    request=ProofRequest,
+    answer="Proof",
+    answer_help="The proof.",
+    is_public=True,
+    vaults="none",
+)
+"""It is none of `ENDPOINTS`: a client of the command line and a tool have no use for it."""
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    SEARCH,
+    ASK,
+    EXPLAIN,
+    STATUS,
+    RELATED,
+    ALL_LINKS,
+    NOTE,
+    GRAPH,
+    CLUSTERS,
+    VIEW,
+    PICTURE,
+    CHUNKS,
+    BODIES,
+    COMPLETE,
+    HEALTH,
+    CLICK,
+    JUDGE_POOL,
+    JUDGE,
+    REBUILD,
+    REBUILD_STATE,
+    VERIFY,
+    PAUSE,
+    RESUME,
+    VAULTS,
+)

@@ -1,0 +1,130 @@
+"""`/openapi.json`: the routes, their parameters and their answers, from the rows of a table of endpoints.
+
+The answers are dataclasses that mypy has checked, so they are only described, once, when the server begins.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from vault_indexer import model
+from vault_indexer.contract.codec import schema_of
+from vault_indexer.contract.json_value import Json, JsonValue
+from vault_indexer.contract.parameters import Parameter
+from vault_indexer.model import Failure
+from vault_indexer.serve.api.endpoints import VAULT, Endpoint
+
+LINES = "application/x-ndjson"
+"""The media type of lines of JSON."""
+
+OPENAPI_PATH = "/openapi.json"
+_VERSION = "3.1.0"
+
+
+class ApiDocument:
+    """The document of one server, while its routes are added to it."""
+
+    def __init__(self, title: str, description: str) -> None:
+        self._info: Json = {"title": title, "description": description, "version": "0.1.0"}
+        self._paths: dict[str, Json] = {}
+        self._bodies: Json = {}
+
+    def add(self, endpoint: Endpoint[Any], *, names_vault: bool = False) -> None:
+        """Describe a row; `names_vault`: a request may say which vault it is about."""
+        vault = (VAULT,) if names_vault else ()
+        in_query = endpoint.method == "GET"
+        operation = self._operation(endpoint.name, endpoint.path, endpoint.method, endpoint.help)
+        parameters = [_parameter(one) for one in (*(endpoint.parameters if in_query else ()), *vault)]
+        if parameters:
+            operation["parameters"] = parameters
+        if not in_query:
+            operation["requestBody"] = self._body(endpoint)
+        responses: Json = {"200": answers(endpoint.answer_help, endpoint.answer, endpoint.line)}
+        for status, text, answer in endpoint.other_answers:
+            responses[str(status)] = answers(text, answer)
+        self._describe(endpoint.path, endpoint.method, operation, responses, is_public=endpoint.is_public)
+
+    def add_other(self, name: str, path: str, text: str, response: Json, *, is_public: bool = False) -> None:
+        """Describe a route of GET that is no row."""
+        operation = self._operation(name, path, "GET", text)
+        self._describe(path, "GET", operation, {"200": response}, is_public=is_public)
+
+    def json(self) -> Json:
+        """The document."""
+        return {
+            "openapi": _VERSION,
+            "info": self._info,
+            "paths": dict(self._paths),
+            "components": {
+                "schemas": self._bodies,
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+            "security": [{"token": []}],
+        }
+
+    def _operation(self, name: str, path: str, method: str, text: str) -> Json:
+        return {
+            "summary": name.replace("_", " ").title(),
+            "description": text,
+            "operationId": f"{re.sub(r'[^a-zA-Z0-9]', '_', name + path)}_{method.lower()}",
+        }
+
+    def _describe(self, path: str, method: str, operation: Json, responses: Json, *, is_public: bool) -> None:
+        error: Json = {"default": answers("An error.", Failure.__name__)}
+        security: Json = {"security": []} if is_public else {}
+        described: Json = {**operation, "responses": {**responses, **error}, **security}
+        self._paths.setdefault(path, {})[method.lower()] = described
+
+    def _body(self, endpoint: Endpoint[Any]) -> Json:
+        name = f"{endpoint.name.title().replace('_', '')}Order"
+        empty = "" if endpoint.parameters else ": an empty object"
+        required: list[JsonValue] = [one.name for one in endpoint.parameters if one.required]
+        self._bodies[name] = {
+            "title": name,
+            "description": f"`{endpoint.method} {endpoint.path}`{empty}.",
+            "type": "object",
+            "properties": {one.name: _property(one) for one in endpoint.parameters},
+            "additionalProperties": False,
+            **({"required": required} if required else {}),
+        }
+        content: Json = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+        return {"content": content, "required": True}
+
+
+def answer_type(names: str) -> Any:
+    """The dataclass that a row of the table names, or the union of several; None for ""."""
+    return reduce(or_, (getattr(model, name) for name in names.split(" | "))) if names else None
+
+
+def answers(description: str, names: str, line: str = "") -> Json:
+    """A response whose body is of this type; or lines of JSON, each of the type `line`."""
+    content: Json = {"application/json": {"schema": schema_of(answer_type(names))}}
+    if line:
+        content[LINES] = {"schema": schema_of(answer_type(line))}
+    return {"description": description, "content": content}
+
+
+def _parameter(parameter: Parameter) -> JsonValue:
+    schema = parameter.schema
+    if not parameter.required and parameter.default is not None:
+        schema["default"] = parameter.default
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.required,
+        "schema": schema,
+        **({"description": parameter.help} if parameter.help else {}),
+    }
+
+
+def _property(parameter: Parameter) -> Json:
+    """A key of a body, where null stands for a value that is not given."""
+    described: Json = {"description": parameter.help}
+    if parameter.required:
+        return {**parameter.schema, **described}
+    if parameter.default is None:
+        return {"anyOf": [parameter.schema, {"type": "null"}], **described}
+    return {**parameter.schema, **described, "default": parameter.default}

@@ -1,0 +1,318 @@
+"""The HTTP API: a route for each row of the table of endpoints, behind the guard. No logic of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from vault_indexer.config.settings import ServerSettings
+from vault_indexer.contract.codec import encode
+from vault_indexer.contract.json_value import Json
+from vault_indexer.contract.parameters import Value, request_of
+from vault_indexer.errors import ProviderError, VaultIndexerError
+from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
+from vault_indexer.serve.api.answers import AnswerContext, answer, ask_events
+from vault_indexer.serve.api.desk import EvalDesk
+from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
+from vault_indexer.serve.api.events import StatusEvents
+from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
+from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
+from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
+from vault_indexer.serve.http.page_files import page_files, page_routes
+from vault_indexer.serve.http.parameters import ParameterCheck, Route, allowed_parameters
+from vault_indexer.serve.http.rebuilds import VaultRebuilds
+from vault_indexer.serve.http.responses import (
+    error_report,
+    error_response,
+    failure,
+    internal_error,
+)
+from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Respond
+from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
+from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
+from vault_indexer.serve.mcp.app import McpApp, with_mcp
+from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
+from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.vaults import Vaults
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route as StarletteRoute
+
+_LOG = logging.getLogger(__name__)
+EVENTS_PATH = "/v1/events"
+_ABOUT_EVENTS = "A stream of server-sent events: the status, sent each time it changes."
+_EVENT_STREAM: Json = {
+    "description": "The stream.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """What the server offers beyond asking the service, given by whoever wires it: `actions` are what tools
+    of agents may do, `desk` keeps grades and clicks; None: nothing does."""
+
+    actions: AgentActions = NO_ACTIONS
+    desk: EvalDesk | None = None
+
+
+PartsOf = Callable[[str], ServerParts]
+"""The parts for the vault of a name; "" where a request names none."""
+
+
+def no_parts(_: str) -> ServerParts:
+    """Those of a server that only asks the service."""
+    return ServerParts()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """The token and the port of this server, and its settings. `stopping` says that long answers must end.
+    `parts` gives what it offers for the vault of a name beyond asking the service; "" is no name."""
+
+    token: str
+    port: int
+    settings: ServerSettings
+    stopping: Callable[[], bool] = lambda: False
+    parts: PartsOf = no_parts
+
+
+def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
+    """The ASGI application, guard included, with a route for each of the endpoints."""
+    daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
+    context = partial(_context_of_request, vaults, daemon, options)
+    responses: dict[str, Respond] = {
+        **_responses_of_rebuilds(VaultRebuilds(vaults), options.stopping),
+        ASK.name: _respond_to_question(context),
+        PROOF.name: partial(_prove, options),
+    }
+    document = ApiDocument(
+        "vault-indexer", "Search a folder of Markdown notes by meaning, by word and by link."
+    )
+    routes: dict[Route, App] = {}
+    names_vault = vaults.are_several or vaults.may_change
+    for endpoint in endpoints:
+        document.add(endpoint, names_vault=names_vault and endpoint.vaults != "none")
+        respond = responses.get(endpoint.name) or _respond(endpoint, context)
+        routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
+    document.add_other("stream", EVENTS_PATH, _ABOUT_EVENTS, _EVENT_STREAM)
+    document.add(PROOF)
+    routes[PROOF.method, PROOF.path] = EndpointRoute(PROOF, responses[PROOF.name])
+    page = page_files()
+    known = frozenset({EVENTS_PATH, PROOF.path, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
+    metrics = DaemonMetrics(partial(_statuses, vaults), known)
+    others = [
+        *page_routes(page),
+        _events_route(StatusEvents(partial(_status, vaults, daemon), options.stopping)),
+        get_route(METRICS_PATH, partial(_figures, metrics)),
+    ]
+    rules = GuardRules(
+        token=options.token,
+        port=options.port,
+        allowed_origins=frozenset(options.settings.allowed_origins),
+        max_concurrent=options.settings.max_concurrent,
+        timeout_s=options.settings.timeout_s,
+        long_lived=frozenset({EVENTS_PATH, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
+        public=frozenset({PROOF.path, *page}),
+        methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
+    )
+    mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
+    rest = with_mcp(mcp, other_routes(others, document))
+    guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
+    return without_prefix(metrics.watch(guarded))
+
+
+def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonState) -> ToolContext:
+    context = AnswerContext(vaults, daemon, options.stopping)
+    return ToolContext(context, options.parts("").actions, lambda vault: options.parts(vault).actions)
+
+
+def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
+    """The state of each vault that can be asked, by its name."""
+    found = {}
+    for name in vaults.names:
+        with suppress(VaultIndexerError):
+            found[name] = vaults.one(name).status()
+    return found
+
+
+def _status(vaults: Vaults, daemon: DaemonState) -> StatusReport:
+    return replace(vaults.status(CHOSEN_VAULT.get()), daemon=daemon)
+
+
+def _context_of_request(vaults: Vaults, daemon: DaemonState, options: ServerOptions) -> AnswerContext:
+    """What the answer to this request is made from: the vault that it names, and cancelled where nobody waits
+    for it any more."""
+    vault, given_up, stopping = CHOSEN_VAULT.get(), GIVEN_UP.get(), options.stopping
+    return AnswerContext(
+        vaults,
+        daemon,
+        lambda: stopping() or (given_up is not None and given_up.is_set()),
+        vault,
+        options.parts(vault).desk,
+    )
+
+
+def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> Respond:
+    from starlette.responses import JSONResponse
+
+    def respond(arguments: Mapping[str, Value]) -> JSONResponse:
+        return JSONResponse(encode(answer(endpoint, context(), arguments)))
+
+    return respond
+
+
+def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
+    """The response of `ask`: whole, or as a stream of lines."""
+    from starlette.responses import StreamingResponse
+
+    whole = _respond(ASK, context)
+
+    def respond(arguments: Mapping[str, Value]) -> Response:
+        if not arguments["stream"]:
+            return whole(arguments)
+        events = ask_events(context(), request_of(AskRequest, arguments))
+        first = next(events)  # an error so far has a status of its own
+        return StreamingResponse(_lines(first, events), media_type=LINES)
+
+    return respond
+
+
+def _lines(first: AskLine, events: Iterator[AskLine]) -> Iterator[str]:
+    """Each event as a line of JSON; an error after the first is a line, too."""
+    yield _line(first)
+    try:
+        yield from map(_line, events)
+    except VaultIndexerError as error:
+        yield _line(AskLine("error", error_report(error)))
+
+
+def _line(event: AskLine) -> str:
+    return json.dumps(encode(event), ensure_ascii=False) + "\n"
+
+
+def methods_of(rows: Mapping[Route, App], others: Sequence[StarletteRoute]) -> dict[str, frozenset[str]]:
+    """The methods of each path, also of those that `/openapi.json` does not list."""
+    found: dict[str, frozenset[str]] = {OPENAPI_PATH: frozenset({"GET", "HEAD"})}
+    for method, path in rows:
+        found[path] = found.get(path, frozenset()) | {method}
+    return found | {route.path: frozenset(route.methods or ()) for route in others}
+
+
+def get_route(path: str, answer: Callable[..., object]) -> StarletteRoute:
+    """A route that answers GET alone, and not HEAD."""
+    from starlette.routing import Route as StarletteRoute
+
+    route = StarletteRoute(path, answer)
+    route.methods = {"GET"}
+    return route
+
+
+def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App:
+    """The application of the routes that are no rows, and of the document. It refuses parameters that a route
+    does not have, and answers all errors in the one shape that they have."""
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route as StarletteRoute
+
+    described = document.json()
+
+    async def send_document(_: Request) -> JSONResponse:
+        return JSONResponse(described)
+
+    app = Starlette(
+        routes=[StarletteRoute(OPENAPI_PATH, send_document), *routes],
+        exception_handlers={
+            VaultIndexerError: _answer_ours,
+            HTTPException: _answer_http,
+            Exception: _answer_unforeseen,
+        },
+    )
+    return ParameterCheck(cast("App", app), allowed_parameters(described))
+
+
+async def _answer_ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, VaultIndexerError)
+    return error_response(error)
+
+
+async def _answer_http(_: Request, error: Exception) -> JSONResponse:
+    status, detail = getattr(error, "status_code", 500), getattr(error, "detail", "")
+    return failure(status, ErrorReport("request", str(detail)))
+
+
+async def _answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
+    _LOG.error("a request failed", exc_info=error)
+    return internal_error()
+
+
+def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
+    """The responses of the two endpoints that start and watch a rebuild."""
+    from starlette.responses import JSONResponse
+
+    def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
+        rebuilds = of_vaults.one(CHOSEN_VAULT.get())
+        rebuilds.start(refit=bool(arguments["refit"]), force=bool(arguments["force"]))
+        if not arguments["wait"]:
+            return JSONResponse(encode(rebuilds.state()), status_code=202)
+        ended = rebuilds.wait(stopping)
+        if ended.error:
+            return failure(_status_of_rebuild(ended.error.kind), ended.error)
+        if not ended.report:
+            return failure(
+                503, ErrorReport("stopping", "the daemon is stopping; the previous index stays in use")
+            )
+        return JSONResponse(encode(ended.report))
+
+    def state(_: Mapping[str, Value]) -> JSONResponse:
+        return JSONResponse(encode(of_vaults.one(CHOSEN_VAULT.get()).state()))
+
+    return {REBUILD.name: rebuild, REBUILD_STATE.name: state}
+
+
+def _events_route(events: StatusEvents) -> StarletteRoute:
+    from starlette.responses import StreamingResponse
+
+    async def stream(_: Request) -> Response:
+        # A vault that cannot be asked is refused, with a status of its own.
+        await asyncio.to_thread(events.look)
+        if events.is_full():
+            return failure(503, ErrorReport("busy", "too many event streams are open"))
+        return StreamingResponse(events.stream(), media_type="text/event-stream")
+
+    return get_route(EVENTS_PATH, stream)
+
+
+def _prove(options: ServerOptions, arguments: Mapping[str, Value]) -> JSONResponse:
+    from starlette.responses import JSONResponse
+
+    message = f"{options.port}:{arguments['challenge']}".encode()
+    proof = Proof(hmac.digest(options.token.encode(), message, "sha256").hex())
+    return JSONResponse(encode(proof))
+
+
+def _figures(metrics: DaemonMetrics, _: Request) -> Response:
+    """Figures for Prometheus."""
+    from starlette.responses import Response
+
+    try:
+        content, kind = metrics.exposition()
+    except ProviderError as error:
+        return failure(501, error_report(error))
+    return Response(content, headers={"Content-Type": kind})
+
+
+def _status_of_rebuild(kind: str) -> int:
+    """A rebuild that failed in its own thread left only the kind of its error."""
+    return {"internal": 500, "provider": 502}.get(kind, 503)

@@ -1,0 +1,262 @@
+"""How many connections the server holds, and how long a client may keep one without using it.
+
+asyncio's own accept loop has no bound: when file descriptors run out, it logs a traceback for each of the
+connections that wait, thousands a second, and the index cannot open its files. Here connections are bounded
+well below the limit of open files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Collection
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from vault_indexer.serve.http.guard import NOT_STORED
+
+_LOG = logging.getLogger(__name__)
+
+REQUEST_S = 10.0
+"""A request head, and a body that the answer did not wait for, arrive within this time."""
+
+KEEP_ALIVE_S = 30
+"""A connection on which nothing is asked is closed after this time."""
+
+_UNREAD_S = 30.0
+"""A client that does not read its answer is cut off after this time."""
+
+_FLUSH_S = 5.0
+"""A closed connection has this time to pass on what is left of its last answer."""
+
+_MOST = 256
+_LEAST = 4
+_SHARE = 4
+"""One free file descriptor in four is for connections: a request may open two files of the index, and the
+rest is for the watcher, workers and a rebuild."""
+
+_IDLE_S = 1.0
+"""A connection that has been idle for this time may be closed to make room for another one."""
+
+_FULL_S = 0.1
+_FULL_AT_ONCE = 8
+"""So many clients at once are told that the server is full, each within `_FULL_S`; the others wait to be
+accepted."""
+
+_RETRY_S = 1.0
+_SAY_EVERY_S = 60.0
+_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+def connection_limit(max_concurrent: int) -> int:
+    """How many connections this process can hold beside its other files, by its limit of open files."""
+    most = max(_MOST, 2 * max_concurrent)
+    files = _open_files_limit()
+    return most if files is None else max(_LEAST, min(most, (files - _open_files()) // _SHARE))
+
+
+if sys.platform == "win32":
+
+    def _open_files_limit() -> int | None:
+        return None  # sockets do not count as open files
+
+else:
+
+    def _open_files_limit() -> int | None:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _open_files() -> int:
+    try:
+        return len(os.listdir("/dev/fd"))  # noqa: PTH208 - one system call after the other, no objects
+    except OSError:
+        return 32
+
+
+class Connection(H11Protocol):
+    """One connection. A client that does not finish its request, or does not read the answer, is cut off.
+
+    uvicorn itself only limits the time between two requests, and forgets even that with the first byte of
+    the next one. How long the body of a request that is being answered may take is the guard's matter.
+    """
+
+    _arrival: asyncio.TimerHandle | None = None
+    _departure: asyncio.TimerHandle | None = None
+    idle_since: float | None = None
+    """On the monotonic clock, while no byte of a request has arrived since the last answer; else None."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """The first request must begin to arrive, and end."""
+        super().connection_made(transport)
+        self.idle_since = time.monotonic()
+        self._arrival = self.loop.call_later(REQUEST_S, self._give_up)
+
+    def data_received(self, data: bytes) -> None:
+        """The clock runs from the first byte of a request to its last."""
+        self.idle_since = None
+        super().data_received(data)
+        self._watch_arrival()
+
+    def on_response_complete(self) -> None:
+        """The connection is idle, unless the client still owes the rest of its request."""
+        self.idle_since = time.monotonic()
+        super().on_response_complete()
+        self._watch_arrival()
+
+    def pause_writing(self) -> None:
+        """The client does not read."""
+        super().pause_writing()
+        self._departure = self.loop.call_later(_UNREAD_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        super().resume_writing()
+        _cancel(self._departure)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, even if its last answer was never read."""
+        super().timeout_keep_alive_handler()
+        self.loop.call_later(_FLUSH_S, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """No clock runs any more."""
+        _cancel(self._arrival)
+        _cancel(self._departure)
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What is not HTTP is answered as every other error is."""
+        body = _error_body("request", msg.rstrip("."))
+        response = h11.Response(status_code=400, headers=_error_headers(body))
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _watch_arrival(self) -> None:
+        state = self.conn.their_state
+        if state is h11.SEND_BODY or (state is h11.IDLE and self.conn.trailing_data[0]):
+            self._arrival = self._arrival or self.loop.call_later(REQUEST_S, self._give_up)
+        else:
+            _cancel(self._arrival)
+            self._arrival = None
+
+    def _give_up(self) -> None:
+        self._arrival = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+            self.loop.call_later(_FLUSH_S, self.transport.abort)
+
+
+class Acceptor:
+    """Accepts connections until cancelled; owned by the server's event loop.
+
+    At the limit, the connection that has been idle longest makes room for a new one. If none is idle, the
+    client gets status 503. A shortage of file descriptors is logged once a minute and waited out.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        connect: Callable[[], Connection],
+        connections: Collection[object],
+        limit: int,
+    ) -> None:
+        self._listener = listener
+        self._connect = connect
+        self._connections = connections
+        self._limit = limit
+        self._places = asyncio.Semaphore(_FULL_AT_ONCE)
+        self._refusals: set[asyncio.Task[None]] = set()
+        self._said: dict[str, float] = {}
+
+    async def run(self) -> None:
+        """Accept for ever."""
+        self._listener.setblocking(False)
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                client, _ = await loop.sock_accept(self._listener)
+                if len(self._connections) < self._limit or self._close_idle():
+                    await loop.connect_accepted_socket(self._connect, client)
+                else:
+                    await self._refuse(client)
+            except OSError as error:
+                if error.errno in _SHORTAGES:
+                    self._say("no file descriptor is left for another connection (see ulimit -n)")
+                    await asyncio.sleep(_RETRY_S)
+                elif not isinstance(error, ConnectionError):  # else the client has left already
+                    self._say(f"a connection cannot be accepted: {error}")
+                    await asyncio.sleep(_RETRY_S)
+
+    def _close_idle(self) -> bool:
+        before = time.monotonic() - _IDLE_S
+        idle = {
+            one: one.idle_since
+            for one in self._connections
+            if isinstance(one, Connection) and one.idle_since is not None and one.idle_since <= before
+        }
+        if not idle:
+            return False
+        oldest = min(idle, key=idle.__getitem__)
+        oldest.idle_since = None
+        oldest.timeout_keep_alive_handler()
+        return True
+
+    async def _refuse(self, client: socket.socket) -> None:
+        self._say(f"all {self._limit} connections are in use: other clients get status 503")
+        await self._places.acquire()
+        task = asyncio.create_task(_say_full(client))
+        self._refusals.add(task)
+        task.add_done_callback(self._end_refusal)
+
+    def _end_refusal(self, task: asyncio.Task[None]) -> None:
+        self._refusals.discard(task)
+        self._places.release()
+
+    def _say(self, message: str) -> None:
+        now = time.monotonic()
+        if now - self._said.get(message, -_SAY_EVERY_S) >= _SAY_EVERY_S:
+            self._said[message] = now
+            _LOG.warning(message)
+
+
+async def _say_full(client: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    body = _error_body("busy", "too many connections are open: try again")
+    headers = [*_error_headers(body), (b"retry-after", b"1")]
+    lines = (b"HTTP/1.1 503 Service Unavailable", *(b": ".join(header) for header in headers), b"", b"")
+    with client:
+        try:
+            async with asyncio.timeout(_FULL_S):
+                await loop.sock_sendall(client, b"\r\n".join(lines) + body)
+                client.shutdown(socket.SHUT_WR)
+                # A socket closed with a request unread would reset the connection, and the answer be lost.
+                while await loop.sock_recv(client, 1 << 16):
+                    pass
+        except (OSError, TimeoutError):
+            pass
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+def _error_headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    length = str(len(body)).encode()
+    own = [(b"content-type", b"application/json"), (b"content-length", length), (b"connection", b"close")]
+    return [*own, *NOT_STORED]
+
+
+def _error_body(kind: str, message: str) -> bytes:
+    return json.dumps({"error": {"kind": kind, "message": message}}).encode()

@@ -1,0 +1,94 @@
+"""One rebuild at a time, in a thread of its own, that any number of clients can watch."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from vault_indexer.errors import VaultIndexerError
+from vault_indexer.model import ErrorReport, Progress, RebuildReport, RebuildRun
+from vault_indexer.serve.http.responses import error_report
+from vault_indexer.service import VaultService
+from vault_indexer.vaults import VaultHolder, Vaults
+
+_LOG = logging.getLogger(__name__)
+_LOOK_EVERY_S = 0.2
+
+
+class VaultRebuilds:
+    """The rebuilds of each vault of a server. Thread-safe."""
+
+    def __init__(self, vaults: Vaults) -> None:
+        self._vaults = vaults
+        self._lock = threading.Lock()
+        self._by_name: dict[str, tuple[VaultHolder, Rebuilds]] = {}
+
+    def one(self, name: str) -> Rebuilds:
+        """Those of the vault of this name, of the only one without a name. Raises as `Vaults.one`."""
+        holder = self._vaults.holder(name)
+        holder.service()
+        with self._lock:
+            known, rebuilds = self._by_name.get(holder.name, (None, None))
+            if rebuilds is None or known is not holder:  # another vault may have got the name
+                rebuilds = Rebuilds(holder.service)
+                self._by_name[holder.name] = holder, rebuilds
+            return rebuilds
+
+
+class Rebuilds:
+    """The rebuild that was asked for last. Thread-safe."""
+
+    def __init__(self, service: Callable[[], VaultService]) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._progress: Progress | None = None
+        self._report: RebuildReport | None = None
+        self._error: ErrorReport | None = None
+
+    def start(self, *, refit: bool, force: bool = False) -> None:
+        """Begin one, unless one runs: then that is the one."""
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            self._progress, self._report, self._error = None, None, None
+            self._thread = threading.Thread(
+                target=self._run, args=(refit, force), name="rebuild", daemon=True
+            )
+            self._thread.start()
+
+    def wait(self, stopping: Callable[[], bool]) -> RebuildRun:
+        """How the current one ended, or how far it is when the server stops."""
+        with self._lock:
+            thread = self._thread
+        while thread is not None and thread.is_alive() and not stopping():
+            thread.join(_LOOK_EVERY_S)
+        return self.state()
+
+    def state(self) -> RebuildRun:
+        """How far it is, or how it ended."""
+        with self._lock:
+            ended = self._report is not None or self._error is not None
+            running = self._thread is not None and not ended
+            return RebuildRun(running, self._progress, self._report, self._error)
+
+    def _run(self, refit: bool, force: bool) -> None:
+        try:
+            report = self._service().rebuild(self._record_progress, refit=refit, force=force)
+        except VaultIndexerError as error:
+            self._record_failure(error_report(error))
+        except Exception:  # noqa: BLE001 - logged, and told to whoever waits
+            _LOG.exception("the rebuild failed")
+            self._record_failure(ErrorReport("internal", "the rebuild failed; see the daemon's log"))
+        else:
+            with self._lock:
+                self._report = report
+
+    def _record_progress(self, progress: Progress) -> None:
+        with self._lock:
+            self._progress = progress
+
+    def _record_failure(self, error: ErrorReport) -> None:
+        with self._lock:
+            self._error = error
