@@ -12,7 +12,7 @@ HOME = "Home"
 GUIDE = "guide"
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[2] / "docs")
+_FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
 """In a wheel, and in a clone of the repository."""
 
 _HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
