@@ -197,6 +197,15 @@ export interface Progress {
   seconds: number;
 }
 
+/** How far the vectors of a better model are, with which the index will be searched when all are there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why none are made at the moment; empty where they are. */
+export interface VectorUpgrade {
+  model: string;
+  done: number;
+  total: number;
+  seconds_left: number;
+  waits_for: string;
+}
+
 /** Whether a daemon is running, and where. */
 export interface DaemonState {
   running: boolean;
@@ -223,6 +232,7 @@ export interface StatusReport {
   paused: boolean;
   paused_until: string;
   vectors_owed: number;
+  upgrade?: VectorUpgrade | null;
   records_clicks: boolean;
   daemon: DaemonState;
   manifest: Record<string, unknown>;

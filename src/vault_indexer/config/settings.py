@@ -123,10 +123,10 @@ class EmbeddingSettings(Table):
         PUBLIC,
     ] = Field(
         default="auto",
-        description="which program runs the model: auto takes multilingual, if it is installed, for a vault "
-        "with most notes in languages that it knows and wordllama does not, and wordllama otherwise. Each "
-        "provider except auto and wordllama is an extra to install. Only ollama and openai, which is any "
-        "compatible URL, send text over the network",
+        description="which program runs the model: auto takes multilingual, at once for a vault of up to a "
+        "megabyte; for a larger one wordllama until the daemon, when it is idle, has made the vectors of "
+        "multilingual. Each provider except auto, wordllama and multilingual is an extra to install. Only "
+        "ollama and openai, which is any compatible URL, send text over the network",
     )
     model: Annotated[str, PUBLIC] = Field(
         default="",
@@ -150,6 +150,15 @@ class EmbeddingSettings(Table):
         description="how tokens of static embeddings are weighted: idf by their smooth inverse "
         "frequency (SIF) in this vault, minus what all its texts have in common; none "
         "takes the plain mean",
+    )
+
+    max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = Field(
+        default=3.0,
+        description="with provider auto, vectors of the better model are made for a large vault only if that "
+        "takes at most so much processor time; 0 makes none",
+    )
+    upgrade_on_battery: bool = Field(
+        default=False, description="whether they are made while the machine runs on its battery"
     )
 
     @property

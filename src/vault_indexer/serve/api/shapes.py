@@ -236,6 +236,18 @@ class ProgressJson(TypedDict):
     seconds: float
 
 
+class VectorUpgradeJson(TypedDict):
+    """How far the vectors of a better model are, with which the index will be searched when all are
+    there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for`
+    says why none are made at the moment; empty where they are."""
+
+    model: str
+    done: int
+    total: int
+    seconds_left: int
+    waits_for: str
+
+
 class DaemonStateJson(TypedDict):
     """Whether a daemon is running, and where."""
 
@@ -264,6 +276,7 @@ class StatusReportJson(TypedDict):
     paused: bool
     paused_until: str
     vectors_owed: int
+    upgrade: NotRequired[VectorUpgradeJson | None]
     records_clicks: bool
     daemon: DaemonStateJson
     manifest: dict[str, JsonValue]
