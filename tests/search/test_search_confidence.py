@@ -71,7 +71,8 @@ MAPS = [STATIC_ENGLISH_MAP, *STATIC_MAPS.values(), *SENTENCE_MAPS.values(), FORE
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """The bundled notebook."""
     folder = Path(str(files("vault_indexer") / "demo"))
-    with open_vault(folder, tmp_path_factory.mktemp("index")) as vault:
+    static = {"provider": "wordllama"}
+    with open_vault(folder, tmp_path_factory.mktemp("index"), embedding=static) as vault:
         yield vault
 
 

@@ -197,7 +197,7 @@ export interface Progress {
   seconds: number;
 }
 
-/** How far the vectors of a better model are, with which the index will be searched when all are there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why none are made at the moment; empty where they are. */
+/** How far the vectors of a better model are, by which the index will be searched when all are there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why none are made at the moment; empty where they are. */
 export interface VectorUpgrade {
   model: string;
   done: number;
@@ -232,7 +232,7 @@ export interface StatusReport {
   paused: boolean;
   paused_until: string;
   vectors_owed: number;
-  upgrade?: VectorUpgrade | null;
+  upgrade: VectorUpgrade | null;
   records_clicks: boolean;
   daemon: DaemonState;
   manifest: Record<string, unknown>;

@@ -572,7 +572,7 @@ class StatusReport:
     paused: bool = False
     paused_until: str = ""
     vectors_owed: int = 0
-    upgrade: Annotated[VectorUpgrade | None, OMIT_EMPTY] = None
+    upgrade: VectorUpgrade | None = None
     records_clicks: bool = False
     daemon: DaemonState = DaemonState()
     manifest: Mapping[str, JsonValue] = field(default_factory=dict)

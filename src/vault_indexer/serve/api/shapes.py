@@ -237,9 +237,9 @@ class ProgressJson(TypedDict):
 
 
 class VectorUpgradeJson(TypedDict):
-    """How far the vectors of a better model are, with which the index will be searched when all are
-    there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for`
-    says why none are made at the moment; empty where they are."""
+    """How far the vectors of a better model are, by which the index will be searched when all are there:
+    `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says
+    why none are made at the moment; empty where they are."""
 
     model: str
     done: int
@@ -276,7 +276,7 @@ class StatusReportJson(TypedDict):
     paused: bool
     paused_until: str
     vectors_owed: int
-    upgrade: NotRequired[VectorUpgradeJson | None]
+    upgrade: VectorUpgradeJson | None
     records_clicks: bool
     daemon: DaemonStateJson
     manifest: dict[str, JsonValue]
