@@ -57,13 +57,15 @@ class VectorReason:
 class KeywordReason:
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field
     gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words
-    that the chunk holds, each word at its weight (None: it does not count)."""
+    that the chunk holds, each word at its weight (None: it does not count). `synonyms` are the configured
+    ones that the chunk holds, each with the words of the query that it stands for."""
 
     rank: int
     score: Annotated[float, Digits(3)]
     terms: Annotated[Mapping[str, float], Digits(3)]
     fields: Annotated[Mapping[str, float], Digits(3)] = field(default_factory=dict)
     coverage: Annotated[float | None, Digits(4)] = None
+    synonyms: Annotated[Mapping[str, str], OMIT_EMPTY] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,12 +323,17 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         for term in prepared.words
         if is_hyphenated(term.word)
     }
-    instead = ((widened, INSIDE), (likely, CORRECTED), (spaced, CORRECTED))
-    for number, term in enumerate(prepared.words):
-        for others, worth in instead:
-            if term.word in others:
-                for share, other in zip((of_chunk, of_note), held(others[term.word]), strict=True):
-                    share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
+    alike = [(word, one.searched_words) for one in prepared.synonyms for word in one.written_words]
+    instead = [
+        *((word, terms, INSIDE) for word, terms in widened.items()),
+        *((word, terms, CORRECTED) for word, terms in (likely | spaced).items()),
+        *((word.word, terms, CORRECTED) for word, terms in alike),
+    ]
+    numbers = {term.word: number for number, term in enumerate(prepared.words)}
+    for word, terms, worth in instead:
+        if (number := numbers.get(word)) is not None:
+            for share, other in zip((of_chunk, of_note), held(terms), strict=True):
+                share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
     return of_chunk, of_note
 
 

@@ -89,7 +89,8 @@ def search_vaults(
     error as a notice.
     """
     try:
-        groups = [prepare_query(group, request, deadline) for group in _by_model(vaults)]
+        synonyms = settings.synonyms.groups
+        groups = [prepare_query(group, request, deadline, synonyms) for group in _by_model(vaults)]
     except QueryError as error:
         if not request.as_you_type:
             raise

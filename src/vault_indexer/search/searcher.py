@@ -123,7 +123,8 @@ class Searcher:
         self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None
     ) -> PreparedQuery:
         deadline = deadline or QueryDeadline(self.deadline_s)
-        return prepare_query([SearchedVault("", None, snapshot, self._embedder)], request, deadline)[0]
+        only = [SearchedVault("", None, snapshot, self._embedder)]
+        return prepare_query(only, request, deadline, self._settings.synonyms.groups)[0]
 
 
 def _rank_of(

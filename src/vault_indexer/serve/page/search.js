@@ -327,6 +327,8 @@ class SearchView {
     const rows = [
       [hue("words", "Words"), keyword && `rank ${keyword.rank}: ${Object.entries(keyword.terms)
         .map(([term, share]) => `${term} ${Number(share).toFixed(1)}`).join(", ")}`],
+      ["Synonyms", keyword && Object.entries(keyword.synonyms ?? {})
+        .map(([found, written]) => `${found} for ${written}`).join(", ")],
       [hue("meaning", "Meaning"), vector && `rank ${vector.rank}, cosine ${vector.score.toFixed(2)}`],
       [hue("links", "Links"), graph && `rank ${graph.rank}, by ${graph.via.slice(0, 3).join(", ")}`],
       ["Whole note", note && `holds ${Math.round(note.coverage * 100)} % of the words by weight`],
