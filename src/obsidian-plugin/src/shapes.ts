@@ -95,6 +95,7 @@ export interface Hit {
   passage: Passage | null;
   why: Why;
   vault?: string;
+  copies?: string[];
   shares?: Shares | null;
   chunk?: Record<string, unknown> | null;
 }

@@ -144,8 +144,9 @@ class Hit:
     can be compared between queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
-    several were searched, else "". `chunk` is the chunk of the index, with what its strategy says of it;
-    `shares` are there only if a request names them.
+    several were searched, else "". `copies` are the paths of notes with the same body, which have
+    no hit of their own. `chunk` is the chunk of the index, with what its strategy says of it; `shares` are
+    there only if a request names them.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -176,6 +177,7 @@ class Hit:
     passage: Passage | None = None
     why: Why
     vault: Annotated[str, OMIT_EMPTY] = ""
+    copies: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
     shares: Annotated[Shares | None, ON_REQUEST] = None
     chunk: Annotated[Chunk | None, ON_REQUEST] = None
 

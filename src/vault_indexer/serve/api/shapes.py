@@ -124,6 +124,7 @@ class HitJson(TypedDict):
     passage: PassageJson | None
     why: WhyJson
     vault: NotRequired[str]
+    copies: NotRequired[list[str]]
     shares: NotRequired[SharesJson | None]
     chunk: NotRequired[dict[str, JsonValue] | None]
 
