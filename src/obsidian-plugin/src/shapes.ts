@@ -23,13 +23,14 @@ export interface VectorReason {
   score: number;
 }
 
-/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). */
+/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are the configured ones that the chunk holds, each with the words of the query that it stands for. */
 export interface KeywordReason {
   rank: number;
   score: number;
   terms: Record<string, number>;
   fields: Record<string, number>;
   coverage: number | null;
+  synonyms?: Record<string, string>;
 }
 
 /** Rank, and how far links to the note say what the query says, in (0, 1]; `via` are notes with such links. */
@@ -94,6 +95,7 @@ export interface Hit {
   passage: Passage | null;
   why: Why;
   vault?: string;
+  copies?: string[];
   shares?: Shares | null;
   chunk?: Record<string, unknown> | null;
 }

@@ -52,6 +52,9 @@ there."""
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
 Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
+SynonymGroup = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=100)], ...], Field(min_length=2, max_length=100)
+]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
@@ -219,6 +222,23 @@ class WeightSettings(Table):
     )
 
 
+class SynonymSettings(Table):
+    """Your own words for one thing. A search for one of a group finds the others too, behind what it is about
+    itself, and says so under Why.
+    """
+
+    groups: Annotated[
+        tuple[SynonymGroup, ...],
+        Field(max_length=1000),
+        Allowed("a list of groups; each a list of two or more words or phrases"),
+        Trust.USER,
+    ] = Field(
+        default=(),
+        description="lists of words and phrases that mean the same to you, in any language. Example: "
+        "\"[['car', 'automobile'], ['notebook', 'commonplace book']]\"",
+    )
+
+
 class SearchSettings(Table):
     """How a query becomes a ranking."""
 
@@ -269,6 +289,7 @@ class SearchSettings(Table):
     )
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
+    synonyms: SynonymSettings = SynonymSettings()
 
 
 class WatchSettings(Table):

@@ -351,6 +351,14 @@ class CatalogReader:
         found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
         return {row.key: row for row in self._chunk_rows(list(found))}
 
+    def chunk_shapes(self, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """The number in its note and the length of each chunk by key; none of a chunk that has no vector, as
+        it has hardly any text."""
+        sql = (
+            "SELECT key, chunk_index, end_pos - start_pos FROM chunks WHERE key IN (%s) AND text_hash NOTNULL"
+        )
+        return {key: (index, length) for key, index, length in self.rows_in(sql, keys)}
+
     def chunks_of(self, note_id: int) -> list[ChunkRow]:
         """A note's chunks in order."""
         found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
