@@ -68,6 +68,7 @@ from vault_indexer.model.gateway import (
     GatewayAnswer,
     GatewayHealth,
     GatewayHit,
+    GatewayReadiness,
     PublishedVault,
     PublishedVaultList,
 )
@@ -155,6 +156,7 @@ __all__ = [
     "GatewayAnswer",
     "GatewayHealth",
     "GatewayHit",
+    "GatewayReadiness",
     "GraphEdge",
     "GraphNode",
     "GraphReason",
