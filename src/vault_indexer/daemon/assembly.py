@@ -21,8 +21,9 @@ from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
+from vault_indexer.index.publication_owner import IdentityFile, PublishedVault
 from vault_indexer.index.published_chunks import ChunkWorker
-from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, published_vault
+from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
 from vault_indexer.index.reading.inspection import LateEmbedder
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
@@ -197,13 +198,17 @@ class Assembly:
 
     def publication(self, opened: OpenGeneration) -> Publication | None:
         """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
-        variable is not set."""
+        variable is not set, and IndexUnusableError where the identity of the vault cannot be written."""
         milvus = self.settings.milvus
         if self.settings.index.backend != "milvus":
             return None
         connection = MilvusConnection.from_settings(milvus, os.environ)
         vaults = MilvusVaults(connection, milvus.collection_prefix)
-        published = published_vault(self.vault, milvus.keeper)
+        try:
+            identity = IdentityFile(self.root).keep(self.vault.name)
+        except OSError as error:
+            raise IndexUnusableError(f"cannot write {self.root}/publication: {error.strerror}") from error
+        published = PublishedVault.of(self.vault, milvus.keeper, identity)
         model = opened.reader.searcher.embedder.model
         publisher = MilvusPublisher(vaults, published.vault, model, store_bodies=milvus.store_bodies)
         worker = ChunkWorker(opened.generation.catalog, limits_of(self.settings.index))

@@ -69,6 +69,7 @@ from vault_indexer.model.gateway import (
     GatewayAnswer,
     GatewayHealth,
     GatewayHit,
+    GatewayReadiness,
     PublishedVault,
     PublishedVaultList,
 )
@@ -156,6 +157,7 @@ __all__ = [
     "GatewayAnswer",
     "GatewayHealth",
     "GatewayHit",
+    "GatewayReadiness",
     "GraphEdge",
     "GraphNode",
     "GraphReason",

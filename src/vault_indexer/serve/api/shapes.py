@@ -754,7 +754,7 @@ class InspectedNoteJson(TypedDict):
 
 class GatewayHitJson(TypedDict):
     """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are
-    empty."""
+    empty. `published_at` is when the keeper last published a change of the vault."""
 
     vault: str
     keeper: str
@@ -772,6 +772,7 @@ class GatewayHitJson(TypedDict):
     marks: list[list[int]]
     content: str
     modified_time: str
+    published_at: str
 
 
 class GatewayAnswerJson(TypedDict):
@@ -785,8 +786,11 @@ class GatewayAnswerJson(TypedDict):
 
 class PublishedVaultJson(TypedDict):
     """A vault that the user may read, as it is published: `seq` is the last commit of its index, of the
-    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors."""
+    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors.
+    `published_at` is when its keeper last published a change, `seen_at` when it last said that it is
+    there; `is_stale` says that this was too long ago."""
 
+    id: str
     name: str
     keeper: str
     seq: int
@@ -794,6 +798,9 @@ class PublishedVaultJson(TypedDict):
     chunks: int
     languages: list[str]
     model: str
+    published_at: str
+    seen_at: str
+    is_stale: bool
 
 
 class PublishedVaultListJson(TypedDict):
@@ -806,3 +813,10 @@ class GatewayHealthJson(TypedDict):
     """Whether the gateway answers."""
 
     ok: bool
+
+
+class GatewayReadinessJson(TypedDict):
+    """Whether the gateway can answer searches, and what whoever runs it should look at."""
+
+    ok: bool
+    warnings: list[str]
