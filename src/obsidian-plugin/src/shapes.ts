@@ -23,13 +23,14 @@ export interface VectorReason {
   score: number;
 }
 
-/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). */
+/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are the configured ones that the chunk holds, each with the words of the query that it stands for. */
 export interface KeywordReason {
   rank: number;
   score: number;
   terms: Record<string, number>;
   fields: Record<string, number>;
   coverage: number | null;
+  synonyms?: Record<string, string>;
 }
 
 /** Rank, and how far links to the note say what the query says, in (0, 1]; `via` are notes with such links. */
@@ -94,6 +95,7 @@ export interface Hit {
   passage: Passage | null;
   why: Why;
   vault?: string;
+  copies?: string[];
   shares?: Shares | null;
   chunk?: Record<string, unknown> | null;
 }
@@ -197,6 +199,15 @@ export interface Progress {
   seconds: number;
 }
 
+/** How far the vectors of a better model are, by which the index will be searched when all are there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why none are made at the moment; empty where they are. */
+export interface VectorUpgrade {
+  model: string;
+  done: number;
+  total: number;
+  seconds_left: number;
+  waits_for: string;
+}
+
 /** Whether a daemon is running, and where. */
 export interface DaemonState {
   running: boolean;
@@ -223,6 +234,7 @@ export interface StatusReport {
   paused: boolean;
   paused_until: string;
   vectors_owed: number;
+  upgrade: VectorUpgrade | null;
   records_clicks: boolean;
   daemon: DaemonState;
   manifest: Record<string, unknown>;
@@ -636,7 +648,7 @@ export interface InspectedNote {
   diagnostics: Diagnostic[];
 }
 
-/** One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty. */
+/** One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty. `published_at` is when the keeper last published a change of the vault. */
 export interface GatewayHit {
   vault: string;
   keeper: string;
@@ -654,6 +666,7 @@ export interface GatewayHit {
   marks: number[][];
   content: string;
   modified_time: string;
+  published_at: string;
 }
 
 /** The answer to one search. */
@@ -664,8 +677,9 @@ export interface GatewayAnswer {
   notices: string[];
 }
 
-/** A vault that the user may read, as it is published: `seq` is the last commit of its index, of the generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. */
+/** A vault that the user may read, as it is published: `seq` is the last commit of its index, of the generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. `published_at` is when its keeper last published a change, `seen_at` when it last said that it is there; `is_stale` says that this was too long ago. */
 export interface PublishedVault {
+  id: string;
   name: string;
   keeper: string;
   seq: number;
@@ -673,6 +687,9 @@ export interface PublishedVault {
   chunks: number;
   languages: string[];
   model: string;
+  published_at: string;
+  seen_at: string;
+  is_stale: boolean;
 }
 
 /** The vaults that the user may read. */
@@ -683,4 +700,10 @@ export interface PublishedVaultList {
 /** Whether the gateway answers. */
 export interface GatewayHealth {
   ok: boolean;
+}
+
+/** Whether the gateway can answer searches, and what whoever runs it should look at. */
+export interface GatewayReadiness {
+  ok: boolean;
+  warnings: string[];
 }

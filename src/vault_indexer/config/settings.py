@@ -53,6 +53,9 @@ there."""
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
 Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
+SynonymGroup = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=100)], ...], Field(min_length=2, max_length=100)
+]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
@@ -124,10 +127,10 @@ class EmbeddingSettings(Table):
         PUBLIC,
     ] = Field(
         default="auto",
-        description="which program runs the model: auto takes multilingual, if it is installed, for a vault "
-        "with most notes in languages that it knows and wordllama does not, and wordllama otherwise. Each "
-        "provider except auto and wordllama is an extra to install. Only ollama and openai, which is any "
-        "compatible URL, send text over the network",
+        description="which program runs the model: auto takes multilingual, at once for a vault of up to a "
+        "megabyte; for a larger one wordllama until the daemon, when it is idle, has made the vectors of "
+        "multilingual. Each provider except auto, wordllama and multilingual is an extra to install. Only "
+        "ollama and openai, which is any compatible URL, send text over the network",
     )
     model: Annotated[str, PUBLIC] = Field(
         default="",
@@ -151,6 +154,15 @@ class EmbeddingSettings(Table):
         description="how tokens of static embeddings are weighted: idf by their smooth inverse "
         "frequency (SIF) in this vault, minus what all its texts have in common; none "
         "takes the plain mean",
+    )
+
+    max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = Field(
+        default=3.0,
+        description="with provider auto, vectors of the better model are made for a large vault only if that "
+        "takes at most so much processor time; 0 makes none",
+    )
+    upgrade_on_battery: bool = Field(
+        default=False, description="whether they are made while the machine runs on its battery"
     )
 
     @property
@@ -211,6 +223,23 @@ class WeightSettings(Table):
     )
 
 
+class SynonymSettings(Table):
+    """Your own words for one thing. A search for one of a group finds the others too, behind what it is about
+    itself, and says so under Why.
+    """
+
+    groups: Annotated[
+        tuple[SynonymGroup, ...],
+        Field(max_length=1000),
+        Allowed("a list of groups; each a list of two or more words or phrases"),
+        Trust.USER,
+    ] = Field(
+        default=(),
+        description="lists of words and phrases that mean the same to you, in any language. Example: "
+        "\"[['car', 'automobile'], ['notebook', 'commonplace book']]\"",
+    )
+
+
 class SearchSettings(Table):
     """How a query becomes a ranking."""
 
@@ -261,6 +290,7 @@ class SearchSettings(Table):
     )
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
+    synonyms: SynonymSettings = SynonymSettings()
 
 
 class WatchSettings(Table):

@@ -43,13 +43,15 @@ class VectorReasonJson(TypedDict):
 class KeywordReasonJson(TypedDict):
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each
     field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the
-    query's words that the chunk holds, each word at its weight (null: it does not count)."""
+    query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are
+    the configured ones that the chunk holds, each with the words of the query that it stands for."""
 
     rank: int
     score: float
     terms: dict[str, float]
     fields: dict[str, float]
     coverage: float | None
+    synonyms: NotRequired[dict[str, str]]
 
 
 class GraphReasonJson(TypedDict):
@@ -122,6 +124,7 @@ class HitJson(TypedDict):
     passage: PassageJson | None
     why: WhyJson
     vault: NotRequired[str]
+    copies: NotRequired[list[str]]
     shares: NotRequired[SharesJson | None]
     chunk: NotRequired[dict[str, JsonValue] | None]
 
@@ -236,6 +239,18 @@ class ProgressJson(TypedDict):
     seconds: float
 
 
+class VectorUpgradeJson(TypedDict):
+    """How far the vectors of a better model are, by which the index will be searched when all are there:
+    `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says
+    why none are made at the moment; empty where they are."""
+
+    model: str
+    done: int
+    total: int
+    seconds_left: int
+    waits_for: str
+
+
 class DaemonStateJson(TypedDict):
     """Whether a daemon is running, and where."""
 
@@ -264,6 +279,7 @@ class StatusReportJson(TypedDict):
     paused: bool
     paused_until: str
     vectors_owed: int
+    upgrade: VectorUpgradeJson | None
     records_clicks: bool
     daemon: DaemonStateJson
     manifest: dict[str, JsonValue]
@@ -738,7 +754,7 @@ class InspectedNoteJson(TypedDict):
 
 class GatewayHitJson(TypedDict):
     """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are
-    empty."""
+    empty. `published_at` is when the keeper last published a change of the vault."""
 
     vault: str
     keeper: str
@@ -756,6 +772,7 @@ class GatewayHitJson(TypedDict):
     marks: list[list[int]]
     content: str
     modified_time: str
+    published_at: str
 
 
 class GatewayAnswerJson(TypedDict):
@@ -769,8 +786,11 @@ class GatewayAnswerJson(TypedDict):
 
 class PublishedVaultJson(TypedDict):
     """A vault that the user may read, as it is published: `seq` is the last commit of its index, of the
-    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors."""
+    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors.
+    `published_at` is when its keeper last published a change, `seen_at` when it last said that it is
+    there; `is_stale` says that this was too long ago."""
 
+    id: str
     name: str
     keeper: str
     seq: int
@@ -778,6 +798,9 @@ class PublishedVaultJson(TypedDict):
     chunks: int
     languages: list[str]
     model: str
+    published_at: str
+    seen_at: str
+    is_stale: bool
 
 
 class PublishedVaultListJson(TypedDict):
@@ -790,3 +813,10 @@ class GatewayHealthJson(TypedDict):
     """Whether the gateway answers."""
 
     ok: bool
+
+
+class GatewayReadinessJson(TypedDict):
+    """Whether the gateway can answer searches, and what whoever runs it should look at."""
+
+    ok: bool
+    warnings: list[str]
