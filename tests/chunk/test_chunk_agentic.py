@@ -54,6 +54,27 @@ def test_the_model_sets_the_boundaries(
     assert chunks[0].extra.get("skipped", []) == skipped
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The *subject*\nchanges at 4.", "The *subject* changes at 4."),
+        ("…", None),
+        (7, None),
+        ("x" * 900, "x" * 399 + "…"),
+    ],
+)
+def test_what_the_model_says_of_its_cuts_is_shown_and_marked(
+    server: ModelServer, note: Note, said: object, kept: str | None
+) -> None:
+    says(server, {"reasoning": said, "starts": [4]})
+    first, second = cut(agentic(server, target_chunk_size=400), note)
+    assert first.extra.get("reasoning") == kept
+    assert first.to_json()["written_by_model"] == (["reasoning"] if kept else [])
+    assert "reasoning" not in second.extra
+    assert "changes at 4" not in first.content + first.embedding_text
+    assert '"reasoning"' in prompts(server)[0]
+
+
 def test_no_chunk_is_longer_than_twice_the_target(server: ModelServer, note: Note) -> None:
     says(server, {"starts": []})
     chunks = cut(agentic(server), note)

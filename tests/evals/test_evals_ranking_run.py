@@ -169,6 +169,41 @@ def test_languages_are_reported_each_with_an_interval() -> None:
     assert by_name["all"].rows[0].against is None
 
 
+def test_a_slice_of_few_questions_has_means_without_intervals() -> None:
+    report = compare(invented({"one": [0.2, 0.8] * 6, "two": [0.4, 0.7] * 6}))
+    assert [(one.name, one.questions) for one in report.slices] == [
+        ("all", 12),
+        ("language en", 6),
+        ("language es", 6),
+    ]
+    whole, english, _ = as_markdown(report).split("## judged, ")[1:]
+    assert "| one | 0.500 [" in whole
+    assert "| one | 0.800 | 0.800 | 0.800 | 1.00 |  |  |" in english
+    assert "| two | 0.700 | 0.700 | 0.700 | 1.00 | -0.100 |  |" in english
+    assert "[" not in english
+    assert "Too few questions for intervals" in english and "Too few" not in whole
+    data = json.loads(as_json(report))["slices"]
+    assert data[0]["rows"][1]["ndcg"]["low"] is not None
+    assert data[1]["rows"][1]["ndcg"] == {"mean": pytest.approx(0.7), "low": None, "high": None}
+    assert (data[1]["rows"][1]["against"]["p"], data[1]["rows"][1]["against"]["smallest"]) == (None, None)
+
+
+def test_a_language_that_few_generated_questions_have_makes_no_slice() -> None:
+    languages = ["en"] * 585 + ["da"] * 11 + ["es"] * 40 + ["fr"] * 9 + [""] * 3
+    kinds = {"generated": "sentence", "judged": "judged"}
+    for source, kind in kinds.items():
+        questions = tuple(
+            Question(f"q{at}", f"q{at}", {f"{at}.md": 1}, kind, language)
+            for at, language in enumerate(languages)
+        )
+        scores = tuple(Scores(at % 2, at % 2, at % 2, 1.0) for at in range(len(languages)))
+        report = compare(RankingRun(10, questions, (), {"one": scores}))
+        found = {one.name for one in report.slices if one.source == source}
+        few = {"language da", "language fr", "language unknown"}
+        wanted = {"all", "language en", "language es"} | (few if source == "judged" else set())
+        assert found == wanted
+
+
 def test_the_smallest_difference_that_so_many_questions_can_show_is_printed() -> None:
     few, many = (compare(invented({"one": [0.2, 0.8] * n, "two": [0.4, 0.7] * n})) for n in (5, 50))
     smallest = [

@@ -33,7 +33,7 @@ from vault_indexer.model import DaemonState, IndexCounts, JsonValue, StatusRepor
 from vault_indexer.serve.api.answers import AnswerContext
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.mcp import protocol
-from vault_indexer.serve.mcp.actions import AgentActions, EvalRunner
+from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest, EvalRunner
 from vault_indexer.serve.mcp.bridge import Bridge, header_value
 from vault_indexer.serve.mcp.server import make_server
 from vault_indexer.serve.mcp.tools import ToolContext
@@ -175,38 +175,71 @@ def test_an_evaluation_runs_in_a_folder_of_the_vault_and_its_report_comes_in_pag
     (tmp_path / "cases").mkdir()
     asked: list[object] = []
 
-    def runner(folder: Path, layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
-        asked.append((folder.name, layers))
+    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
+        asked.append(request)
         results: list[JsonValue] = [
             {"case_id": f"{n}", "verdict": "pass", "reasons": ["x " * 200]} for n in range(60)
         ]
-        return {"started_at": "now", "layers_run": list(layers), "summary": {"pass": 60}, "results": results}
+        return {
+            "started_at": "now",
+            "layers_run": list(request.layers),
+            "summary": {"pass": 60},
+            "results": results,
+        }
 
-    first = structured(run_eval(tmp_path, runner, {"cases": "cases", "layers": "2, 1"}))
-    assert asked == [("cases", (1, 2))]
+    first = structured(run_eval(tmp_path, runner, {"cases_root": "cases", "layers": [2, 1]}))
+    assert asked == [EvalRequest(tmp_path / "cases", None, (1, 2), live=False, agent="")]
     assert (first["summary"], first["layers_run"]) == ({"pass": 60}, [1, 2])
-    second = structured(run_eval(tmp_path, runner, {"cases": "cases", "offset": first["next_offset"]}))
+    following = {"cases_root": "cases", "layers": "2, 1", "offset": first["next_offset"]}
+    second = structured(run_eval(tmp_path, runner, following))
     assert second["results"][0]["case_id"] == str(len(first["results"]))
+    assert asked[0] == asked[1]
+
+
+def test_an_agent_chooses_folders_layers_agent_and_the_files_as_they_are_now(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "pages").mkdir()
+    asked: list[EvalRequest] = []
+
+    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
+        asked.append(request)
+        return {"layers_run": [3], "summary": {}, "results": []}
+
+    structured(run_eval(tmp_path, runner, {}))
+    given = {"snapshots_root": "pages", "layers": [3], "live": True, "agent": "ask"}
+    structured(run_eval(tmp_path, runner, given))
+    assert asked == [
+        EvalRequest(tmp_path / "evals", None, (1, 2), live=False, agent=""),
+        EvalRequest(tmp_path / "evals", tmp_path / "pages", (3,), live=True, agent="ask"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({"cases": "../cases"}, "not a path in the vault"),
-        ({"cases": "/etc"}, "not a path in the vault"),
-        ({"cases": "nowhere"}, "no such folder"),
-        ({"cases": "cases", "layers": "4"}, "allowed are 1, 2 and 3"),
-        ({"cases": "cases", "layers": "3"}, "the judge is not set"),
-        ({"cases": "cases", "layers": "2"}, "internal error: see the daemon's log"),
+        ({"cases_root": "../cases"}, "not a path in the vault"),
+        ({"cases_root": "/etc"}, "not a path in the vault"),
+        ({"cases_root": "out"}, "leads out of the vault"),
+        ({"cases_root": "nowhere"}, "no such folder"),
+        ({"cases_root": "cases", "snapshots_root": "../cases"}, "not a path in the vault"),
+        ({"cases_root": "cases", "snapshots_root": "/etc"}, "not a path in the vault"),
+        ({"cases_root": "cases", "snapshots_root": "out"}, "leads out of the vault"),
+        ({"cases_root": "cases", "snapshots_root": "nowhere"}, "no such folder"),
+        ({"cases_root": "cases", "layers": [4]}, "allowed are 1, 2 and 3"),
+        ({"cases_root": "cases", "layers": []}, "allowed are 1, 2 and 3"),
+        ({"cases_root": "cases", "layers": [True]}, "allowed are 1, 2 and 3"),
+        ({"cases_root": "cases", "layers": [3]}, "the judge is not set"),
+        ({"cases_root": "cases", "layers": [2]}, "internal error: see the daemon's log"),
     ],
 )
 def test_an_evaluation_that_cannot_run_says_why_in_one_line(
     tmp_path: Path, given_: dict[str, object], said: str
 ) -> None:
     (tmp_path / "cases").mkdir()
+    (tmp_path / "out").symlink_to("/etc")
 
-    def runner(folder: Path, layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
-        if layers == (3,):
+    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
+        if request.layers == (3,):
             raise UsageError("the judge is\nnot set")
         raise KeyError("secret")
 
@@ -222,12 +255,12 @@ def test_an_answer_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "cases").mkdir()
     ended = threading.Event()
 
-    def runner(folder: Path, layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
+    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
         ended.wait(DEADLINE_S)
         return {}
 
     try:
-        result: Any = run_eval(tmp_path, runner, {"cases": "cases"}, 0.05)
+        result: Any = run_eval(tmp_path, runner, {"cases_root": "cases"}, 0.05)
         assert result.content[0].text == "no answer within 0.05 seconds"
     finally:
         ended.set()

@@ -45,6 +45,7 @@ from vault_indexer.evals.links_snapshot import (
     fetch_page,
     hosts_of,
 )
+from vault_indexer.evals.notes import vault_file_check
 from vault_indexer.evals.report import json_report, markdown_report, summary_line
 from vault_indexer.evals.results import Baseline, LayerResult, SuiteReport
 from vault_indexer.evals.runner import SNAPSHOTS, SuiteOptions, run_suite, select_cases
@@ -98,4 +99,5 @@ __all__ = [
     "run_suite",
     "select_cases",
     "summary_line",
+    "vault_file_check",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -222,9 +222,13 @@ def replace_citation(citation: ExpectedCitation, **values: str | int | None) -> 
     return ExpectedCitation.model_validate({**citation.model_dump(), **values})
 
 
-def load_cases(folder: Path, own_agents: Collection[str] | None = None) -> tuple[GoldenCase, ...]:
+def load_cases(
+    folder: Path,
+    own_agents: Collection[str] | None = None,
+    may_read: Callable[[Path], bool] = lambda _file: True,
+) -> tuple[GoldenCase, ...]:
     """All cases of a folder, in the order of their files. `own_agents` are the agents that they may name
-    beside the built-in ones (None: any, where no agent is asked).
+    beside the built-in ones (None: any, where no agent is asked). A file that it may not read is an error.
 
     Raises UsageError: the folder is missing or holds no case, or, naming every file and key at fault, a file
     is not a valid case, names no agent, lies in the folder of another layer, or repeats an id.
@@ -235,6 +239,8 @@ def load_cases(folder: Path, own_agents: Collection[str] | None = None) -> tuple
     problems: list[str] = []
     for file in _case_files(folder):
         try:
+            if not may_read(file):
+                raise UsageError(f"{file}: is outside of the vault, excluded, or too large")
             cases.append(_load(file, folder))
         except UsageError as error:
             problems.append(str(error))

@@ -82,14 +82,18 @@ class PageSource(Protocol):
 class PageSnapshots:
     """The pages of a folder of snapshots. It never fetches one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, may_read: Callable[[Path], bool] = lambda _file: True) -> None:
+        """Files that it may not read do not exist for it."""
         self._folder = folder
+        self._may_read = may_read
 
     def page(self, url: str) -> Page:
         """The page as it was fetched. Raises MissingSnapshotError without a snapshot of it, UsageError for a
         damaged one."""
         file = self._folder / snapshot_name(url)
         try:
+            if not self._may_read(file):
+                raise FileNotFoundError(file)
             data = json.loads(file.read_text(encoding="utf-8"))
             page = Page(data["url"], data["status"], data["final_url"], data["text"], data["fetched_at"])
         except FileNotFoundError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -63,6 +63,25 @@ class NoteSource(Protocol):
     def text(self, path: str) -> str | None:
         """The text of the note at a path; None if there is none. Raises VaultIndexerError."""
         ...
+
+
+def vault_file_check(vault: Path, files: FilesSettings) -> Callable[[Path], bool]:
+    """Whether a run that an agent asks for may read a file: one of the vault, also behind symbolic links,
+    that no rule excludes and that is not larger than notes may be. Raises ExclusionError."""
+    rules = load_ignore_rules(vault, files)
+    root = vault.resolve()
+
+    def may_read(file: Path) -> bool:
+        try:
+            real = file.resolve(strict=True)
+            is_small = real.stat().st_size <= files.max_file_bytes
+        except OSError:
+            return False
+        if not is_small or not real.is_relative_to(root):
+            return False
+        return rules.decide(real.relative_to(root).as_posix(), is_dir=False) is not Decision.IGNORE
+
+    return may_read
 
 
 class IndexedNotes:

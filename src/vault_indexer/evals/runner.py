@@ -50,8 +50,9 @@ class SuiteOptions:
     the files as they are now and pages are fetched by `fetch`; without it, against the index and the pages of
     `snapshots` (None: the folder `snapshots` of the cases), and no network is used. `files` says which files
     are notes. `judge` decides what the cosine does not. `baseline` is an earlier run to compare with.
-    `own_agents` are functions of the user by the names that cases have for them. A case that cites a page
-    without a snapshot cannot be decided, or is skipped with `skip_missing_snapshots`.
+    `own_agents` are functions of the user by the names that cases have for them; without `asks_own_agents`
+    their cases cannot be decided. `may_read` says which files of cases and snapshots are read. A case that
+    cites a page without a snapshot cannot be decided, or is skipped with `skip_missing_snapshots`.
     """
 
     agents: Collection[str] = ()
@@ -62,6 +63,8 @@ class SuiteOptions:
     judge: Judge | None = None
     baseline: Baseline | None = None
     own_agents: Mapping[str, str] = field(default_factory=dict)
+    asks_own_agents: bool = True
+    may_read: Callable[[Path], bool] = lambda _file: True
     skip_missing_snapshots: bool = False
 
 
@@ -84,7 +87,7 @@ def run_suite(
     folder of cases that is not valid, or where no case is left to run; VaultIndexerError if the index cannot
     be read.
     """
-    cases = load_cases(cases_folder, options.own_agents)
+    cases = load_cases(cases_folder, options.own_agents, options.may_read)
     chosen = select_cases(cases, layers, options.agents)
     started_at = _now()
     vault = Path(service.status().vault)
@@ -93,7 +96,8 @@ def run_suite(
     name = str(model.get("provider", "")) if isinstance(model, dict) else ""
     meaning = MeaningCheck(service.embed, options.judge, bounds_of(name))
     own = {case.agent: options.own_agents[case.agent] for case in chosen if case.agent in options.own_agents}
-    asked = OwnAgents(own, agents or ServiceAgents(service))
+    others = agents or ServiceAgents(service)
+    asked = OwnAgents(own, others) if options.asks_own_agents else others
     runner = _Runner(asked, notes, pages, meaning, vault.name, options.skip_missing_snapshots)
     results = []
     for done, case in enumerate(chosen):
@@ -124,7 +128,9 @@ def sources(
     Never both: what is not found in one is not taken from the other."""
     if options.live:
         return VaultFiles(vault, options.files), LivePages(options.fetch)
-    return IndexedNotes(service), PageSnapshots(options.snapshots or cases_folder / SNAPSHOTS)
+    return IndexedNotes(service), PageSnapshots(
+        options.snapshots or cases_folder / SNAPSHOTS, options.may_read
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from vault_indexer.chunk.llm_client import (
     excerpt,
     is_index,
     json_list,
+    json_table,
     one_line,
     reason_of,
     unreached_by,
@@ -43,12 +44,13 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
 
 STRATEGY = "agentic"
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 FALLBACK = "boundary"
 
 _PARAGRAPH_CHARS = 400
 _CHUNK_CHARS = 2_000
 _SUMMARY_CHARS = 400
+_REASONING_CHARS = 400
 
 _SPLIT = """\
 Cut this part of a note into chunks for a search index: each about one thing, understandable alone, and about
@@ -58,8 +60,8 @@ Every paragraph has a number and its length; long ones are abbreviated.
 
 {listing}
 
-Answer with JSON alone, of this form: {{"starts": [NUMBER, NUMBER]}}, the numbers of the paragraphs that begin
-a chunk."""
+Answer with JSON alone, of this form: {{"reasoning": "…", "starts": [NUMBER, NUMBER]}}: in one sentence why
+you cut there, and the numbers of the paragraphs that begin a chunk."""
 
 _SUMMARIZE = """\
 Sum up each of these chunks of the note "{title}" in one sentence, in the language of the chunk, with the
@@ -90,6 +92,7 @@ class _Plan:
 
     starts: set[int]
     skipped: dict[int, list[JsonValue]] = field(default_factory=dict)
+    reasoning: dict[int, str] = field(default_factory=dict)
     fallen: int | None = None
     why: dict[str, JsonValue] = field(default_factory=dict)
 
@@ -97,7 +100,8 @@ class _Plan:
 class AgenticChunker:
     """Chunks as a model sees them.
 
-    `extra`: `fallback` and `reason` where `boundary` split instead; `skipped` lists what the model named and
+    `extra`: `reasoning` is what the model says of its cuts, on the first chunk of the part that it was shown;
+    `fallback` and `reason` where `boundary` split instead; `skipped` lists what the model named and
     does not exist; `no_summary` says why a chunk has none; `unreached` that the model gave no answer at all.
     """
 
@@ -133,8 +137,11 @@ class AgenticChunker:
             plan.starts.add(begin)
             try:
                 budget.spend()
-                named = self._asker.ask(self._split_question([listings[n] for n in shown]), _read_starts)
+                question = self._split_question([listings[n] for n in shown])
+                named, reasoning = self._asker.ask(question, _read_starts)
                 self._take(plan, paragraphs, shown, named)
+                if reasoning:
+                    plan.reasoning[begin] = reasoning
             except (ProviderError, UnusableAnswerError) as error:
                 plan.fallen, plan.why = begin, {"reason": reason_of(error), **unreached_by(error)}
                 by_boundary = [chunk.start_pos for chunk in self._boundary.chunk(note)]
@@ -210,8 +217,11 @@ def _listing(note: Note, number: int, paragraph: Paragraph) -> str:
     return f"[{number}] ({len(text)}) {excerpt(text, _PARAGRAPH_CHARS)}"
 
 
-def _read_starts(answer: str) -> list[JsonValue]:
-    return json_list(answer, "starts")
+def _read_starts(answer: str) -> tuple[list[JsonValue], str]:
+    """The numbers, and what the model says of them ("": nothing)."""
+    starts, said = json_list(answer, "starts"), json_table(answer).get("reasoning")
+    has_words = isinstance(said, str) and any(char.isalnum() for char in said)
+    return starts, one_line(str(said), _REASONING_CHARS) if has_words else ""
 
 
 def _read_summaries(answer: str, count: int) -> list[str]:
@@ -223,6 +233,8 @@ def _read_summaries(answer: str, count: int) -> list[str]:
 
 def _extra(plan: _Plan, start: int) -> dict[str, JsonValue]:
     extra: dict[str, JsonValue] = {}
+    if start in plan.reasoning:
+        extra["reasoning"] = plan.reasoning[start]
     if start in plan.skipped:
         extra["skipped"] = plan.skipped[start]
     if plan.fallen is not None and start >= plan.fallen:

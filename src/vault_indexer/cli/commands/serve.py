@@ -35,13 +35,13 @@ from vault_indexer.daemon.discovery import (
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite
+from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite, vault_file_check
 from vault_indexer.evals.desk import FolderDesk
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.app import ServerParts
 from vault_indexer.serve.http.announcements import Announcements
 from vault_indexer.serve.http.vault_choice import vault_url
-from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
 from vault_indexer.serve.server import (
     Site,
     address_to_keep,
@@ -224,7 +224,7 @@ class _AnyStrategy:
         raise UsageError(_UNNAMED)
 
 
-def _refuse_evals(_cases: Path, _layers: tuple[int, ...]) -> Mapping[str, JsonValue]:
+def _refuse_evals(_request: EvalRequest) -> Mapping[str, JsonValue]:
     raise UsageError(_UNNAMED)
 
 
@@ -246,13 +246,20 @@ def agent_actions(target: Target, service: VaultService) -> AgentActions:
     )
 
 
-def _run_evals(
-    service: VaultService, target: Target, cases: Path, layers: tuple[int, ...]
-) -> Mapping[str, JsonValue]:
-    options = SuiteOptions(files=target.config.settings.files)
-    chosen: list[Layer] = [layer for layer in LAYERS if layer in layers]
+def _run_evals(service: VaultService, target: Target, request: EvalRequest) -> Mapping[str, JsonValue]:
+    settings = target.config.settings
+    options = SuiteOptions(
+        files=settings.files,
+        agents=[request.agent] if request.agent else (),
+        own_agents=settings.evals.agents,
+        asks_own_agents=False,
+        live=request.live,
+        snapshots=request.snapshots,
+        may_read=vault_file_check(service.vault, settings.files),
+    )
+    chosen: list[Layer] = [layer for layer in LAYERS if layer in request.layers]
     report: Mapping[str, JsonValue] = json.loads(
-        json_report(run_suite(service, cases, layers=chosen, options=options))
+        json_report(run_suite(service, request.cases, layers=chosen, options=options))
     )
     return report
 

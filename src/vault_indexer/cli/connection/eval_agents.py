@@ -47,4 +47,4 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
                 "limit": question.limit,
                 "model": question.use_model,
             }
-    raise UsageError(f"agent {agent}: there is none of that name")
+    raise UsageError(f"agent {agent}: it is not asked here")

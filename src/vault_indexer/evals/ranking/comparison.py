@@ -5,6 +5,7 @@ Questions of a person and generated ones are never pooled, nor are those of diff
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,13 @@ GENERATED = "generated"
 ALL = "all"
 _LANGUAGE = "language "
 MEASURES = ("ndcg", "mrr", "recall")
+
+LEAST_FOR_INTERVALS = 10
+"""Fewer questions say nothing of how sure a mean is: resamples of a handful are always alike."""
+
+LEAST_SHARE_OF_LANGUAGE = 0.02
+"""The language of a generated question is that of its note, which is detected. A language that fewer of them
+have is most likely a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,11 @@ class Slice:
     name: str
     questions: int
     rows: tuple[VariantRow, ...]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are enough questions for intervals and what is made of them to be shown."""
+        return self.questions >= LEAST_FOR_INTERVALS
 
     @property
     def is_gated(self) -> bool:
@@ -143,7 +156,7 @@ def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
     for source in dict.fromkeys(source_of(one) for _, one in wanted):
         own = [(at, one) for at, one in wanted if source_of(one) == source]
         yield source, ALL, [at for at, _ in own]
-        names = {"kind": sorted({one.kind for _, one in own}), "": sorted({one.language for _, one in own})}
+        names = {"kind": sorted({one.kind for _, one in own}), "": _languages([one for _, one in own])}
         for kind in names["kind"] if len(names["kind"]) > 1 else ():
             yield source, kind, [at for at, one in own if one.kind == kind]
         for language in names[""] if len(names[""]) > 1 else ():
@@ -152,6 +165,15 @@ def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
                 f"{_LANGUAGE}{language or 'unknown'}",
                 [at for at, one in own if one.language == language],
             )
+
+
+def _languages(questions: Sequence[Question]) -> list[str]:
+    """The languages that make a slice. Those of a person's questions all do."""
+    counts = Counter(one.language for one in questions)
+    if not questions[0].is_generated:
+        return sorted(counts)
+    least = max(LEAST_FOR_INTERVALS, LEAST_SHARE_OF_LANGUAGE * len(questions))
+    return sorted(language for language, count in counts.items() if count >= least)
 
 
 def _slice(

@@ -12,8 +12,22 @@ from vault_indexer.text.counts import quantity
 
 
 def as_json(report: RankingReport) -> str:
-    """Every value of the report, by the names of its fields."""
-    return json_text(asdict(report), indent=2)
+    """Every value of the report, by the names of its fields. Slices of few questions have means without
+    intervals and what is made of them: null."""
+    found = asdict(report)
+    for one, shown in zip(report.slices, found["slices"], strict=True):
+        if not one.has_intervals:
+            shown["rows"] = [_without_intervals(row) for row in shown["rows"]]
+    return json_text(found, indent=2)
+
+
+def _without_intervals(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: None if key in _OF_INTERVALS else _without_intervals(one) for key, one in value.items()}
+    return value
+
+
+_OF_INTERVALS = frozenset({"low", "high", "p", "smallest"})
 
 
 def as_markdown(report: RankingReport) -> str:
@@ -49,10 +63,12 @@ def _slice_lines(one: Slice, report: RankingReport) -> Iterator[str]:
     yield f"| {' | '.join(titles)} |"
     yield "| --- |" + " ---: |" * (len(titles) - 1)
     for row in one.rows:
-        yield f"| {' | '.join(_cells(row))} |"
+        yield f"| {' | '.join(_cells(row, has_intervals=one.has_intervals))} |"
     smallest = {row.variant: row.against.smallest for row in one.rows if row.against and row.against.smallest}
     yield ""
-    if smallest:
+    if not one.has_intervals:
+        yield from ("Too few questions for intervals: read no difference from these means.", "")
+    elif smallest:
         shown = ", ".join(f"{value:.3f} ({name})" for name, value in smallest.items())
         yield from (
             f"The smallest difference in nDCG@{k} that {quantity(one.questions, 'question')} can show "
@@ -61,11 +77,14 @@ def _slice_lines(one: Slice, report: RankingReport) -> Iterator[str]:
         )
 
 
-def _cells(row: VariantRow) -> Iterator[str]:
+def _cells(row: VariantRow, *, has_intervals: bool) -> Iterator[str]:
     yield row.variant
     for interval in (row.ndcg, row.mrr, row.recall):
-        yield _interval(interval)
+        yield _interval(interval) if has_intervals else f"{interval.mean:.3f}"
     yield f"{row.judged:.2f}"
+    if not has_intervals:
+        yield from (f"{row.against.difference.mean:+.3f}" if row.against else "", "")
+        return
     yield from _against_cells(row.against)
 
 

@@ -9,9 +9,21 @@ from typing import Protocol
 
 from vault_indexer.model import JsonValue
 
-EvalRunner = Callable[[Path, tuple[int, ...]], Mapping[str, JsonValue]]
-"""Runs the cases of a folder in some layers (1, 2, 3) and returns the report as JSON. It is called in a
-thread, and raises VaultIndexerError."""
+
+@dataclass(frozen=True, slots=True)
+class EvalRequest:
+    """Which golden cases an agent wants to have run. Both folders are in the vault; without `snapshots`, it
+    is that of the cases. `agent` "" means the cases of all agents."""
+
+    cases: Path
+    snapshots: Path | None
+    layers: tuple[int, ...]
+    live: bool
+    agent: str
+
+
+EvalRunner = Callable[[EvalRequest], Mapping[str, JsonValue]]
+"""Runs cases and returns the report as JSON. It is called in a thread, and raises VaultIndexerError."""
 
 
 class StrategySetting(Protocol):

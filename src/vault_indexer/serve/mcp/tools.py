@@ -16,7 +16,7 @@ from vault_indexer.model import JsonValue, NoteText, StrategyChange
 from vault_indexer.serve.api.answers import AnswerContext, answer
 from vault_indexer.serve.api.endpoints import NOTE
 from vault_indexer.serve.api.openapi import answer_type
-from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
 from vault_indexer.serve.mcp.budget import page
 from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
@@ -53,9 +53,16 @@ def input_schema(view: ToolView) -> Schema:
     required = [one.name for one in parameters if one.required]
     return {
         "type": "object",
-        "properties": {one.name: _parameter_schema(one) for one in parameters},
+        "properties": {
+            one.name: _list_schema(view) if one.name == view.listed else _parameter_schema(one)
+            for one in parameters
+        },
         **({"required": cast("JsonValue", required)} if required else {}),
     }
+
+
+def _list_schema(view: ToolView) -> Schema:
+    return {"type": "array", "items": {"enum": list(view.listed_values)}}
 
 
 def _parameter_schema(parameter: Parameter) -> Schema:
@@ -86,6 +93,9 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
     """A value for each parameter. Raises UsageError, in the words of the HTTP API, for one that is wrong,
     missing or unknown; null counts as not given."""
     values = {name: value for name, value in given.items() if value is not None}
+    listed = values.get(view.listed)
+    if isinstance(listed, list):
+        values[view.listed] = ",".join(str(one) for one in listed)
     try:
         return validate(view.endpoint.parameters, values, is_strict=not view.is_read_only)
     except WrongRequestError as error:
@@ -143,12 +153,27 @@ def _run_eval(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     layers = str(arguments["layers"]).replace(" ", "")
     if not _LAYERS.fullmatch(layers):
         raise UsageError(f"layers = {layers[:40]!r}: allowed are 1, 2 and 3, separated by commas")
-    vault = Path(context.answers.service.status().vault)
-    folder = resolve_in_vault(vault, str(arguments["cases"]).strip().rstrip("/"))
-    if not folder.is_dir():
-        raise UsageError(f"cases = {str(arguments['cases'])[:200]!r}: no such folder in the vault")
-    report = run(folder, tuple(sorted({int(layer) for layer in layers.split(",")})))
+    cases = _folder(context, arguments, "cases_root")
+    report = run(
+        EvalRequest(
+            cases,
+            _folder(context, arguments, "snapshots_root") if arguments["snapshots_root"] else None,
+            tuple(sorted({int(layer) for layer in layers.split(",")})),
+            live=bool(arguments["live"]),
+            agent=str(arguments["agent"]),
+        )
+    )
     return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
+
+
+def _folder(context: ToolContext, arguments: Mapping[str, Value], name: str) -> Path:
+    """The folder of the vault that an argument names. Raises VaultIndexerError for any other."""
+    given = str(arguments[name])
+    vault = Path(context.answers.service.status().vault)
+    folder = resolve_in_vault(vault, given.strip().rstrip("/"))
+    if not folder.is_dir():
+        raise UsageError(f"{name} = {given[:200]!r}: no such folder in the vault")
+    return folder
 
 
 _REPORT_KEYS = ("layers_run", "summary", "results")

@@ -39,6 +39,10 @@ class ToolView:
     lists: tuple[str, ...] = ()
     """The lists of the answer that are divided into pages, in this order."""
 
+    listed: str = ""
+    """The parameter that is a list of some numbers for an agent, and a text with commas here."""
+
+    listed_values: tuple[int, ...] = ()
     has_all: bool = False
     """Whether the row gives whole lists where no limit is given."""
 
@@ -102,7 +106,7 @@ _READ_NOTE = ToolView(
         _view(
             NOTE,
             "read_note",
-            "Read a note: all, a section, or lines. Long text comes in pages.",
+            "Read a note: all, a section, or lines.",
             (
                 _NOTE_NAME,
                 Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
@@ -162,9 +166,7 @@ _LINKS = ToolView(
 )
 
 _STATUS = ToolView(
-    endpoint=_view(
-        STATUS, "status", "State of the index: counts, pending changes, files left out.", (_OFFSET,)
-    ),
+    endpoint=_view(STATUS, "status", "Index: counts, pending changes, files left out.", (_OFFSET,)),
     row=STATUS,
     keep=keys(
         *(
@@ -206,10 +208,13 @@ _RUN_EVAL = ToolView(
         name="run_eval",
         method="POST",
         path=PATH,
-        help="Run the evaluation cases of a folder.",
+        help="Run golden cases of the vault, layers 1 and 2 by default.",
         own_parameters=(
-            Parameter(name="cases", holds="note", required=True, help="Folder in the vault."),
-            Parameter(name="layers", default="1,2", help="Of 1, 2, 3."),
+            Parameter(name="cases_root", holds="note", default="evals", help=""),
+            Parameter(name="snapshots_root", holds="note", default="", help=""),
+            Parameter(name="layers", default="1,2", help=""),
+            Parameter(name="live", kind=bool, default=False, help=""),
+            Parameter(name="agent", default="", max_chars=128, help=""),
             _OFFSET,
         ),
         answer="EvalReport",
@@ -217,6 +222,8 @@ _RUN_EVAL = ToolView(
     ),
     row=STATUS,
     lists=("results",),
+    listed="layers",
+    listed_values=(1, 2, 3),
     timeout_s=LONG_TIMEOUT_S,
 )
 
@@ -227,7 +234,7 @@ def _ask(row: Endpoint[Any]) -> ToolView:
         endpoint=_view(
             row,
             ASK_NAME,
-            "Answer a question by sentences with verified citations of notes. `declined`: no note knows.",
+            "Answer a question by sentences with verified citations. `declined`: no note knows.",
             (replace(row.parameter("q"), help="The question."), _OFFSET),
         ),
         row=row,
