@@ -120,7 +120,7 @@ def test_a_question_on_nothing_here_is_declined(notes: AskedVault) -> None:
 
 
 def test_a_weak_verdict_gives_passages_only(notes: AskedVault) -> None:
-    answer = notes.ask("does rye whiskey contain flour from barley malt distillery")
+    answer = notes.ask("does whiskey contain rye flour starter barley malt distillery bourbon cask")
     assert (answer.kind, answer.verdict, answer.sentences) == ("passages", "weak", ())
     assert answer.passages
 
