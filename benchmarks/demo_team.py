@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -29,7 +30,10 @@ from urllib.parse import urlencode
 DEMO = Path(__file__).parent.parent / "src" / "vault_indexer" / "demo"
 VAULTS: Mapping[str, Sequence[str]] = {"Household": ("Bread", "House"), "Outdoors": ("Sky", "Garden")}
 KEEPERS: Mapping[str, str] = {"Household": "alpha", "Outdoors": "beta"}
-RIGHTS: Mapping[str, Sequence[str]] = {"ana": ("Household",), "ben": ("Household", "Outdoors")}
+RIGHTS: Mapping[str, Sequence[str]] = {
+    "ana": ("alpha/Household",),
+    "ben": ("alpha/Household", "beta/Outdoors"),
+}
 QUESTIONS = ("how long does the dough rest", "rings of a planet", "slugs eat the tomatoes")
 _TIME_S = 90.0
 _END_S = 5.0
@@ -61,9 +65,19 @@ class Demo:
         keepers = [self._start_keeper(vault) for vault in VAULTS]
         tokens = {user: secrets.token_urlsafe(32) for user in RIGHTS}
         port = self._start_gateway(keepers, tokens)
-        self._wait("both vaults are published", lambda: len(vaults_of(port, tokens["ben"])) == len(VAULTS))
+        for user, vaults in RIGHTS.items():
+            for vault in vaults:
+                self._wait(f"{user} may read {vault}", partial(self._grant, user, vault))
+        self._wait("the rights count", lambda: len(vaults_of(port, tokens["ben"])) == len(VAULTS))
         for user, token in tokens.items():
             show(port, user, token)
+
+    def _grant(self, user: str, vault: str) -> bool:
+        """Give a right; False while the vault is not published."""
+        config = str(self._folder / "gateway.toml")
+        command = ["-m", "vault_indexer.cli", "gateway", "--config", config, "grant", user, vault]
+        done = subprocess.run([sys.executable, *command], capture_output=True, check=False)
+        return done.returncode == 0
 
     def _start_milvus(self) -> None:
         port = self._milvus.rpartition(":")[2]
@@ -99,8 +113,7 @@ class Demo:
             parts.append(f'[[keepers]]\nname = "{keeper.name}"\nurl = "{url}"\ntoken_env = "{variable}"\n')
         for user, token in tokens.items():
             digest = sha256(token.encode()).hexdigest()
-            rights = json.dumps(list(RIGHTS[user]))
-            parts.append(f'[[users]]\nname = "{user}"\ntoken_sha256 = "{digest}"\nvaults = {rights}\n')
+            parts.append(f'[[users]]\nname = "{user}"\ntoken_sha256 = "{digest}"\n')
         config.write_text("".join(parts))
         print(f"gateway at http://127.0.0.1:{port}")
         environ = {f"TOKEN_OF_{keeper.name.upper()}": keeper.token for keeper in keepers}

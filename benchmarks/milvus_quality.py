@@ -24,7 +24,8 @@ from quality.queries import Query
 from quality.runs import identified, sampled
 from quality.sets import QuerySet, all_sets
 from search_quality import folder, is_wanted, options
-from vault_indexer.index.publishing import CatalogPublisher, PublishedVault
+from vault_indexer.index.publication_owner import PublishedVault
+from vault_indexer.index.publishing import CatalogPublisher
 from vault_indexer.store import SnapshotHolder
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusRetriever, MilvusVaults
 from vault_indexer.store.retrieval import ChunkRetriever, FoundChunk, Fusion, Selection, VaultScope
@@ -58,7 +59,7 @@ def publish(of: OpenSet, vaults: MilvusVaults, vault: str) -> MilvusRetriever:
     """The vault on the server."""
     model = of.searcher.embedder.model
     publisher = MilvusPublisher(vaults, vault, model, store_bodies=False)
-    identity = PublishedVault(vault, vault, "benchmark")
+    identity = PublishedVault(vault, vault, "benchmark", vault, "owner")
     catalog = CatalogPublisher(vaults, publisher, identity, of.snapshot.generation, model.key)
     state = catalog.publish_all(of.snapshot.catalog).state
     return MilvusRetriever(vaults, state.collection)

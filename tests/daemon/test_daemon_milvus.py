@@ -16,7 +16,9 @@ from milvus_server import MilvusServer, milvus_server
 from tcp_proxy import TcpProxy, tcp_proxy
 from vault_at_work import Place, daemon, holding, opened, place, wait_for
 
-from vault_indexer.index.publishing import published_vault
+from vault_indexer.bootstrap import take_over_publication
+from vault_indexer.errors import LockedError
+from vault_indexer.index.publication_owner import IdentityFile
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusRetriever, MilvusVaults, VaultState
@@ -39,7 +41,8 @@ class Published:
 
     @property
     def vault(self) -> str:
-        return published_vault(self.where.vault, "keeper").vault
+        identity = IdentityFile(self.where.index_dir).read()
+        return identity.vault if identity else ""
 
     def state(self) -> VaultState | None:
         return self.vaults.state(self.vault)
@@ -198,8 +201,17 @@ def test_a_rebuild_is_published_beside_and_leaves_nothing_behind(published: Publ
 def test_an_index_that_was_deleted_does_not_pass_for_the_old_one(published: Published) -> None:
     with daemon(published.where) as service:
         wait_for(lambda: all_published(service))
+        before = published.state()
     published.where.index_dir.rename(published.where.index_dir.with_name("old index"))
     (published.where.vault / "Bread.md").unlink()
+    with daemon(published.where) as service:
+        wait_for(lambda: "is published by another index since" in notices(service))
+        assert "take it over with --take-over" in service.status().detail
+        assert before is not None
+        assert published.vaults.state(before.vault) == before, "the index that is refused writes nothing"
+        with pytest.raises(LockedError):
+            take_over_publication(published.where.target({}), {})
+    assert take_over_publication(published.where.target({}), {})
     with daemon(published.where) as service:
         wait_for(lambda: all_published(service))
         assert published.found("dough") == []
@@ -240,8 +252,9 @@ def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> 
 
     done = unpublish(published.where)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == f"Removed {published.where.vault} from {published.proxy.uri}.\n"
-    assert published.state() is None
+    said = f"Removed {published.where.vault} from {published.proxy.uri}; its id was {state.vault}.\n"
+    assert done.stderr == said
+    assert other.state(state.vault) is None
     assert rows(published, state.collection) == 0
     assert other.state("neighbour") == neighbour, "another vault stays"
     assert unpublish(published.where).stderr.startswith("Nothing of ")
@@ -249,6 +262,7 @@ def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> 
     with daemon(published.where) as service:
         wait_for(lambda: all_published(service))
         assert published.found("dough") == ["Bread.md"]
+        assert published.vault != state.vault, "no right to the former id comes back"
 
 
 def test_a_vault_can_be_removed_while_its_daemon_publishes_no_more(published: Published) -> None:

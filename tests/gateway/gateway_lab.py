@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -21,7 +22,8 @@ from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.gateway.users import digest_of
-from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
+from vault_indexer.index.publication_owner import PublishedVault
+from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
@@ -52,13 +54,25 @@ class User:
     def toml(self) -> str:
         return (
             f"[[users]]\nname = {json.dumps(self.name)}\ntoken_sha256 = {json.dumps(digest_of(self.token))}\n"
-            f"vaults = {json.dumps(self.vaults)}\nmetrics = {json.dumps(self.metrics)}\n"
+            f"vaults = {json.dumps([right(one) for one in self.vaults])}\n"
+            f"metrics = {json.dumps(self.metrics)}\n"
         )
 
 
 ANA = User("ana", "token-of-ana", ("kitchen",))
 BEN = User("ben", "token-of-ben", ("*",))
 OPS = User("ops", "token-of-ops", (), metrics=True)
+
+
+def id_of(name: str, keeper: str = "keeper") -> str:
+    """The id of a vault that `publish` publishes; one that an index makes ends in random digits."""
+    return f"{keeper}-{name}-{sha256(f'{keeper}/{name}'.encode()).hexdigest()[:16]}"
+
+
+def right(vault: str) -> str:
+    """The right to a vault of a name, or of `keeper/name`; "*" and an id stand for themselves."""
+    keeper, _, name = vault.rpartition("/")
+    return vault if vault == "*" or len(vault) > 20 else id_of(name, keeper or "keeper")
 
 
 @dataclass(frozen=True)
@@ -88,7 +102,7 @@ def publish(team: Team, name: str, keeper: str = "keeper", *, fitted: bool = Fal
         model = session.reader().searcher.embedder.model
         generation = IndexDir(where.index_dir).current()
         assert generation is not None
-        published = PublishedVault(f"{keeper}-{name}", name, keeper)
+        published = PublishedVault(id_of(name, keeper), name, keeper, f"{keeper}/{name}", keeper)
         publisher = MilvusPublisher(team.vaults, published.vault, model, store_bodies=True)
         catalog = CatalogPublisher(team.vaults, publisher, published, generation.number, model.key)
         publication, reader = Publication(catalog, EpochMark(generation)), CatalogReader(generation.catalog)

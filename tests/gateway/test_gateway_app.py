@@ -13,7 +13,7 @@ from vault_indexer.gateway.app import GatewayParts, make_gateway_app
 from vault_indexer.model import GatewayAnswer, GatewayHit
 
 HIT = GatewayHit(
-    *("v", "k", "a.md", "note", "A", "H", 0, 3, 1, 1, 1, 0.123456, "snip", ((0, 2),), "body", "2026")
+    *("v", "k", "a.md", "note", "A", "H", 0, 3, 1, 1, 1, 0.123456, "snip", ((0, 2),), "body", "2026", "2026")
 )
 
 
@@ -22,7 +22,7 @@ def parts() -> GatewayParts:
     made = {
         "settings": SimpleNamespace(server=SimpleNamespace(**limits)),
         "users": SimpleNamespace(by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
-        "published": SimpleNamespace(of=lambda _: {}, all=list),
+        "published": SimpleNamespace(of=lambda _: {}, all=list, unmatched_rights=lambda: 2),
         "search": SimpleNamespace(search=lambda _, order: GatewayAnswer(order.query, 1.234, (HIT,), ())),
         "metrics": SimpleNamespace(watch=lambda app: app, exposition=lambda: (b"figures", "text/plain")),
     }
@@ -52,7 +52,7 @@ def ask(target: str) -> tuple[int, bytes]:
     ("target", "status", "part"),
     [
         ("/healthz", 200, b'{"ok":true}'),
-        ("/readyz", 200, b'{"ok":true}'),
+        ("/readyz", 200, b'"warnings":["rights of users that match no published vault: 2"]'),
         ("/v1/vaults", 200, b'{"vaults":[]}'),
         ("/v1/search?q=x", 200, b'"score":0.1235'),
         ("/v1/search?q=x&fields=path", 200, b'"results":[{"path":"a.md"}]'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from gateway_lab import ANA, BEN, OPS, Gateway, Team, User, gateway, publish
+from gateway_lab import ANA, BEN, OPS, Gateway, Team, User, gateway, id_of, publish
 
 STRANGER = User("stranger", "no-token", ("*",))
 SECRET = "Sky/Saturn.md"
@@ -18,6 +18,7 @@ NAMES = [
     'x"] or vault in ["keeper-observatory',
     "kitchen' or '1'='1",
     "keeper-observatory",
+    id_of("observatory"),
     "%",
     "kitchen\\",
     "../observatory",
@@ -103,15 +104,17 @@ def test_the_guard_of_the_daemon_stands_here_too(shared_gateway: Gateway) -> Non
     assert shared_gateway.get("/v1/bodies", BEN, keys="1").status == 404
 
 
-def test_a_name_that_two_keepers_publish_needs_the_keeper(team: Team) -> None:
+def test_of_two_vaults_of_one_name_the_id_names_one(team: Team) -> None:
     twice = Team(team.folder / "twice", team.uri, "twice")
     twice.folder.mkdir()
     publish(twice, "kitchen", "here")
     publish(twice, "kitchen", "there")
-    by_name, by_both = User("a", "token-a", ("kitchen",)), User("b", "token-b", ("here/kitchen",))
-    with gateway(twice, [by_name, by_both]) as one:
-        assert one.paths(by_name, "dough") == []
-        found = one.get("/v1/vaults", by_both).json["vaults"]
+    one_of_both = User("b", "token-b", ("here/kitchen",))
+    with gateway(twice, [one_of_both]) as one:
+        found = one.get("/v1/vaults", one_of_both).json["vaults"]
         assert isinstance(found, list)
         assert [(vault["keeper"], vault["name"]) for vault in found] == [("here", "kitchen")]
-        assert one.search(by_both, "dough", vault="there/kitchen").status == 404
+        assert found[0]["id"] == id_of("kitchen", "here")
+        assert one.search(one_of_both, "dough", vault=id_of("kitchen", "here")).status == 200
+        assert one.search(one_of_both, "dough", vault="there/kitchen").status == 404
+        assert one.search(one_of_both, "dough", vault=id_of("kitchen", "there")).status == 404

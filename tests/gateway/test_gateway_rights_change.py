@@ -65,7 +65,7 @@ def test_a_broken_file_keeps_the_former_rights_and_is_said(team: Team) -> None:
     assert "the changed configuration is not used, the former rights hold" in one.said
     for part in ("is not valid TOML", "server.port", "users: is missing", "No such file"):
         assert part in one.said, part
-    assert "other keys than users have changed: they count after a restart" in one.said
+    assert "other keys than users and withdrawn have changed: they count after a restart" in one.said
 
 
 def test_no_request_is_answered_wrongly_while_rights_change(team: Team) -> None:

@@ -14,7 +14,6 @@ from waiting import wait_until
 
 TOKEN = "a-token-of-a-keeper-that-is-long-enough"
 VARIABLE = "TOKEN_OF_SEVERAL"
-EVE = User("eve", "token-of-eve", ("attic",))
 
 NOTES = {
     "home/Notes": {"Same.md": "# Same\n\nThe lantern is green.\n"},
@@ -75,13 +74,16 @@ def texts(one: Gateway, user: User, query: str = "lantern", **parameters: str) -
 
 @pytest.mark.long
 def test_each_body_comes_from_its_own_vault(keeper: Keeper) -> None:
-    with gateway(keeper.team, [BEN, EVE], 'bodies = "keepers"', keeper.tables) as one:
+    wait_until(lambda: len(keeper.team.vaults.all()) == 3, "all three have an id")
+    (attic,) = [state.vault for state in keeper.team.vaults.all().values() if state.name == "attic"]
+    eve = User("eve", "token-of-eve", (attic,))
+    with gateway(keeper.team, [BEN, eve], 'bodies = "keepers"', keeper.tables) as one:
         wait_until(lambda: len(results(one.search(BEN, "lantern"))) == 3, "all three are published")
         assert texts(one, BEN) == {
             "Notes": {"The lantern is green.", "The lantern is black."},
             "attic": {"A lantern lies in the trunk."},
         }
-        assert texts(one, EVE) == {"attic": {"A lantern lies in the trunk."}}
+        assert texts(one, eve) == {"attic": {"A lantern lies in the trunk."}}
         assert TOKEN not in one.search(BEN, "lantern").body.decode()
 
 

@@ -67,7 +67,8 @@ CHUNKS = st.integers(0, 1_000_000)
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """The bundled notebook."""
     folder = Path(str(files("vault_indexer") / "demo"))
-    with open_vault(folder, tmp_path_factory.mktemp("index")) as vault:
+    static = {"provider": "wordllama"}
+    with open_vault(folder, tmp_path_factory.mktemp("index"), embedding=static) as vault:
         yield vault
 
 

@@ -185,7 +185,7 @@ def test_weights_come_back_as_they_were_and_damaged_ones_not(vaults: MilvusVault
     data = np.random.default_rng(1).bytes(128_000)
     digest = vaults.put_weights(data)
     assert vaults.weights(digest) == data
-    vaults.connection.call("delete", "access_weights_v1", filter=f'part == "{digest}:0001:3"')
+    vaults.connection.call("delete", "access_weights_v2", filter=f'part == "{digest}:0001:3"')
     assert vaults.weights(digest) is None
     assert vaults.put_weights(data) == digest
     assert vaults.weights(digest) == data

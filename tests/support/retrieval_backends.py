@@ -17,7 +17,8 @@ from vault_at_work import Place, place, silent
 from waiting import wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication, PublishedVault
+from vault_indexer.index.publication_owner import PublishedVault
+from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, IndexDir
 from vault_indexer.store.catalog import CatalogReader
@@ -108,7 +109,7 @@ class MilvusBackend:
         """As a daemon that has just started sees the server."""
         generation = self.generation()
         model = self.model()
-        published = PublishedVault(VAULT, "my vault", "keeper")
+        published = PublishedVault(VAULT, "my vault", "keeper", "place", "owner")
         catalog = CatalogPublisher(self.vaults, self.publisher(), published, generation.number, model.key)
         return Publication(catalog, EpochMark(generation))
 

@@ -199,6 +199,15 @@ export interface Progress {
   seconds: number;
 }
 
+/** How far the vectors of a better model are, by which the index will be searched when all are there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why none are made at the moment; empty where they are. */
+export interface VectorUpgrade {
+  model: string;
+  done: number;
+  total: number;
+  seconds_left: number;
+  waits_for: string;
+}
+
 /** Whether a daemon is running, and where. */
 export interface DaemonState {
   running: boolean;
@@ -225,6 +234,7 @@ export interface StatusReport {
   paused: boolean;
   paused_until: string;
   vectors_owed: number;
+  upgrade: VectorUpgrade | null;
   records_clicks: boolean;
   daemon: DaemonState;
   manifest: Record<string, unknown>;
@@ -638,7 +648,7 @@ export interface InspectedNote {
   diagnostics: Diagnostic[];
 }
 
-/** One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty. */
+/** One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty. `published_at` is when the keeper last published a change of the vault. */
 export interface GatewayHit {
   vault: string;
   keeper: string;
@@ -656,6 +666,7 @@ export interface GatewayHit {
   marks: number[][];
   content: string;
   modified_time: string;
+  published_at: string;
 }
 
 /** The answer to one search. */
@@ -666,8 +677,9 @@ export interface GatewayAnswer {
   notices: string[];
 }
 
-/** A vault that the user may read, as it is published: `seq` is the last commit of its index, of the generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. */
+/** A vault that the user may read, as it is published: `seq` is the last commit of its index, of the generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. `published_at` is when its keeper last published a change, `seen_at` when it last said that it is there; `is_stale` says that this was too long ago. */
 export interface PublishedVault {
+  id: string;
   name: string;
   keeper: string;
   seq: number;
@@ -675,6 +687,9 @@ export interface PublishedVault {
   chunks: number;
   languages: string[];
   model: string;
+  published_at: string;
+  seen_at: string;
+  is_stale: boolean;
 }
 
 /** The vaults that the user may read. */
@@ -685,4 +700,10 @@ export interface PublishedVaultList {
 /** Whether the gateway answers. */
 export interface GatewayHealth {
   ok: boolean;
+}
+
+/** Whether the gateway can answer searches, and what whoever runs it should look at. */
+export interface GatewayReadiness {
+  ok: boolean;
+  warnings: string[];
 }

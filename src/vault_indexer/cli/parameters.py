@@ -82,6 +82,11 @@ AllVaults = Annotated[
     typer.Option("--all-vaults", help="All your vaults."),
 ]
 
+TakeOver = Annotated[
+    bool,
+    typer.Option("--take-over", help="Publish the vault in place of the index that publishes it now."),
+]
+
 _STRATEGY_VARIABLE = "INDEXER_CHUNKING_STRATEGY"
 
 

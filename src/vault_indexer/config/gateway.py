@@ -20,6 +20,19 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 EVERY_VAULT = "*"
 
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
+VaultId = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9-]{1,60}-[0-9a-f]{16}$"),
+    Allowed("the id of a vault, as `indexer gateway vaults` lists it"),
+]
+Right = Annotated[
+    str,
+    Field(pattern=r"^(\*|[a-z0-9-]{1,60}-[0-9a-f]{16})$"),
+    Allowed(
+        'the id of a vault, as `indexer gateway grant` writes it, or "*"; a name gives no right, since '
+        "another vault may have it tomorrow"
+    ),
+]
 HostName = Annotated[
     str,
     Field(pattern=r"^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"),
@@ -95,8 +108,8 @@ class GatewayUser(Table):
             "the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"
         ),
     ] = Field(description="of the token; the token itself is nowhere but with the user")
-    vaults: tuple[Name, ...] = Field(
-        default=(), description='names of the vaults that the user may read, exactly; "*" for all'
+    vaults: tuple[Right, ...] = Field(
+        default=(), description='ids of the vaults that the user may read; "*" for all'
     )
     metrics: bool = Field(default=False, description="whether the user may read /metrics")
 
@@ -107,6 +120,11 @@ class GatewaySettings(Table):
     milvus: GatewayMilvus
     server: GatewayServer = GatewayServer()
     users: tuple[GatewayUser, ...] = Field(description="at least one")
+    withdrawn: tuple[VaultId, ...] = Field(
+        default=(),
+        description="ids of vaults that nobody finds, whatever the server says: `indexer gateway unpublish` "
+        "writes them",
+    )
     bodies: Literal["milvus", "keepers"] = Field(
         default="milvus", description="where the text of a hit is from"
     )
@@ -116,6 +134,11 @@ class GatewaySettings(Table):
     )
     states_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
         default=2.0, description="how long the list of published vaults is good"
+    )
+    stale_after_s: Annotated[float, Field(ge=120, le=31_536_000), Unit("seconds")] = Field(
+        default=600.0,
+        description="a vault whose keeper has not been seen for longer is called stale; keepers say once a "
+        "minute that they are there",
     )
     snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
         default=240, description="length of the text shown around the match"

@@ -24,9 +24,11 @@ from vault_indexer.model import (
     GatewayAnswer,
     GatewayHealth,
     GatewayHit,
+    GatewayReadiness,
     PublishedVault,
     PublishedVaultList,
 )
+from vault_indexer.search.present import iso_time
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.openapi import ApiDocument, answers
 from vault_indexer.serve.app import get_route, methods_of, other_routes
@@ -91,8 +93,11 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
     for endpoint, respond in responses:
         document.add(endpoint)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
-    for path, name, text in ((HEALTH_PATH, "healthy", _HEALTHY), (READY_PATH, "ready", _READY)):
-        document.add_other(name, path, text, answers("It is so.", "GatewayHealth"), is_public=True)
+    for path, name, text, shape in (
+        (HEALTH_PATH, "healthy", _HEALTHY, "GatewayHealth"),
+        (READY_PATH, "ready", _READY, "GatewayReadiness"),
+    ):
+        document.add_other(name, path, text, answers("It is so.", shape), is_public=True)
     document.add_other("metrics", METRICS_PATH, "Figures for Prometheus.", _FIGURES)
     others = [*_health_routes(parts), get_route(METRICS_PATH, partial(_figures, parts))]
     server = parts.settings.server
@@ -163,6 +168,7 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
     return PublishedVaultList(
         tuple(
             PublishedVault(
+                id=state.vault,
                 name=state.name,
                 keeper=state.keeper,
                 seq=state.seq,
@@ -170,6 +176,9 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
                 chunks=state.chunks,
                 languages=tuple(state.languages),
                 model=state.model,
+                published_at=iso_time(state.published_ms * 1_000_000),
+                seen_at=iso_time(state.seen_ms * 1_000_000),
+                is_stale=parts.published.is_stale(state),
             )
             for state in sorted(states, key=lambda one: (one.name, one.keeper, one.vault))
         )
@@ -182,7 +191,9 @@ def _health_routes(parts: GatewayParts) -> Sequence[StarletteRoute]:
 
     def ready(_: Request) -> JSONResponse:
         parts.published.all()
-        return _json(GatewayHealth(ok=True))
+        unmatched = parts.published.unmatched_rights()
+        warnings = (f"rights of users that match no published vault: {unmatched}",) if unmatched else ()
+        return _json(GatewayReadiness(ok=True, warnings=warnings))
 
     return get_route(HEALTH_PATH, healthy), get_route(READY_PATH, ready)
 

@@ -93,8 +93,8 @@ class KeptBodies:
         for one in found:
             asked.setdefault((states[one.vault].keeper, one.vault), []).append(one)
         running = {
-            self._pool.submit(self._clients[keeper].bodies, own): (keeper, own)
-            for (keeper, _), own in asked.items()
+            self._pool.submit(self._clients[keeper].bodies, own, states[vault].place): (keeper, own)
+            for (keeper, vault), own in asked.items()
             if keeper in self._clients
         }
         wait(running, timeout=self._timeout_s)
@@ -129,8 +129,8 @@ class _KeeperClient:
     """The routes for bodies and vaults of one keeper. It follows no redirect, and the size of an answer is
     bounded.
 
-    A keeper may keep several vaults. Which of them a published vault is, its id says: it ends in a digest of
-    the keeper's name and the vault's folder. The list of vaults is good for `_NAMES_S`. Any thread may ask.
+    A keeper may keep several vaults. Which of them a published vault is, its place says: a digest of the
+    keeper's name and the vault's folder. The list of vaults is good for `_NAMES_S`. Any thread may ask.
     """
 
     def __init__(self, keeper: GatewayKeeper, token: str, timeout_s: float) -> None:
@@ -142,12 +142,12 @@ class _KeeperClient:
         self._names: Mapping[str, str] = {}
         self._read_at: float | None = None
 
-    def bodies(self, found: Sequence[FoundChunk]) -> dict[ChunkId, str]:
-        """The bodies of chunks of one vault that are as they were published. Raises OSError, HTTPException,
-        or ValueError and its like for an answer of another shape, and where the keeper keeps no such
-        vault."""
+    def bodies(self, found: Sequence[FoundChunk], place: str) -> dict[ChunkId, str]:
+        """The bodies of chunks of the vault at one place that are as they were published. Raises OSError,
+        HTTPException, or ValueError and its like for an answer of another shape, and where the keeper keeps
+        no such vault."""
         keys = ",".join(str(one.key) for one in found)
-        name = self._name_of(found[0].vault)
+        name = self._name_of(place)
         answer = json.loads(self._get(f"{BODIES.path}?keys={quote(keys)}&{VAULT.name}={quote(name)}"))
         held = {int(one["key"]): one for one in answer["bodies"]}
         return {
@@ -156,9 +156,8 @@ class _KeeperClient:
             if one.key in held and _is_same(one, held[one.key])
         }
 
-    def _name_of(self, vault: str) -> str:
-        """What the keeper calls the published vault of this id."""
-        place = vault.rpartition("-")[2]
+    def _name_of(self, place: str) -> str:
+        """What the keeper calls the vault of this place."""
         with self._lock:
             now = time.monotonic()
             if self._read_at is None or now - self._read_at > _NAMES_S or place not in self._names:

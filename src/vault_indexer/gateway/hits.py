@@ -57,6 +57,7 @@ def _hit(
         marks=snippet.marks if snippet else (),
         content=body,
         modified_time=iso_time(found.modified_ns),
+        published_at=iso_time(state.published_ms * 1_000_000),
     )
 
 

@@ -41,6 +41,15 @@ class GatewayMetrics(RequestMetrics):
             "1 if the rights are those of the configuration, 0 if that cannot be used and former ones hold.",
             registry=self.registry,
         )
+        self._vaults = Gauge(f"{name}_vaults", "Published vaults.", registry=self.registry)
+        self._stale = Gauge(
+            f"{name}_vaults_stale",
+            "Published vaults whose keeper has not been seen for too long.",
+            registry=self.registry,
+        )
+        self._unmatched = Gauge(
+            f"{name}_rights_unmatched", "Rights that match no published vault.", registry=self.registry
+        )
         self.ready = Gauge(f"{name}_ready", "1 if Milvus answered last, else 0.", registry=self.registry)
 
     def milvus(self, operation: str, seconds: float, *, failed: bool) -> None:
@@ -61,6 +70,12 @@ class GatewayMetrics(RequestMetrics):
     def rights(self, *, current: bool) -> None:
         """Whether the rights that hold are those of the file."""
         self._rights.set(1 if current else 0)
+
+    def vaults(self, published: int, stale: int, unmatched_rights: int) -> None:
+        """What the list of published vaults says."""
+        self._vaults.set(published)
+        self._stale.set(stale)
+        self._unmatched.set(unmatched_rights)
 
     def count_hits(self, hits: int) -> None:
         """An answer has so many hits."""

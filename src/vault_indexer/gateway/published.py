@@ -6,64 +6,128 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 
-from vault_indexer.config.gateway import GatewayUser
+from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.errors import UnknownVaultError
 from vault_indexer.gateway.calls import MilvusCalls
-from vault_indexer.gateway.users import ambiguous_names, full_name, readable
+from vault_indexer.gateway.rights import CurrentUsers
+from vault_indexer.gateway.users import full_name, readable
 from vault_indexer.store.milvus import MilvusVaults, VaultState
 
 log = logging.getLogger("vault_indexer.gateway")
+
+_SHOWN_RIGHTS = 20
+"""Rights without a vault that the log names at once."""
+
+States = Mapping[str, VaultState]
 
 
 class PublishedVaults:
     """The states of all published vaults, for all users; what leaves it is what one user may read.
 
-    Any thread may ask. One request reads the states while the others wait for them.
+    Any thread may ask. One request reads the states; others meanwhile take those of before, and wait only
+    where there are none. A state that is older than one that was read before never replaces it. Vaults that
+    are withdrawn are left out.
     """
 
     def __init__(
         self,
         vaults: MilvusVaults,
         calls: MilvusCalls,
-        good_s: float,
+        users: CurrentUsers,
+        settings: GatewaySettings,
         clock: Callable[[], float] = time.monotonic,
+        now_s: Callable[[], float] = time.time,
     ) -> None:
         self._vaults = vaults
         self._calls = calls
-        self._good_s = good_s
+        self._users = users
+        self._good_s = settings.states_s
+        self._stale_after_s = settings.stale_after_s
         self._clock = clock
+        self._now_s = now_s
         self._lock = threading.Lock()
-        self._states: Mapping[str, VaultState] = {}
-        self._read_at: float | None = None
-        self._ambiguous: frozenset[str] = frozenset()
+        self._states: States | None = None
+        self._read_at = 0.0
+        self._reading: Future[States] | None = None
+        self._unmatched: frozenset[tuple[str, str]] = frozenset()
 
     def of(self, user: GatewayUser, named: str = "") -> dict[str, VaultState]:
-        """The vaults that the user may read, by id; only those called `named` (a name, or `keeper/name`), if
-        that is given. Raises UnknownVaultError where none of them is called so, whether or not another one
-        is, and BackendError."""
+        """The vaults that the user may read, by id; only those called `named` (an id, a name, or
+        `keeper/name`), if that is given. Raises UnknownVaultError where none of them is called so, whether or
+        not another one is, and BackendError."""
         mine = readable(user, self.all())
         if not named:
             return mine
-        chosen = {vault: one for vault, one in mine.items() if named in (one.name, full_name(one))}
+        chosen = {vault: one for vault, one in mine.items() if named in (one.vault, one.name, full_name(one))}
         if not chosen:
             raise UnknownVaultError("no vault of this name: /v1/vaults lists those that you may read")
         return chosen
 
-    def all(self) -> Mapping[str, VaultState]:
+    def is_stale(self, state: VaultState) -> bool:
+        """Whether the keeper of a vault has not been seen for too long."""
+        return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
+
+    def unmatched_rights(self) -> int:
+        """How many rights stand for no published vault, as of the last reading."""
+        return len(self._unmatched)
+
+    def all(self) -> States:
         """All of them. Raises BackendError where they cannot be read any more."""
         with self._lock:
-            now = self._clock()
-            fresh = self._read_at is not None and now - self._read_at < self._good_s
-            self._calls.metrics.states(from_server=not fresh)
-            if not fresh:
-                self._states = self._calls.run("states", self._vaults.all)
-                self._read_at = self._clock()
-                self._complain_of_names()
-            return self._states
+            known, reading = self._states, self._reading
+            is_good = known is not None and self._clock() - self._read_at < self._good_s
+            mine: Future[States] | None = None
+            if not is_good and reading is None:
+                mine = self._reading = Future()
+        self._calls.metrics.states(from_server=mine is not None)
+        if mine is not None:
+            found = self._read(mine)
+        elif known is not None:
+            found = known
+        else:
+            assert reading is not None
+            found = reading.result()
+        withdrawn = self._users.withdrawn
+        return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
 
-    def _complain_of_names(self) -> None:
-        ambiguous = frozenset(ambiguous_names(self._states.values()))
-        for name in sorted(ambiguous - self._ambiguous):
-            log.warning("several vaults are called %r: rights on it count as keeper/name only", name)
-        self._ambiguous = ambiguous
+    def _read(self, mine: Future[States]) -> States:
+        """Read the states, for all that wait for it."""
+        try:
+            read = self._calls.run("states", self._vaults.all)
+        except BaseException as error:
+            with self._lock:
+                self._reading = None
+            mine.set_exception(error)
+            raise
+        with self._lock:
+            found = _newest(self._states or {}, read)
+            self._states, self._read_at, self._reading = found, self._clock(), None
+        mine.set_result(found)
+        self._look_at(found)
+        return found
+
+    def _look_at(self, states: States) -> None:
+        withdrawn = self._users.withdrawn
+        live = {vault: one for vault, one in states.items() if vault not in withdrawn}
+        unmatched = frozenset(right for right in self._users.rights() if right[1] not in live)
+        new = sorted(unmatched - self._unmatched)
+        self._unmatched = unmatched
+        for user, vault in new[:_SHOWN_RIGHTS]:
+            log.warning("the right of %s to %s matches no published vault", user, vault)
+        if len(new) > _SHOWN_RIGHTS:
+            log.warning("%d more rights match no published vault", len(new) - _SHOWN_RIGHTS)
+        stale = sum(self.is_stale(one) for one in live.values())
+        self._calls.metrics.vaults(len(live), stale, len(unmatched))
+
+
+def _newest(before: States, read: States) -> States:
+    """What was read; a state that is older than the one before gives way: a reader may get the past."""
+
+    def newest(state: VaultState) -> VaultState:
+        known = before.get(state.vault)
+        is_older = known is not None and (state.epoch, state.seq) < (known.epoch, known.seq)
+        return known if known is not None and is_older else state
+
+    return {vault: newest(state) for vault, state in read.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -22,8 +22,8 @@ class CurrentUsers:
 
     As a context manager it follows the file: a thread looks twice a second, and reads one that has changed at
     the next look, since whoever writes it may not be done. A file that cannot be used changes no right: the
-    log says why, and the figure `rights_current` is 0 until it is corrected. Other keys than `users` count
-    after a restart.
+    log says why, and the figure `rights_current` is 0 until it is corrected. Other keys than `users` and
+    `withdrawn` count after a restart.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class CurrentUsers:
         """`settings` were read after `watch` was made. `read` reads them again and raises ConfigError."""
         self._settings = settings
         self._users = Users(settings.users)
+        self._withdrawn = frozenset(settings.withdrawn)
         self._read = read
         self._metrics = metrics
         self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
@@ -44,6 +45,15 @@ class CurrentUsers:
     def by_token(self, token: str) -> GatewayUser | None:
         """The user of a token, with the rights that hold now."""
         return self._users.by_token(token)
+
+    def rights(self) -> Iterator[tuple[str, str]]:
+        """The rights to vaults: the user's name and the vault's id."""
+        return self._users.rights()
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The ids of vaults that nobody finds."""
+        return self._withdrawn
 
     def __enter__(self) -> Self:
         """Follow the file."""
@@ -64,8 +74,9 @@ class CurrentUsers:
             log.error("the changed configuration is not used, the former rights hold: %s", problem)
             self._metrics.rights(current=False)
             return
-        self._users = Users(found.users)
+        self._users, self._withdrawn = Users(found.users), frozenset(found.withdrawn)
         self._metrics.rights(current=True)
         log.warning("the rights were read again: %d users", len(found.users))
-        if found.model_copy(update={"users": self._settings.users}) != self._settings:
-            log.warning("other keys than users have changed: they count after a restart")
+        former = {"users": self._settings.users, "withdrawn": self._settings.withdrawn}
+        if found.model_copy(update=former) != self._settings:
+            log.warning("other keys than users and withdrawn have changed: they count after a restart")

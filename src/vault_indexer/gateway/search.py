@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -17,8 +17,9 @@ from vault_indexer.gateway.hits import hits_of
 from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
+from vault_indexer.gateway.users import full_name
 from vault_indexer.model import GatewayAnswer, first_per_note
-from vault_indexer.search.present import Snippets
+from vault_indexer.search.present import Snippets, iso_time
 from vault_indexer.search.rank import reciprocal_rank_fusion
 from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order, note_of_chunk
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
@@ -111,12 +112,22 @@ class GatewaySearch:
         snippets = Snippets(words, self._settings.snippet_chars, detect(question.text, languages))
         bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
         self._calls.metrics.count_hits(len(hits))
+        notices += self._stale_notices(hits, states)
         return GatewayAnswer(
             query=order.query,
             took_ms=1000 * (time.monotonic() - began),
             results=hits_of(hits, states, bodies, terms, snippets),
             notices=tuple(dict.fromkeys([*notices, *bodies.notices])),
         )
+
+    def _stale_notices(self, hits: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> list[str]:
+        found = {states[hit.vault].vault: states[hit.vault] for hit in hits}
+        return [
+            f"{full_name(state)} may be out of date: its keeper was last seen at "
+            f"{iso_time(state.seen_ms * 1_000_000)}"
+            for _, state in sorted(found.items())
+            if self._published.is_stale(state)
+        ]
 
     def _ask(
         self, group: _Group, question: Question, order: SearchOrder

@@ -59,12 +59,12 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
     calls = MilvusCalls(metrics)
     with ExitStack() as cleanup:
         bodies = _body_source(settings, environ, metrics, cleanup)
-        connection = _connection(settings.milvus, environ)
+        connection = server_connection(settings.milvus, environ)
         cleanup.callback(connection.close)
         vaults = MilvusVaults(connection, settings.milvus.collection_prefix)
-        published = PublishedVaults(vaults, calls, settings.states_s)
-        search = GatewaySearch(vaults, published, calls, bodies, settings)
         users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
+        published = PublishedVaults(vaults, calls, users, settings)
+        search = GatewaySearch(vaults, published, calls, bodies, settings)
         yield GatewayParts(settings, users, published, search, metrics)
 
 
@@ -78,7 +78,8 @@ def _body_source(
     return kept
 
 
-def _connection(milvus: GatewayMilvus, environ: Mapping[str, str]) -> MilvusConnection:
+def server_connection(milvus: GatewayMilvus, environ: Mapping[str, str]) -> MilvusConnection:
+    """To the server of a configuration. Raises ConfigError for a token that is not in the environment."""
     try:
         return MilvusConnection.from_settings(milvus, environ)
     except TokenMissingError as error:

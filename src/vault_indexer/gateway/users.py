@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.config.gateway import EVERY_VAULT, GatewayUser
@@ -45,30 +44,21 @@ class Users:
         found = [user for user in self._users if hmac.compare_digest(user.token_sha256, digest)]
         return found[0] if found and token else None
 
+    def rights(self) -> Iterator[tuple[str, str]]:
+        """The rights to vaults: the user's name and the vault's id."""
+        for user in self._users:
+            for vault in user.vaults:
+                if vault != EVERY_VAULT:
+                    yield user.name, vault
+
 
 def readable(user: GatewayUser, states: Mapping[str, VaultState]) -> dict[str, VaultState]:
-    """Those of the published vaults that the user may read, by id.
-
-    A right is the name of a vault, or `keeper/name`. A name alone stands for none where several keepers
-    publish a vault of this name: whoever wrote the right can only have meant one.
-    """
+    """Those of the published vaults that the user may read, by id."""
     if EVERY_VAULT in user.vaults:
         return dict(states)
-    rights = frozenset(user.vaults)
-    shared = ambiguous_names(states.values())
-    return {
-        vault: state
-        for vault, state in states.items()
-        if full_name(state) in rights or (state.name in rights and state.name not in shared)
-    }
-
-
-def ambiguous_names(states: Iterable[VaultState]) -> Collection[str]:
-    """The names that more than one published vault has."""
-    return frozenset(name for name, count in Counter(one.name for one in states).items() if count > 1)
+    return {vault: states[vault] for vault in user.vaults if vault in states}
 
 
 def full_name(state: VaultState) -> str:
-    """`keeper/name`. A folder's name holds no slash, so this names one vault unless two folders of a keeper
-    have one name."""
+    """What people call a vault: `keeper/name`. Two folders of a keeper may have one name."""
     return f"{state.keeper}/{state.name}"

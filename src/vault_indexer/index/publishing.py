@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import socket
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
+from vault_indexer.index.publication_owner import PublishedVault, require_owner
 from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
 from vault_indexer.store import Generation, PublishedChunk
 from vault_indexer.store.catalog import CatalogReader, Changes
@@ -17,30 +16,11 @@ from vault_indexer.store.milvus import (
     MilvusPublisher,
     MilvusVaults,
     VaultState,
-    place_digest,
 )
 from vault_indexer.system import write_atomically
 
 _PROBED = 50
 """Keys of a change that are asked for, to see whether the server answers with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedVault:
-    """Who publishes what: the vault's id on the server, its name for people, and the daemon that keeps it."""
-
-    vault: str
-    name: str
-    keeper: str
-
-
-def published_vault(vault: Path, keeper: str) -> PublishedVault:
-    """The identity of a vault on a server: its folder's name, and a hash of that with the keeper's, so that
-    vaults of one name on two machines stay apart. The same on each start."""
-    keeper = keeper or socket.gethostname()
-    readable = re.sub(r"[^A-Za-z0-9]+", "-", vault.name).strip("-").lower()[:40] or "vault"
-    name = vault.name.encode("utf-8", "replace").decode("utf-8")
-    return PublishedVault(f"{readable}-{place_digest(str(vault), keeper)}", name, keeper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +38,8 @@ class CatalogPublisher:
     `follow` brings the server to the catalog's seq: by the log of changes, or by comparing keys where the log
     is too short or rows are missing. `publish_all` writes everything beside and switches: the first time, and
     where the server has lost the collection or the vault's state. Both need the catalog alone, no vault and
-    no model, and both can be repeated after a failure. One thread at a time uses it. Raises BackendError.
+    no model, and both can be repeated after a failure. All of them ask first whether this index is the owner
+    of the publication. One thread at a time uses it. Raises BackendError, and NotOwnerError.
     """
 
     def __init__(
@@ -81,6 +62,7 @@ class CatalogPublisher:
     def applied(self, epoch: int) -> VaultState | None:
         """What the server says it holds of this generation, published as `epoch`; None where that is lost or
         of another index."""
+        require_owner(self._vaults, self._published)
         state = self._publisher.state()
         if state is None or (state.epoch, state.generation) != (epoch, self._generation):
             return None
@@ -93,9 +75,11 @@ class CatalogPublisher:
     def publish_all(self, catalog: CatalogReader) -> Change:
         """Write everything beside what is there, and switch."""
         self._vaults.create()
+        require_owner(self._vaults, self._published)
         weights = catalog.blob(WEIGHTS_BLOB)
         digest = self._vaults.put_weights(weights) if weights else ""
         keys = sorted(catalog.chunk_keys())
+        before, now_ms = self._vaults.state(self._published.vault), _now_ms()
         state = VaultState(
             vault=self._published.vault,
             name=self._published.name,
@@ -108,6 +92,11 @@ class CatalogPublisher:
             seq=catalog.seq,
             generation=self._generation,
             chunks=len(keys),
+            place=self._published.place,
+            owner=self._published.owner,
+            claimed_ms=before.claimed_ms if before else now_ms,
+            published_ms=now_ms,
+            seen_ms=now_ms,
         )
         made = self._publisher.replace(state, self._chunks(catalog, keys))
         return Change(made, tuple(keys[-_PROBED:]))
@@ -115,16 +104,32 @@ class CatalogPublisher:
     def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
         """Apply what the catalog has since `state`; with `whole` false, what the server lacks. Raises
         CollectionMissingError where all is gone."""
+        require_owner(self._vaults, self._published)
         changes = catalog.changes(state.seq) if whole else None
         changes = changes or self._compare_keys(catalog, state)
         gone, come = changes.removed | changes.embedded, changes.added | changes.embedded
         chunks = self._chunks(catalog, come)
         after = replace(
-            state, seq=catalog.seq, languages=catalog.languages(), chunks=len(catalog.chunk_keys())
+            self._seen(state),
+            seq=catalog.seq,
+            languages=catalog.languages(),
+            chunks=len(catalog.chunk_keys()),
+            published_ms=_now_ms(),
         )
         self._publisher.apply(after, gone, chunks)
         left = sorted(gone - come)
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(left[-_PROBED:]))
+
+    def show_presence(self, state: VaultState) -> Change:
+        """Nothing has changed: say on the server that the keeper is there."""
+        seen = self._seen(state)
+        self._vaults.put(seen)
+        return Change(seen)
+
+    def _seen(self, state: VaultState) -> VaultState:
+        """The state as of now; the folder may have been moved, and the keeper renamed."""
+        of = self._published
+        return replace(state, name=of.name, keeper=of.keeper, place=of.place, seen_ms=_now_ms())
 
     def shows(self, change: Change) -> bool:
         """Whether the server answers with the change."""
@@ -156,6 +161,10 @@ class CatalogPublisher:
         late = {key for key, has_vector in held.items() if not has_vector}
         late &= set(catalog.nonzero_vector_keys(self._model))
         return Changes(added=wanted - held.keys(), removed=held.keys() - wanted, embedded=late)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 class EpochMark:
@@ -243,7 +252,7 @@ class Publication:
         except CollectionMissingError:
             return self._published(catalog)
         if whole and state.seq == catalog.seq:
-            return Change(state)
+            return self._publisher.show_presence(state)
         return self._followed(catalog, state, whole=whole)
 
     def _followed(self, catalog: CatalogReader, state: VaultState, *, whole: bool) -> Change:

@@ -540,6 +540,19 @@ class DaemonState:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorUpgrade:
+    """How far the vectors of a better model are, by which the index will be searched when all are there:
+    `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why
+    none are made at the moment; empty where they are."""
+
+    model: str
+    done: int
+    total: int
+    seconds_left: int
+    waits_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index and of the process that keeps it.
 
@@ -563,6 +576,7 @@ class StatusReport:
     paused: bool = False
     paused_until: str = ""
     vectors_owed: int = 0
+    upgrade: VectorUpgrade | None = None
     records_clicks: bool = False
     daemon: DaemonState = DaemonState()
     manifest: Mapping[str, JsonValue] = field(default_factory=dict)

@@ -11,7 +11,8 @@ from vault_indexer.contract.marks import HIDDEN, ChosenKeys, Digits
 
 @dataclass(frozen=True, slots=True)
 class GatewayHit:
-    """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty."""
+    """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty.
+    `published_at` is when the keeper last published a change of the vault."""
 
     vault: str
     keeper: str
@@ -29,6 +30,7 @@ class GatewayHit:
     marks: tuple[tuple[int, int], ...]
     content: str
     modified_time: str
+    published_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,11 @@ class GatewayAnswer:
 @dataclass(frozen=True, slots=True)
 class PublishedVault:
     """A vault that the user may read, as it is published: `seq` is the last commit of its index, of the
-    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors."""
+    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. `published_at`
+    is when its keeper last published a change, `seen_at` when it last said that it is there; `is_stale` says
+    that this was too long ago."""
 
+    id: str
     name: str
     keeper: str
     seq: int
@@ -57,6 +62,9 @@ class PublishedVault:
     chunks: int
     languages: tuple[str, ...]
     model: str
+    published_at: str
+    seen_at: str
+    is_stale: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +79,11 @@ class GatewayHealth:
     """Whether the gateway answers."""
 
     ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayReadiness:
+    """Whether the gateway can answer searches, and what whoever runs it should look at."""
+
+    ok: bool
+    warnings: tuple[str, ...]

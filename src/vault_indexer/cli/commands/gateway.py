@@ -1,4 +1,4 @@
-"""`indexer gateway`, `indexer gateway token` and `indexer gateway unpublish`."""
+"""`indexer gateway` and what whoever runs one needs: tokens, vaults, rights."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ import typer
 from vault_indexer.cli.commands.unpublish import unpublish
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.config.edits.gateway import add_right, add_withdrawn
+from vault_indexer.config.gateway import load_gateway
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UsageError
+from vault_indexer.gateway.administration import GatewayAdministration
 from vault_indexer.gateway.server import GatewayFile, run_gateway
-from vault_indexer.gateway.users import NewToken
+from vault_indexer.gateway.users import NewToken, full_name
+from vault_indexer.search.present import iso_time
 from vault_indexer.serve.server import bind, ended_by_signals
 from vault_indexer.system import keep_to_one_thread
 
@@ -24,29 +28,96 @@ def gateway(
     place: Place,
     output: Output,
     action: Annotated[
-        Literal["serve", "token", "unpublish"],
+        Literal["serve", "token", "vaults", "grant", "unpublish"],
         typer.Argument(
-            metavar="[serve|token|unpublish]",
-            help="serve: answer searches. token: make a token for a user. unpublish: remove a vault from the "
-            "Milvus server; its notes and its index stay.",
+            metavar="[serve|token|vaults|grant|unpublish]",
+            help="serve: answer searches. token: make a token for a user. vaults: list what is published. "
+            "grant USER VAULT: let a user read the vault of an id or of KEEPER/NAME. unpublish ID: remove a "
+            "vault from the Milvus server; its notes and its index stay.",
         ),
     ] = "serve",
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[USER VAULT|ID]", help="Of grant and unpublish.")
+    ] = None,
     log_file: Annotated[
         Path | None,
         typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
     ] = None,
 ) -> None:
     """Search the vaults of many daemons, for many users, by the configuration of --config FILE."""
+    given = tuple(arguments or ())
+    wanted = {"grant": (2,), "unpublish": (0, 1)}.get(action, (0,))
+    if len(given) not in wanted:
+        raise UsageError(f"gateway {action} takes {_TAKES.get(action, 'no more words')}")
     if action == "token":
         _print_token(output)
-        return
-    if action == "unpublish":
+    elif action == "unpublish" and not given:
         unpublish(place)
-        return
+    else:
+        _with_configuration(place, output, action, given, log_file)
+
+
+_TAKES = {"grant": "a user and a vault", "unpublish": "the id of a vault"}
+
+
+def _with_configuration(
+    place: Place, output: Output, action: str, given: tuple[str, ...], log_file: Path | None
+) -> None:
     if place.config is None:
         raise UsageError("--config FILE is missing: the gateway has a configuration of its own")
-    with logging_to(log_file):
-        _serve(place.config)
+    if action == "serve":
+        with logging_to(log_file):
+            _serve(place.config)
+        return
+    with GatewayAdministration.of(load_gateway(place.config), os.environ) as administration:
+        if action == "vaults":
+            _print_vaults(administration, output)
+        elif action == "grant":
+            _grant(administration, place.config, *given)
+        else:
+            _unpublish(administration, place.config, *given)
+
+
+def _print_vaults(administration: GatewayAdministration, output: Output) -> None:
+    rows = [
+        {
+            "id": one.vault,
+            "name": one.name,
+            "keeper": one.keeper,
+            "chunks": one.chunks,
+            "published_at": iso_time(one.published_ms * 1_000_000),
+            "seen_at": iso_time(one.seen_ms * 1_000_000),
+        }
+        for one in administration.published()
+    ]
+    if output.json:
+        print_json({"vaults": rows})
+        return
+    for row in rows:
+        typer.echo(
+            f"{row['id']}  {row['keeper']}/{row['name']}  {row['chunks']} chunks  "
+            f"published {row['published_at']}  seen {row['seen_at']}"
+        )
+    if not rows:
+        note("No vault is published.")
+
+
+def _grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
+    state = administration.resolve(written)
+    shown = f"{full_name(state)} ({state.vault})"
+    if add_right(config, user, state.vault):
+        note(f"{user} may read {shown}.")
+    else:
+        note(f"{user} may read {shown} already.")
+
+
+def _unpublish(administration: GatewayAdministration, config: Path, vault: str) -> None:
+    removed = administration.unpublish(vault)
+    add_withdrawn(config, vault)
+    if removed is None:
+        note(f"Nothing of {vault} is published. {config} keeps it from coming back.")
+    else:
+        note(f"Removed {full_name(removed)} ({vault}). {config} keeps it from coming back.")
 
 
 def _print_token(output: Output) -> None:

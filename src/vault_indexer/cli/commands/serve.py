@@ -14,12 +14,13 @@ from typing import Annotated
 import typer
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
+from vault_indexer.cli.commands.unpublish import take_over_at
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
 from vault_indexer.cli.connection.several import keeps_all
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Place, Strategy, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, Strategy, TakeOver, one_command
 from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.daemon.assembly import LLM_CACHE, Target
@@ -62,6 +63,7 @@ def serve(
     ] = None,
     all_vaults: AllVaults = False,
     strategy: Strategy = "",
+    take_over: TakeOver = False,
 ) -> None:
     """Run the daemon in the foreground: watch, index changes, answer over HTTP on this computer.
 
@@ -74,7 +76,10 @@ def serve(
     with logging_to(log_file):
         keep_little()
         keep_to_one_thread()
-        (_serve_all if all_vaults or keeps_all(place, os.environ) else _serve_one)(place)
+        is_shared = all_vaults or keeps_all(place, os.environ)
+        if take_over:
+            take_over_at(place, is_shared=is_shared)
+        (_serve_all if is_shared else _serve_one)(place)
 
 
 def _serve_one(place: Place) -> None:

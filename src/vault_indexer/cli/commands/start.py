@@ -14,10 +14,10 @@ from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.connection.several import keeps_all
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Place, Strategy, one_command
+from vault_indexer.cli.parameters import AllVaults, Place, Strategy, TakeOver, one_command
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
-from vault_indexer.errors import DaemonError, IndexUnusableError
+from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import open_to_append, start_in_background
@@ -35,6 +35,7 @@ def start(
     ] = 30.0,
     all_vaults: AllVaults = False,
     strategy: Strategy = "",
+    take_over: TakeOver = False,
 ) -> None:
     """Keep the index current while you write, in the background.
 
@@ -44,10 +45,12 @@ def start(
     is_shared = all_vaults or keeps_all(place, os.environ)
     folder = daemon_folder(place, is_shared=is_shared)
     running = read_daemon(folder)
+    if running and take_over:
+        raise UsageError('--take-over: the daemon is running; run "indexer stop" first')
     if running:
         note(f"The daemon is running already, at {running.url} (process {running.pid}).")
     else:
-        start_daemon(place, folder, wait, all_vaults=is_shared)
+        start_daemon(place, folder, wait, all_vaults=is_shared, take_over=take_over)
 
 
 def daemon_folder(place: Place, *, is_shared: bool) -> Path:
@@ -57,11 +60,13 @@ def daemon_folder(place: Place, *, is_shared: bool) -> Path:
     return in_process_module().target_of(place).index_dir
 
 
-def start_daemon(place: Place, index_dir: Path, wait: float, *, all_vaults: bool = False) -> DaemonInfo:
+def start_daemon(
+    place: Place, index_dir: Path, wait: float, *, all_vaults: bool = False, take_over: bool = False
+) -> DaemonInfo:
     """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
     what it said if it ended, or if it does not answer within `wait` seconds."""
     log = _log_file(index_dir)
-    info = _wait_for(_spawn(place, log, all_vaults), index_dir, log, wait)
+    info = _wait_for(_spawn(place, log, all_vaults, take_over), index_dir, log, wait)
     where = f"log in {log}" if all_vaults else f"index in {index_dir}"
     note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
     return info
@@ -77,9 +82,10 @@ def _log_file(index_dir: Path) -> Path:
     return log
 
 
-def _spawn(place: Place, log: Path, all_vaults: bool) -> subprocess.Popen[bytes]:
+def _spawn(place: Place, log: Path, all_vaults: bool, take_over: bool) -> subprocess.Popen[bytes]:
     vault = None if all_vaults else in_process_module().target_of(place).vault
     options = place_options(place, vault, os.environ) + (["--all-vaults"] if all_vaults else [])
+    options += ["--take-over"] if take_over else []
     command = indexer_command("serve", "--log-file", str(log.absolute()), *options)
     # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
     return start_in_background(command, log.parent)

@@ -31,7 +31,14 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
 '''
-_OTHERS = ("Failure", "InspectedNote", "GatewayAnswer", "PublishedVaultList", "GatewayHealth")
+_OTHERS = (
+    "Failure",
+    "InspectedNote",
+    "GatewayAnswer",
+    "PublishedVaultList",
+    "GatewayHealth",
+    "GatewayReadiness",
+)
 """Answers of no row: of all routes, of a command, of a gateway."""
 
 _WIDTH = 105

@@ -239,6 +239,18 @@ class ProgressJson(TypedDict):
     seconds: float
 
 
+class VectorUpgradeJson(TypedDict):
+    """How far the vectors of a better model are, by which the index will be searched when all are there:
+    `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says
+    why none are made at the moment; empty where they are."""
+
+    model: str
+    done: int
+    total: int
+    seconds_left: int
+    waits_for: str
+
+
 class DaemonStateJson(TypedDict):
     """Whether a daemon is running, and where."""
 
@@ -267,6 +279,7 @@ class StatusReportJson(TypedDict):
     paused: bool
     paused_until: str
     vectors_owed: int
+    upgrade: VectorUpgradeJson | None
     records_clicks: bool
     daemon: DaemonStateJson
     manifest: dict[str, JsonValue]
@@ -741,7 +754,7 @@ class InspectedNoteJson(TypedDict):
 
 class GatewayHitJson(TypedDict):
     """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are
-    empty."""
+    empty. `published_at` is when the keeper last published a change of the vault."""
 
     vault: str
     keeper: str
@@ -759,6 +772,7 @@ class GatewayHitJson(TypedDict):
     marks: list[list[int]]
     content: str
     modified_time: str
+    published_at: str
 
 
 class GatewayAnswerJson(TypedDict):
@@ -772,8 +786,11 @@ class GatewayAnswerJson(TypedDict):
 
 class PublishedVaultJson(TypedDict):
     """A vault that the user may read, as it is published: `seq` is the last commit of its index, of the
-    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors."""
+    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors.
+    `published_at` is when its keeper last published a change, `seen_at` when it last said that it is
+    there; `is_stale` says that this was too long ago."""
 
+    id: str
     name: str
     keeper: str
     seq: int
@@ -781,6 +798,9 @@ class PublishedVaultJson(TypedDict):
     chunks: int
     languages: list[str]
     model: str
+    published_at: str
+    seen_at: str
+    is_stale: bool
 
 
 class PublishedVaultListJson(TypedDict):
@@ -793,3 +813,10 @@ class GatewayHealthJson(TypedDict):
     """Whether the gateway answers."""
 
     ok: bool
+
+
+class GatewayReadinessJson(TypedDict):
+    """Whether the gateway can answer searches, and what whoever runs it should look at."""
+
+    ok: bool
+    warnings: list[str]

@@ -14,7 +14,7 @@ from vault_indexer.store.milvus.connection import (
 from vault_indexer.store.milvus.publisher import MilvusPublisher
 from vault_indexer.store.milvus.retriever import MilvusRetriever
 from vault_indexer.store.milvus.schema import collection_name
-from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState, place_digest
+from vault_indexer.store.milvus.vaults import MilvusVaults, OutdatedStateError, VaultState, place_digest
 
 __all__ = [
     "CollectionMissingError",
@@ -22,6 +22,7 @@ __all__ = [
     "MilvusPublisher",
     "MilvusRetriever",
     "MilvusVaults",
+    "OutdatedStateError",
     "TokenMissingError",
     "VaultState",
     "collection_name",

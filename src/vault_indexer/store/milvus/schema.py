@@ -3,8 +3,8 @@
 One collection holds the chunks of all vaults whose vectors come from one model; its partition key is the
 vault. Two small ones hold which vaults there are, and the token weights of their models. Names:
 
-    <prefix>_chunks_<model>_v1   alias of <prefix>_chunks_<model>_v1_1
-    <prefix>_vaults_v1, <prefix>_weights_v1
+    <prefix>_chunks_<model>_v2   alias of <prefix>_chunks_<model>_v2_1
+    <prefix>_vaults_v2, <prefix>_weights_v2
 
 Everything reads and writes by the alias, so that an operator can build another physical
 collection beside (other index parameters, say) and switch the alias.
@@ -21,7 +21,7 @@ from vault_indexer.errors import BackendError
 from vault_indexer.store.milvus.connection import MilvusConnection
 from vault_indexer.store.milvus.words import MAX_BYTES
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when the fields or what they mean change: then all vaults are published again, beside."""
 
 VAULT_BYTES = 256

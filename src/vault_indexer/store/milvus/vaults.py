@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from vault_indexer.errors import BackendError
 from vault_indexer.store.milvus.connection import CollectionMissingError, MilvusConnection
-from vault_indexer.store.milvus.expressions import text_in
+from vault_indexer.store.milvus.expressions import text_in, text_literal
 from vault_indexer.store.milvus.schema import (
     NOTHING,
     TITLE_BYTES,
@@ -32,11 +33,21 @@ _FIELDS = {
     "seq": 0,
     "generation": 0,
     "chunks": 0,
+    "place": 64,
+    "owner": 64,
+    "claimed_ms": 0,
+    "published_ms": 0,
+    "seen_ms": 0,
+    "withdrawn_ms": 0,
 }
 _PART_BYTES = 48_000
 """Of token weights in one row: base64 makes 64,000 characters of it, and Milvus' longest text is 65,535."""
 
 _MAX_VAULTS = 16_384
+
+
+class OutdatedStateError(BackendError):
+    """A state is older than the one on the server: somebody else has published the vault meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,12 @@ class VaultState:
     `collection` is the alias of the chunks' collection, `model` the key of the embedding model, `weights` the
     digest of its token weights ("" for none): a query's vector has to be made with both. `languages` are
     those of the notes, most frequent first: a query's words are analysed for them. `chunks` counts the rows.
+
+    `place` is the digest of the keeper's name and the vault's folder, `owner` the SHA-256 of the key that the
+    index of the vault keeps: only that index may write the state. Times are milliseconds since 1970, by the
+    keeper's clock: `claimed_ms` when this index published first, `published_ms` the last change that was
+    applied, `seen_ms` when the keeper last said that it is there. `withdrawn_ms` is not 0 in a tombstone: the
+    vault was unpublished then, and nobody finds it.
     """
 
     vault: str
@@ -61,6 +78,12 @@ class VaultState:
     seq: int
     generation: int
     chunks: int
+    place: str = ""
+    owner: str = ""
+    claimed_ms: int = 0
+    published_ms: int = 0
+    seen_ms: int = 0
+    withdrawn_ms: int = 0
 
     @property
     def edition(self) -> str:
@@ -68,8 +91,11 @@ class VaultState:
         return f"{self.vault}@{self.epoch}"
 
 
+_PUBLISHED = "withdrawn_ms == 0"
+
+
 def place_digest(folder: str, keeper: str) -> str:
-    """The end of a vault's id: a hash of the keeper's name and of the vault's folder there, as resolved."""
+    """A hash of the keeper's name and of the vault's folder there, as resolved."""
     return hashlib.sha256(f"{keeper}\0{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -92,30 +118,49 @@ class MilvusVaults:
         """One vault's state; None if it is not published."""
         return self.states(VaultScope((vault,))).get(vault)
 
+    def records(self, vault: str, place: str) -> list[VaultState]:
+        """The states of the vault, and of others of the same place, tombstones too, as they are now whatever
+        the consistency that is configured. For who publishes."""
+        expression = f"vault == {text_literal(vault)} or place == {text_literal(place)}"
+        return list(self._query(expression, "Strong").values())
+
     def states(self, scope: VaultScope) -> dict[str, VaultState]:
         """The states of a scope's vaults, by id; those that are not published are left out."""
         if not scope.vaults:
             return {}
-        return self._query(text_in("vault", scope.vaults))
+        return self._query(f"{text_in('vault', scope.vaults)} and {_PUBLISHED}")
 
     def all(self) -> dict[str, VaultState]:
         """The states of all vaults, by id. For who administers; users get what their scope allows."""
-        return self._query('vault != ""')
+        return self._query(_PUBLISHED)
 
     def put(self, state: VaultState) -> None:
-        """Write a vault's state."""
+        """Write a vault's state. Raises OutdatedStateError where the server has one of a later epoch, or a
+        later one of this epoch, and where the vault was unpublished or has another owner meanwhile."""
+        for now in self.records(state.vault, state.place):
+            if now.vault == state.vault and (
+                (now.epoch, now.seq) > (state.epoch, state.seq)
+                or (now.owner, now.withdrawn_ms) != (state.owner, state.withdrawn_ms)
+            ):
+                raise OutdatedStateError(
+                    f"{state.keeper}/{state.name} was published by somebody else meanwhile"
+                )
+        self.overwrite(state)
+
+    def overwrite(self, state: VaultState) -> None:
+        """Write a vault's state, whatever is there."""
         row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
         self.connection.call("upsert", self._table, data=[row])
 
-    def drop(self, vault: str) -> bool:
-        """Remove all that is published of a vault: its state first, so that nobody finds it any more, then
-        its chunks in the collections of all models. Whether it had a state; a second call completes one that
-        was interrupted. Token weights stay, since other vaults may have the same."""
-        known = self.state(vault) is not None
-        of_vault = text_in("vault", [vault])
-        if known:
-            self.connection.call("delete", self._table, filter=of_vault)
-        self.delete_chunks(of_vault)
+    def drop(self, vault: str, now_ms: int) -> VaultState | None:
+        """Remove all that is published of a vault: its state becomes a tombstone first, so that nobody finds
+        it any more, then its chunks go from the collections of all models. The state it had; None if it was
+        not published. A second call completes one that was interrupted. Token weights stay, since other
+        vaults may have the same."""
+        known = self.state(vault)
+        if known is not None:
+            self.overwrite(replace(known, chunks=0, withdrawn_ms=now_ms))
+        self.delete_chunks(text_in("vault", [vault]))
         return known
 
     def delete_chunks(self, expression: str) -> None:
@@ -150,14 +195,21 @@ class MilvusVaults:
         found = b"".join(base64.b64decode(row["data"]) for row in ordered)
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
 
-    def _query(self, expression: str) -> dict[str, VaultState]:
-        rows = self._rows(self._table, expression, [*_FIELDS])
+    def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
+        rows = self._rows(self._table, expression, [*_FIELDS], consistency)
         return {str(row["vault"]): _state_of(row) for row in rows}
 
-    def _rows(self, table: str, expression: str, fields: Iterable[str]) -> list[Mapping[str, Any]]:
+    def _rows(
+        self, table: str, expression: str, fields: Iterable[str], consistency: str = ""
+    ) -> list[Mapping[str, Any]]:
         try:
-            found = self.connection.read(
-                "query", table, filter=expression, output_fields=list(fields), limit=_MAX_VAULTS
+            found = self.connection.call(
+                "query",
+                table,
+                filter=expression,
+                output_fields=list(fields),
+                limit=_MAX_VAULTS,
+                consistency_level=consistency or self.connection.consistency_level,
             )
         except CollectionMissingError:
             return []

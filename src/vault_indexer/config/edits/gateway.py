@@ -1,0 +1,72 @@
+"""Changing the rights in a gateway's configuration; all else in it stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tomli
+
+from vault_indexer.config.edits.toml import config_text, parsed_config, replace_config
+from vault_indexer.config.values import toml_text
+from vault_indexer.errors import UsageError, VaultError
+
+
+def add_right(file: Path, user: str, vault: str) -> bool:
+    """Give a user the right to the vault of an id. False if the user has it. Raises UsageError for a user
+    that the file does not have, and for a file that cannot be changed for sure; VaultError where it cannot
+    be written."""
+
+    def add(document: Any) -> bool:
+        users = document.get("users", [])
+        chosen = [one for one in users if one.get("name") == user]
+        if not chosen:
+            known = ", ".join(str(one.get("name")) for one in users[:20])
+            raise UsageError(f"{file} has no user {user[:60]!r}; it has {known}")
+        rights = chosen[0].setdefault("vaults", [])
+        if vault in rights:
+            return False
+        rights.append(vault)
+        return True
+
+    return _change(file, "users.vaults", add)
+
+
+def add_withdrawn(file: Path, vault: str) -> bool:
+    """Have the vault of an id found by nobody. False if it is so. Raises as `add_right`."""
+
+    def add(document: Any) -> bool:
+        if vault in document.setdefault("withdrawn", []):
+            return False
+        document["withdrawn"].append(vault)
+        return True
+
+    return _change(file, "withdrawn", add)
+
+
+def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    text = config_text(file, key, follow_links=True)
+    if text is None:
+        raise VaultError(f"{file} does not exist")
+    wanted = parsed_config(text, file)
+    has_key = key in wanted
+    if not change(wanted):
+        return False
+    try:
+        if has_key or "." in key:
+            document = tomlkit.parse(text)
+            change(document)
+            changed = tomlkit.dumps(document)
+        else:  # a key of the whole file has to stand before its tables
+            changed = f"{key} = {toml_text(wanted[key])}\n{text}"
+        is_right = tomli.loads(changed) == wanted
+    except (tomli.TOMLDecodeError, TOMLKitError, LookupError, TypeError, ValueError, AttributeError):
+        is_right = False
+    if not is_right:
+        raise UsageError(f"{file} cannot be changed for sure: change {key} by hand")
+    replace_config(file, changed)
+    return True

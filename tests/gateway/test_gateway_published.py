@@ -1,0 +1,106 @@
+"""Which vaults are published, and who may read them, while rows come, go, grow old and are read late."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from vault_indexer.config.gateway import GatewayUser
+from vault_indexer.errors import UnknownVaultError
+from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.users import Users
+from vault_indexer.store.milvus import VaultState
+
+HELP, OTHER = "help-00000000000000aa", "help-00000000000000bb"
+STATE = VaultState(HELP, "Help", "alpha", "c", "m", "", ("en",), 2, 5, 1, 3, seen_ms=1_000_000)
+ANA = GatewayUser(name="ana", token_sha256="0" * 64, vaults=(HELP,))
+
+
+class Server:
+    """What of the parts of a gateway the list of vaults asks."""
+
+    def __init__(self, *states: VaultState, good_s: float = 0.0) -> None:
+        self.states = {one.vault: one for one in states}
+        self.withdrawn: frozenset[str] = frozenset()
+        self.figures: tuple[int, ...] = ()
+        self.now_s = 1_000.0
+        self.hold: threading.Event | None = None
+        self.reading = threading.Event()
+        users = Users([ANA])
+        metrics = SimpleNamespace(states=lambda **_: None, vaults=self._count)
+        calls = SimpleNamespace(metrics=metrics, run=lambda _, call: call())
+        self.published = PublishedVaults(
+            cast("Any", self),
+            cast("Any", calls),
+            cast("Any", SimpleNamespace(rights=users.rights, withdrawn=self.withdrawn)),
+            cast("Any", SimpleNamespace(states_s=good_s, stale_after_s=600)),
+            now_s=lambda: self.now_s,
+        )
+
+    def _count(self, *figures: int) -> None:
+        self.figures = figures
+
+    def all(self) -> Mapping[str, VaultState]:
+        self.reading.set()
+        if self.hold is not None:
+            self.hold.wait()
+        return dict(self.states)
+
+
+def test_a_right_does_not_move_to_another_vault_of_the_name(caplog: pytest.LogCaptureFixture) -> None:
+    server = Server(STATE)
+    assert set(server.published.of(ANA)) == {HELP}
+    server.states = {OTHER: replace(STATE, vault=OTHER, keeper="beta")}
+    with caplog.at_level(logging.WARNING):
+        assert server.published.of(ANA) == {}
+        assert server.published.of(ANA) == {}
+    assert caplog.messages == [f"the right of ana to {HELP} matches no published vault"]
+    assert server.published.unmatched_rights() == 1
+    assert server.figures == (1, 0, 1)
+    with pytest.raises(UnknownVaultError):
+        server.published.of(ANA, "Help")
+
+
+def test_a_withdrawn_vault_is_not_found_even_if_the_server_has_it() -> None:
+    server = Server(STATE)
+    cast("Any", server.published)._users.withdrawn = frozenset([HELP])
+    assert server.published.of(ANA) == {}
+    assert server.published.unmatched_rights() == 1
+
+
+@pytest.mark.parametrize("late", [{"epoch": 1, "seq": 9}, {"seq": 4}])
+def test_an_older_state_that_is_read_late_replaces_no_newer(late: dict[str, int]) -> None:
+    server = Server(STATE)
+    server.published.all()
+    server.states = {HELP: replace(STATE, **late)}  # type: ignore[arg-type]
+    assert server.published.all()[HELP] == STATE
+    server.states = {HELP: replace(STATE, epoch=3, seq=0)}
+    assert server.published.all()[HELP].epoch == 3
+
+
+def test_a_keeper_that_was_not_seen_for_too_long_is_stale() -> None:
+    server = Server(STATE)
+    server.now_s = 1_599.0
+    assert not server.published.is_stale(server.published.all()[HELP])
+    server.now_s = 1_601.0
+    assert server.published.is_stale(server.published.all()[HELP])
+    assert server.figures == (1, 1, 0)
+
+
+def test_nobody_waits_for_a_server_that_hangs_while_there_is_a_list() -> None:
+    server = Server(STATE)
+    server.published.all()
+    server.hold = threading.Event()
+    server.reading.clear()
+    thread = threading.Thread(target=server.published.all)
+    thread.start()
+    assert server.reading.wait(10)
+    assert set(server.published.all()) == {HELP}
+    server.hold.set()
+    thread.join()

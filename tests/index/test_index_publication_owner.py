@@ -1,0 +1,126 @@
+"""Whose a publication is: one index at a time, until another one takes it over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from vault_indexer.index.publication_owner import (
+    IdentityFile,
+    NotOwnerError,
+    PublicationIdentity,
+    PublishedVault,
+    require_owner,
+    take_over,
+)
+from vault_indexer.store.milvus import MilvusVaults, VaultState
+
+FOLDER = Path("/vaults/Help")
+
+
+class Table:
+    """Implements what is asked of MilvusVaults, in memory."""
+
+    def __init__(self, *states: VaultState) -> None:
+        self.states = {one.vault: one for one in states}
+
+    def records(self, vault: str, place: str) -> Sequence[VaultState]:
+        return [one for one in self.states.values() if vault == one.vault or place == one.place]
+
+    def overwrite(self, state: VaultState) -> None:
+        self.states[state.vault] = state
+
+    def require(self, published: PublishedVault) -> None:
+        require_owner(cast("MilvusVaults", self), published)
+
+    def give(self, file: IdentityFile) -> bool:
+        return take_over(cast("MilvusVaults", self), FOLDER, "alpha", file, 9)
+
+
+def mine(file: IdentityFile) -> PublishedVault:
+    return PublishedVault.of(FOLDER, "alpha", file.keep(FOLDER.name))
+
+
+def state_of(published: PublishedVault, claimed_ms: int) -> VaultState:
+    values = ("", "model", "", ("en",), 3, 7, 1, 5)
+    return VaultState(
+        published.vault,
+        published.name,
+        published.keeper,
+        *values,
+        place=published.place,
+        owner=published.owner,
+        claimed_ms=claimed_ms,
+    )
+
+
+def index_of(folder: Path, name: str) -> IdentityFile:
+    (folder / name).mkdir()
+    return IdentityFile(folder / name)
+
+
+def test_an_id_is_made_once_and_its_key_is_private(tmp_path: Path) -> None:
+    file = index_of(tmp_path, "one")
+    first = file.keep("Help")
+    assert file.keep("Renamed") == first
+    assert first.vault.startswith("help-")
+    assert (tmp_path / "one" / "publication").stat().st_mode & 0o077 == 0
+    assert first.key not in mine(file).owner
+    file.forget()
+    assert file.keep("Help") != first
+
+
+@pytest.mark.parametrize("name", ["Help", "*", "a" * 300, "土星", "---", "x/../y"])
+def test_an_identity_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
+    file = index_of(tmp_path, "one")
+    made = PublicationIdentity.make(name)
+    file.write(made)
+    assert file.read() == made
+
+
+def test_another_index_of_the_same_keeper_and_folder_is_refused(tmp_path: Path) -> None:
+    first, second = index_of(tmp_path, "one"), index_of(tmp_path, "two")
+    table = Table(state_of(mine(first), 1_000))
+    table.require(mine(first))
+    with pytest.raises(NotOwnerError) as refused:
+        table.require(mine(second))
+    assert str(refused.value) == (
+        "alpha/Help is published by another index since 1970-01-01T00:00:01Z; take it over with --take-over"
+    )
+    table.require(PublishedVault.of(FOLDER, "beta", second.keep("Help")))
+
+
+def test_of_two_that_began_together_one_stays(tmp_path: Path) -> None:
+    first, second = index_of(tmp_path, "one"), index_of(tmp_path, "two")
+    table = Table(state_of(mine(second), 2_000), state_of(mine(first), 1_000))
+    table.require(mine(first))
+    with pytest.raises(NotOwnerError):
+        table.require(mine(second))
+
+
+def test_who_takes_over_has_the_id_and_the_former_owner_is_refused(tmp_path: Path) -> None:
+    first, second = index_of(tmp_path, "one"), index_of(tmp_path, "two")
+    was = mine(first)
+    table = Table(state_of(was, 1_000))
+    assert table.give(second)
+    assert mine(second).vault == was.vault
+    table.require(mine(second))
+    with pytest.raises(NotOwnerError):
+        table.require(mine(first))
+    assert not table.give(second)
+
+
+def test_a_tombstone_is_no_place_to_publish_at(tmp_path: Path) -> None:
+    file = index_of(tmp_path, "one")
+    was = mine(file)
+    table = Table(replace(state_of(was, 1_000), withdrawn_ms=5_000))
+    with pytest.raises(NotOwnerError, match="alpha/Help was unpublished at 1970-01-01T00:00:05Z; publish"):
+        table.require(was)
+    table.require(mine(index_of(tmp_path, "two")))
+    assert table.give(file)
+    assert mine(file).vault != was.vault
+    table.require(mine(file))
