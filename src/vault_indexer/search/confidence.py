@@ -52,36 +52,40 @@ STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 
 CORRECTED = 0.9
 """How far a word counts as held of which the hit holds only the likely spelling, or with spaces instead of
-hyphens."""
+hyphens. A rule of thumb."""
 
 INSIDE = 0.5
-"""How far a word counts as held of which the hit holds only a compound with it: `haus` in `durchhaus`."""
+"""How far a word counts as held of which the hit holds only a compound with it: `haus` in `durchhaus`. A rule
+of thumb."""
 
 _SMALL_VAULT = 10.0
-"""Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing."""
+"""Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing. A rule of
+thumb."""
 
 _FEW_VECTORS = 16.0
-"""With so many vectors in the background, a deviation from it counts half."""
+"""With so many vectors in the background, a deviation from it counts half. A rule of thumb."""
 
 _NEUTRAL_Z = 3.0
 """The mean deviation of best hits, right and wrong ones: what is assumed where too few vectors are known."""
 
 _LARGEST_Z = 12.0
+"""A deviation counts up to here: more says nothing more. A rule of thumb."""
 
 _SHORT = 2
 _NEAR_Z = 2.0
 """Of a query of so few words, one of which exists, the words that no note holds say little: it may be a
-paraphrase. A hit that is so near to it is at least a weak one."""
+paraphrase. A hit that is so near to it is at least a weak one. A rule of thumb."""
 
 _ANCHOR = 0.2
 _ANCHOR_SHARE = 1.5
 """Where links that lead to the note say the query's words, they count as held. Lower weights are of notes
-that are only a link away from other hits."""
+that are only a link away from other hits. A rule of thumb."""
 
 _SMALL_ODDS = 2.7
 _FEW_CHUNKS = 20.0
 """What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
-background tell little there, and "none" shall not be said of a hit that holds some of the words."""
+background tell little there, and "none" shall not be said of a hit that holds some of the words. A rule of
+thumb."""
 
 _FIRST_HITS = 5
 _LATER_HIT = 0.6
@@ -90,6 +94,7 @@ bound, "none" is said of 76% of the questions without an answer in English inste
 instead of 81% (XQuAD, sets far)."""
 
 _LEAST_SPREAD = 1e-6
+"""Less is the rounding of equal cosines."""
 
 _QUESTION_WORDS = """
 many much name type kind
