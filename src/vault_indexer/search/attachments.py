@@ -39,10 +39,10 @@ from vault_indexer.search.query import (
 from vault_indexer.store.catalog import AttachmentNames, fold_path
 
 BY_WORDS = 3
-"""At most so many attachments answer a query that has neither `file:` nor `path:`."""
+"""At most so many attachments answer a query that has neither `file:` nor `path:`. A rule of thumb."""
 
 _MOST_WORDS = 16
-"""No name holds more words; a longer query is a question."""
+"""No name holds more words; a longer query is a question. A rule of thumb."""
 
 _PROBED = 1000
 """Names that are looked at for one word before a rarer one is tried, and in all for words alone. On 100,000

@@ -4,9 +4,8 @@ Two signs go into a logistic regression: the share of the query's words that the
 at its rarity, and how far the hit's cosine is above those of a sample of the vault's chunks. The first says
 whether the vault holds the answer; a high second one finds it where the notes use other words.
 
-The constants are fitted to the tuning halves of the sets near, far and noise of `benchmarks/confidence.py`
-(XQuAD en, es, ru, zh and th, each apart; model wordllama; 2026-11-24). The bases of Spanish, Russian and Thai
-are then moved so that "none" meets its bars. benchmarks/notebook/2026-11.md has the figures.
+`benchmarks/confidence_fit.py` fits the maps to the tuning halves of the sets near, far and foreign of
+`benchmarks/confidence.py` (XQuAD en, es, ru and zh; models wordllama and multilingual); a test compares.
 """
 
 from __future__ import annotations
@@ -42,8 +41,10 @@ if TYPE_CHECKING:
     Keys = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-Script = Literal["latin", "spaced", "unspaced", "cjk"]
-"""Latin letters; other letters with spaces between words, or without; Han, kana and Hangul."""
+Script = Literal["letters", "unspaced", "cjk"]
+"""Letters with spaces between words, or without; Han, kana and Hangul."""
+
+MapName = Literal["letters", "unspaced", "cjk", "foreign"]
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 """The least relevance of the best hit for each verdict. Below the last it is "none", as for at least
@@ -51,36 +52,40 @@ STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 
 CORRECTED = 0.9
 """How far a word counts as held of which the hit holds only the likely spelling, or with spaces instead of
-hyphens."""
+hyphens. A rule of thumb."""
 
 INSIDE = 0.5
-"""How far a word counts as held of which the hit holds only a compound with it: `haus` in `durchhaus`."""
+"""How far a word counts as held of which the hit holds only a compound with it: `haus` in `durchhaus`. A rule
+of thumb."""
 
 _SMALL_VAULT = 10.0
-"""Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing."""
+"""Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing. A rule of
+thumb."""
 
 _FEW_VECTORS = 16.0
-"""With so many vectors in the background, a deviation from it counts half."""
+"""With so many vectors in the background, a deviation from it counts half. A rule of thumb."""
 
 _NEUTRAL_Z = 3.0
 """The mean deviation of best hits, right and wrong ones: what is assumed where too few vectors are known."""
 
 _LARGEST_Z = 12.0
+"""A deviation counts up to here: more says nothing more. A rule of thumb."""
 
 _SHORT = 2
 _NEAR_Z = 2.0
 """Of a query of so few words, one of which exists, the words that no note holds say little: it may be a
-paraphrase. A hit that is so near to it is at least a weak one."""
+paraphrase. A hit that is so near to it is at least a weak one. A rule of thumb."""
 
 _ANCHOR = 0.2
 _ANCHOR_SHARE = 1.5
 """Where links that lead to the note say the query's words, they count as held. Lower weights are of notes
-that are only a link away from other hits."""
+that are only a link away from other hits. A rule of thumb."""
 
 _SMALL_ODDS = 2.7
 _FEW_CHUNKS = 20.0
 """What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
-background tell little there, and "none" shall not be said of a hit that holds some of the words."""
+background tell little there, and "none" shall not be said of a hit that holds some of the words. A rule of
+thumb."""
 
 _FIRST_HITS = 5
 _LATER_HIT = 0.6
@@ -89,7 +94,7 @@ bound, "none" is said of 76% of the questions without an answer in English inste
 instead of 81% (XQuAD, sets far)."""
 
 _LEAST_SPREAD = 1e-6
-_AFTER_LATIN = "\u0250"
+"""Less is the rounding of equal cosines."""
 
 _QUESTION_WORDS = """
 many much name type kind
@@ -106,6 +111,11 @@ FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于�
 AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
 
 
+def small_vault_odds(chunks: int) -> float:
+    """What a vault of so many chunks adds to the log odds of a hit."""
+    return _SMALL_ODDS * _FEW_CHUNKS / (chunks + _FEW_CHUNKS)
+
+
 @dataclass(frozen=True, slots=True)
 class LogisticMap:
     """Log odds of a hit's relevance: `base`, plus `share` for all words held, plus `z` a deviation."""
@@ -116,43 +126,36 @@ class LogisticMap:
 
     def relevance(self, share: float, z: float, chunks: int) -> float:
         """In [0, 1], in a vault of so many chunks; never lower for a larger `share` (in [0, 1]) or `z`."""
-        small = _SMALL_ODDS * _FEW_CHUNKS / (chunks + _FEW_CHUNKS)
-        return 1.0 / (1.0 + exp(-(self.base + self.share * share + self.z * z + small)))
+        odds = self.base + self.share * share + self.z * z + small_vault_odds(chunks)
+        return 1.0 / (1.0 + exp(-odds))
 
 
-MAPS: Mapping[str, LogisticMap] = MappingProxyType(
+MAPS: Mapping[MapName, LogisticMap] = MappingProxyType(
     {
-        "static latin": LogisticMap(-5.98, 10.086, 0.566),
-        "static spaced": LogisticMap(-5.57, 9.243, 0.692),
-        "static unspaced": LogisticMap(-6.77, 12.06, 0.3),
-        "static cjk": LogisticMap(-4.89, 13.737, 0.365),
-        "static english": LogisticMap(-6.05, 9.4, 0.65),
-        "sentence latin": LogisticMap(-8.52, 10.4, 1.3),
-        "sentence spaced": LogisticMap(-7.68, 11.0, 1.1),
-        "sentence unspaced": LogisticMap(-9.5, 13.2, 1.3),
-        "sentence cjk": LogisticMap(-8.41, 15.015, 1.334),
-        "sentence foreign": LogisticMap(-8.13, 10.6, 2.33),
+        "letters": LogisticMap(-6.3, 10.11, 0.57),
+        "cjk": LogisticMap(-5.08, 13.07, 0.45),
+        "foreign": LogisticMap(-7.65, 11.53, 2.04),
+        "unspaced": LogisticMap(-6.77, 12.06, 0.3),
     }
 )
-"""By the kind of model and of query (`map_name`)."""
+"""By the script of the query. In `unspaced` and `cjk` the words are pairs of characters, of which a hit holds
+fewer. `foreign`: the note is in another language than the query; what the two share are names and numbers, so
+a deviation tells nearly all. `benchmarks/confidence_fit.py` fits all but `unspaced`, which was fitted by hand
+to XQuAD th (2026-11-24)."""
 
 
 def script_of(text: str) -> Script:
-    """The family of the script that most letters of a query have; one without spaces if any character is."""
+    """The family of the script of a query: one without spaces if any character is of one."""
     if run := RUN.search(text):
         return "unspaced" if UNSPACED.match(run[0]) else "cjk"
-    letters = [character for character in text if character.isalpha()]
-    latin = sum(character < _AFTER_LATIN or "\u1e00" <= character <= "\u1eff" for character in letters)
-    return "latin" if 2 * latin >= len(letters) else "spaced"
+    return "letters"
 
 
-def map_name(provider: str, script: Script, *, trusted: bool, foreign: bool = False) -> str:
-    """The map for a kind of model and a family of scripts. Vectors of a model that does not know the query's
-    language (`trusted` is false) count as those of the static model. Models that read whole sentences share
-    theirs, as a deviation has no unit. `foreign`: the note is in another language than the query."""
-    if trusted and provider != "wordllama":
-        return "sentence foreign" if foreign else f"sentence {script}"
-    return "static english" if trusted and script == "latin" else f"static {script}"
+def map_name(provider: str, script: Script, *, trusted: bool, foreign: bool = False) -> MapName:
+    """The map for a query in a script. All models share them, as a deviation has no unit. Only a model that
+    reads whole sentences, and knows the query's language (`trusted`), tells anything of a note in another
+    language (`foreign`)."""
+    return "foreign" if foreign and trusted and provider != "wordllama" else script
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ class Signs:
     """What the relevance of a hit is made of: the map, the share of the query that it holds, in [0, 1], its
     deviation, and the least that the relevance is."""
 
-    map_name: str
+    map_name: MapName
     share: float
     z: float
     least: float

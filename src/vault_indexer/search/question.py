@@ -21,6 +21,8 @@ from vault_indexer.text.tokens import RUN, clusters
 
 _LEAST_STRETCH = 2
 _NO_LIMIT_S = 60.0
+"""A stretch of less is no word; the time is a bound that nothing reaches."""
+
 _PUNCTUATION = re.compile(r":(?=\s|$)")
 
 

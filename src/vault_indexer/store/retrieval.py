@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 MAX_LIMIT = 1000
-"""Hits of one question at the most."""
+"""Hits of one question at the most. A rule of thumb."""
 
 DEEPEST = 16_000
 """So many chunks of a ranking are looked at, at the most, for a limit per note; Milvus allows 16,384."""

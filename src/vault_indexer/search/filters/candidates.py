@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Pattern = TextPattern | RegexMatcher
 
 _WINDOW = 3
-"""A phrase may run over the border between chunks, of so many at most."""
+"""A phrase may run over the border between chunks, of so many at most. A rule of thumb."""
 
 _NAME_FIELDS = ("title", "aliases", "tags", "properties")
 _TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
@@ -44,7 +44,7 @@ _TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
 _RAREST = 6
 _LOOKED_UP = 32
 """So many words of a phrase choose the notes to read, the rarest of the first 32: another one hardly leaves
-out any more."""
+out any more. A rule of thumb."""
 
 _LEXICON_SCANS = 8
 """So many parts of a query may be looked up in all words of the index. That takes about 4 ms each, and then 4

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _FIRST_BATCH = 16
 _LARGEST_BATCH = 256
-"""Notes are checked in batches, each twice as large as the one before: reading many at once is cheaper, and
-a ranking may need few."""
+"""Notes are checked in batches, each twice as large as the one before: reading many at once is cheaper, and a
+ranking may need few. A rule of thumb."""
 
 
 class ChunkFilter:

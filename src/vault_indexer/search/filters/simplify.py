@@ -17,7 +17,7 @@ NOTHING = Either(())
 """A condition that holds for no note."""
 
 _ROUNDS = 3
-"""So often what follows from the parts of a condition is put into its other parts."""
+"""So often what follows from the parts of a condition is put into its other parts. A rule of thumb."""
 
 _PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
 

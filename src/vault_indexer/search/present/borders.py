@@ -7,9 +7,11 @@ import re
 from vault_indexer.text.sentences import whole_spans
 
 _NEAR = 20
-"""A cut moves by a word of so many characters at most, and by an address of `_LONGEST`."""
+"""A cut moves by a word of so many characters at most, and by an address of `_LONGEST`. A rule of thumb."""
 
 _LONGEST = 400
+"""A rule of thumb."""
+
 _ADDRESS = re.compile(r"://|%[0-9A-Fa-f]{2}")
 _TOKEN = re.compile(r"\S{,400}")
 _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*")

@@ -9,7 +9,7 @@ _VIRAMA = 9
 """The combining class of signs that join two consonants of an Indic script."""
 
 _MOST_MARKS = 64
-"""A cut is moved so far at most: a longer cluster is noise."""
+"""A cut is moved so far at most: a longer cluster is noise. A rule of thumb."""
 
 
 def cluster_start(text: str, at: int, end: int) -> int:

@@ -17,7 +17,7 @@ from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.vault.read import is_unchanged
 
 _FENCE_REACH = 32_768
-"""Characters before a chunk that are read to know whether it begins in code."""
+"""Characters before a chunk that are read to know whether it begins in code. A rule of thumb."""
 
 
 class RankedChunk(NamedTuple):

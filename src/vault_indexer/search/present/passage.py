@@ -21,7 +21,8 @@ ExpandMode = Literal["section", "window", "section_or_window"]
 
 _BYTES_PER_TOKEN = 4
 _MOST_CHARS_PER_TOKEN = 16
-"""No text worth reading has longer tokens on average: what is longer than that need not be counted."""
+"""No text worth reading has longer tokens on average: what is longer than that need not be counted. A rule of
+thumb."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

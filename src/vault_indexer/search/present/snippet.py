@@ -38,7 +38,7 @@ _BETWEEN_BLOCKS = " · "
 
 _SENTENCE_END = re.compile(r"[.!?…]\s+|[。！？]|\n\s*")
 _STEM = 4
-"""Letters that a word has to share with another form of it."""
+"""Letters that a word has to share with another form of it. A rule of thumb."""
 
 Span = tuple[int, int]
 

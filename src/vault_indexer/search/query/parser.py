@@ -51,7 +51,7 @@ MAX_TERMS = 128
 MAX_OPERATORS = 32
 MAX_EXPRESSIONS = 8
 """Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
-words that only rank do not count."""
+words that only rank do not count. Rules of thumb."""
 
 _OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)")
 _OR = re.compile(r"OR(?=\s)")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 HELD = 1.0
-"""What the part of the query's words that a chunk holds counts beside its BM25F score."""
+"""What the part of the query's words that a chunk holds counts beside its BM25F score. As much as the score
+itself, which is a rule of thumb."""
 
 ALIKE = 2.0
 """The same for words that are like them. From 1.5 to 2.5 all are about alike on the tuning halves."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 SEEDS = 5
-"""Only neighbours of the strongest hits join: those of weak ones are noise."""
+"""Only neighbours of the strongest hits join: those of weak ones are noise. A rule of thumb."""
 
 NEIGHBOURS = 10
 """So many of them at the most, the heaviest: with 20 nDCG@10 is the same to .001."""

@@ -9,7 +9,8 @@ from math import log2
 from vault_indexer.store import Snapshot
 
 _WEIGHED = 60
-"""Of the many neighbours of a hub only so many are looked at: counting their links is the dear part."""
+"""Of the many neighbours of a hub only so many are looked at: counting their links is the dear part. A rule
+of thumb."""
 
 
 @dataclass(frozen=True, slots=True)

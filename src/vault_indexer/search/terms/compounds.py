@@ -25,29 +25,30 @@ COMPOUND_WEIGHT = 0.5
 """What an occurrence within a compound counts beside one of the word itself: of .3 to .7 all are alike."""
 
 _SELDOM = 3
-"""A word that more chunks hold than this is found without its compounds."""
+"""A word that more chunks hold than this is found without its compounds. A rule of thumb."""
 
 _SHORTEST = 4
 """Letters of a word, or of a part, that is looked for: `Rat` is in too many words that have no part `Rat`."""
 
 _LONGEST = 40
-"""Longer words are not looked for: each place to divide a word at takes some time."""
+"""Longer words are not looked for: each place to divide a word at takes some time. A rule of thumb."""
 
 _LONG_PART = 5
-"""Letters of both parts of a query's word, if the vault knows only one of them. A first part that it
-knows within compounds alone has more."""
+"""Letters of both parts of a query's word, if the vault knows only one of them. A first part that it knows
+within compounds alone has more. A rule of thumb."""
 
 _REST = 3
-"""Letters that a compound has in front of the word; it has one more behind, where inflection adds three."""
+"""Letters that a compound has in front of the word; it has one more behind, where inflection adds three. A
+rule of thumb."""
 
 _ENDING = 2
-"""Letters of inflection behind the stem of a compound's last part."""
+"""Letters of inflection behind the stem of a compound's last part. A rule of thumb."""
 
 _MOST = 16
-"""So many compounds of a word at the most, the most frequent ones."""
+"""So many compounds of a word at the most, the most frequent ones. A rule of thumb."""
 
 _MOST_WORDS = 8
-"""So many words of a query are looked for: each costs up to milliseconds."""
+"""So many words of a query are looked for: each costs up to milliseconds. A rule of thumb."""
 
 Words = tuple[QueryTerm, ...]
 

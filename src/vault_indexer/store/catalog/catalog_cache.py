@@ -34,13 +34,15 @@ _ENTRY = 150
 
 _STALE_AFTER = 100
 """One note in so many may have been written since the languages were counted: so few change no order that
-matters."""
+matters. A rule of thumb."""
 
 
 _RARE = 50
-"""A language of one note in so many, or of a single note of `_FEW_NOTES`, may be a mistake."""
+"""A language of one note in so many, or of a single note of `_FEW_NOTES`, may be a mistake. A rule of
+thumb."""
 
 _FEW_NOTES = 10
+"""A rule of thumb."""
 
 
 class CountedLanguages:

@@ -70,9 +70,10 @@ _LINK_COLUMNS = (
 )
 _LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
 _REMEMBERED = 8_192
-"""So many rows of one kind are kept at the most."""
+"""So many rows of one kind are kept at the most. A rule of thumb."""
 
 _KEYS_REMEMBERED = 100_000
+"""The same for the keys of chunks. A rule of thumb."""
 
 _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BATCH = 400
 _REMEMBERED = 20_000
-"""So many paths' neighbours are kept at the most."""
+"""So many paths' neighbours are kept at the most. A rule of thumb."""
 
 Value = TypeVar("Value")
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Keys = NDArray[np.int64]
 
 _HALVINGS = 5
-"""Before all is looked through, what is above 1/2 to 1/32 of the best is counted: a tenth of the time."""
+"""Before all is looked through, what is above 1/2 to 1/32 of the best is counted: a tenth of the time. A rule
+of thumb."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ _WILD = re.compile(r"[*?]")
 _FREQUENCY_WORTH = 0.15
 _PIECES = 256
 _OTHER_FIRST_LETTER = 0.3
+"""Of two spellings that are equally near the more frequent one, and the one with the same first letter, is
+likelier. Rules of thumb."""
 
 
 class Word(NamedTuple):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_reader import Mask, SegmentData
 
 MAX_DOCUMENTS = 32_768
-"""Documents of one segment: bounds the memory of a build and the pause of a merge."""
+"""Documents of one segment: bounds the memory of a build and the pause of a merge. A rule of thumb."""
 
 _BLOCK_TAG = b"W3Bl"
 _TERM_INFO = struct.Struct("!BfIBBfIIQi")  # whoosh.codec.whoosh3.W3TermInfo, with the postings' extent

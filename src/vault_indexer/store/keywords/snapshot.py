@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_reader import Floats, Ints, Keys, Mask
 
 PREFIX_WEIGHT = 0.8
-"""What an occurrence of a longer word counts when the query's word stands for its beginning."""
+"""What an occurrence of a longer word counts when the query's word stands for its beginning. A rule of
+thumb."""
 
 PREFIX_TERMS = 64
+"""So many longer words stand for a beginning, the most frequent ones. A rule of thumb."""
+
 _COMPLETIONS = 256
 _FREQUENCIES = 4096
 _FEW = 8

@@ -29,10 +29,11 @@ BITS = 4
 
 _BATCH = 8192
 _SAMPLE = 32_768
-"""So many vectors, spread evenly, decide the points."""
+"""So many vectors, spread evenly, decide the points. A rule of thumb."""
 
 _RAREST = 8
-"""Where fewer than one in so many vectors are allowed, or are to be looked at again, all are compared."""
+"""Where fewer than one in so many vectors are allowed, or are to be looked at again, all are compared. A rule
+of thumb."""
 
 
 @dataclass(frozen=True, slots=True)

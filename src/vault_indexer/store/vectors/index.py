@@ -41,14 +41,14 @@ _FEW = 4096
 """So many allowed vectors are compared directly: a search with a selector passes all of them."""
 
 _WORTH_COMPACTING = 4096
-"""So many changed rows are always put up with."""
+"""So many changed rows are always put up with. A rule of thumb."""
 
 _OVERDUE = 16_384
 """As many as one compaction takes a few tenths of a second for."""
 
 _MEAN_OF = 256
 """The mean over a note is that of at most so many vectors, spread evenly: it bounds what a very long note
-costs a search."""
+costs a search. A rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)

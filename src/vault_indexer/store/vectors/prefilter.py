@@ -24,14 +24,15 @@ _WORTH = 10_000
 """Of fewer vectors a full pass is as fast."""
 
 _PATIENCE = 3
-"""The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain."""
+"""The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain. A
+rule of thumb."""
 
 _SPARE = 16
 """So many more are taken from a full pass: FAISS adds up in another order, so of vectors that are equally
-near it may prefer any."""
+near it may prefer any. A rule of thumb."""
 
 SAMPLED = 256
-"""So many vectors tell how near to a query the others are."""
+"""So many vectors tell how near to a query the others are. A rule of thumb."""
 
 
 def spread_evenly(count: int, most: int) -> Positions:

@@ -41,16 +41,17 @@ documentation with k = 60 the first sufficed for 955 of 1,000 questions and begi
 second for all. The largest of 96 million errors was 7.2 deviations."""
 
 _FEWEST = 300
-"""So many are taken at least, and half of them looked at: fewer do not tell what the deviation is."""
+"""So many are taken at least, and half of them looked at: fewer do not tell what the deviation is. A rule of
+thumb."""
 
 _RAREST = 16
-"""Where more than one in so many would be looked at again, a full pass is as fast."""
+"""Where more than one in so many would be looked at again, a full pass is as fast. A rule of thumb."""
 
 _DEVIATIONS = np.float32(8.0)
 
 _ODD = 2.0
 """A vector whose error is longer than so many times the usual one is always looked at: it has a number far
-outside of the 16 values."""
+outside of the 16 values. A rule of thumb."""
 
 
 class _Best(NamedTuple):

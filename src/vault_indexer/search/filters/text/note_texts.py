@@ -15,10 +15,11 @@ MayHold = Callable[[int, SearchedText], bool]
 
 _READ_AT_ONCE = 64
 _MANY = 512
-"""A query that reads more notes than these looks through everything: it leaves the cache to others."""
+"""A query that reads more notes than these looks through everything: it leaves the cache to others. A rule of
+thumb."""
 
 _HELD_BYTES = 32_000_000
-"""Texts of so many bytes are kept while a batch of notes is checked."""
+"""Texts of so many bytes are kept while a batch of notes is checked. A rule of thumb."""
 
 
 class NoteTexts:

@@ -16,14 +16,14 @@ from vault_indexer.search.query import RegexMatcher, encode
 
 _SLOW = 4
 """Where RE2 needs this many times the estimate, the processor time counts: a few expressions need so many
-states that RE2 is slow, and the pattern does not show which."""
+states that RE2 is slow, and the pattern does not show which. A rule of thumb."""
 
 _NOISE_NS = 5_000_000
-"""So much more an expression may take by chance, all its calls together."""
+"""So much more an expression may take by chance, all its calls together. A rule of thumb."""
 
 _STRIDE = 100
 """Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
-only says which chunk to show."""
+only says which chunk to show. A rule of thumb."""
 
 
 class PatternSearch:

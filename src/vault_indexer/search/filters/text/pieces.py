@@ -21,7 +21,8 @@ from vault_indexer.search.query import All, Either, Node, Phrase, Regex, RegexMa
 from vault_indexer.store.catalog import CatalogReader
 
 _SMALL_PART = 8
-"""Where pieces are a smaller part of the text than one in so many, each is looked into by itself."""
+"""Where pieces are a smaller part of the text than one in so many, each is looked into by itself. A rule of
+thumb."""
 
 
 class PieceReader:

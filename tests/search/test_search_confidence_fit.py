@@ -1,0 +1,17 @@
+"""The constants of the relevance are those that the script fits to its table."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from vault_indexer.search.confidence import MAPS
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "confidence_fit.py"
+
+
+def test_the_maps_are_those_of_the_fit() -> None:
+    ran = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, check=True)
+    fitted = [f'"{name}": {found}' for name, found in sorted(MAPS.items()) if name != "unspaced"]
+    assert ran.stdout.splitlines() == fitted
