@@ -82,6 +82,15 @@ class GatewayServer(Table):
         description="requests answered at the same time; further ones wait, and get status 503 after ten "
         "seconds",
     )
+    user_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
+        default=2, description="requests of one user at the same time; further ones get status 429"
+    )
+    user_rate: Annotated[float, Field(gt=0, le=10_000), Unit("requests a second")] = Field(
+        default=5.0, description="what one user may ask in the long run; beyond that, status 429"
+    )
+    user_burst: Annotated[int, Field(ge=1, le=10_000), Unit("requests")] = Field(
+        default=20, description="requests that one user may send in a moment, after a rest"
+    )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
         default=20.0, description="time after which a request is cancelled"
     )
@@ -131,6 +140,11 @@ class GatewaySettings(Table):
     keepers: tuple[GatewayKeeper, ...] = Field(default=(), description='with bodies = "keepers"')
     keeper_timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = Field(
         default=2.0, description="how long an answer waits for all keepers together"
+    )
+    max_filtered_chunks: Annotated[int, Field(ge=1), Unit("parts of notes")] = Field(
+        default=2_000_000,
+        description="a search with a folder or a tag looks at each part of each note: over vaults with more "
+        "parts it is refused",
     )
     states_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
         default=2.0, description="how long the list of published vaults is good"

@@ -20,6 +20,7 @@ from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
+from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
 from vault_indexer.model import (
     GatewayAnswer,
     GatewayHealth,
@@ -114,7 +115,9 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         where_token=_WHERE_TOKEN,
     )
     rest = other_routes(others, document)
-    return parts.metrics.watch(Guard(_WithUser(EndpointRoutes(routes, rest), parts.users), rules))
+    guarded = Guard(GivingBack(_WithUser(EndpointRoutes(routes, rest), parts.users)), rules)
+    shared = Shared(guarded, parts.users, UserShares(server), parts.metrics.count_share_refused)
+    return parts.metrics.watch(shared)
 
 
 class _WithUser:

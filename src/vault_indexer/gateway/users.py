@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,13 +35,12 @@ class Users:
 
     def __init__(self, users: Sequence[GatewayUser]) -> None:
         self._users = tuple(users)
+        self._by_digest = {user.token_sha256: user for user in self._users}
 
     def by_token(self, token: str) -> GatewayUser | None:
-        """The user of a token. The digests of all users are compared, each in constant time, so that the time
-        says nothing about them."""
-        digest = digest_of(token)
-        found = [user for user in self._users if hmac.compare_digest(user.token_sha256, digest)]
-        return found[0] if found and token else None
+        """The user of a token. It costs the same with five users and with five thousand. What is looked up is
+        the digest, of which nobody who guesses can choose the beginning, so the time says nothing."""
+        return self._by_digest.get(digest_of(token)) if token else None
 
     def rights(self) -> Iterator[tuple[str, str]]:
         """The rights to vaults: the user's name and the vault's id."""
